@@ -1,0 +1,3 @@
+"""Record a robot on ROS 2 and find the MuJoCo model parameters that reproduce it."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,85 @@
+"""The one family of exceptions this package raises, with the code each becomes at the edges.
+
+Nodes turn an error into an action result and the command line into an exit status; both use
+:class:`ErrorCode`, whose values equal the constants of ``sysid_ros_interfaces/FitModel``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import ClassVar
+
+
+class ErrorCode(IntEnum):
+    """Why a fit did not deliver; also the exit status of the command line."""
+
+    NONE = 0
+    INVALID_EXPERIMENT = 1
+    INVALID_MODEL = 2
+    BAG_UNREADABLE = 3
+    DATA_UNUSABLE = 4
+    NOT_CONVERGED = 5
+    CANCELED = 6
+    BUSY = 7
+    WORKER_DIED = 8
+    OUTPUT_UNWRITABLE = 9
+
+
+class SysidError(Exception):
+    """Root of every error a user can cause; the message says what was given and what is valid."""
+
+    code: ClassVar[ErrorCode] = ErrorCode.INVALID_EXPERIMENT
+
+
+class ExperimentError(SysidError):
+    """The experiment file is missing, malformed or contradicts itself."""
+
+    code = ErrorCode.INVALID_EXPERIMENT
+
+
+class ModelError(SysidError):
+    """The model does not load, does not compile, or lacks a named element."""
+
+    code = ErrorCode.INVALID_MODEL
+
+
+class BagError(SysidError):
+    """A bag is missing, damaged, empty, or lacks a topic or message definition."""
+
+    code = ErrorCode.BAG_UNREADABLE
+
+
+class DataError(SysidError):
+    """The data was read but cannot support the fit (NaN, constant, too few samples)."""
+
+    code = ErrorCode.DATA_UNUSABLE
+
+
+class OutputError(SysidError):
+    """Results cannot be written where they were asked for."""
+
+    code = ErrorCode.OUTPUT_UNWRITABLE
+
+
+def unknown_name(what: str, given: str, valid: Iterable[str], *, limit: int = 8) -> str:
+    """Say that a name is unknown and which names come nearest.
+
+    Args:
+      what: The kind of thing named, for example ``"sensor"``.
+      given: The name that was not found.
+      valid: Every name that would have been accepted.
+      limit: How many names to list at most.
+
+    Returns:
+      One sentence such as ``unknown sensor 'elbo_pos'; nearest: 'elbow_pos'; valid: ...``.
+    """
+    names = sorted({str(name) for name in valid})
+    if not names:
+        return f"unknown {what} {given!r}: there is none to choose from"
+    nearest = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
+    listed = ", ".join(repr(name) for name in names[:limit])
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    hint = f"; nearest: {', '.join(repr(name) for name in nearest)}" if nearest else ""
+    return f"unknown {what} {given!r}{hint}; valid: {listed}{more}"

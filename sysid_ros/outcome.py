@@ -1,0 +1,71 @@
+"""Everything one run of the pipeline delivers; the report and the result files are written from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.recording.quality import TopicQuality
+from sysid_ros.sysid.fit_result import FitResult
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SignalFit:
+    """One signal of one sequence: measured, and simulated with initial and fitted parameters.
+
+    NaN marks instants without a prediction (outside windows) or a usable measurement.
+    """
+
+    name: str
+    unit: str
+    times: FloatArray  # (n,) s from the recording's start
+    measured: FloatArray  # (n,)
+    initial: FloatArray  # (n,)
+    fitted: FloatArray  # (n,)
+
+
+@dataclass(frozen=True)
+class SequenceFit:
+    """All signals of one sequence, with the windows' start times."""
+
+    name: str
+    role: str  # "training" | "validation"
+    signals: tuple[SignalFit, ...]
+    window_starts: FloatArray  # (n_windows,) s
+
+
+@dataclass(frozen=True)
+class Score:
+    """Open-loop prediction error in the signals' own units, over one set of sequences.
+
+    ``rmse_all`` pools the position signals (or all signals where no position is measured) of the
+    sensors compared, so that it has one unit.
+    """
+
+    rmse: Mapping[str, float]
+    rmse_initial: Mapping[str, float]
+    units: Mapping[str, str]
+    rmse_all: float
+    rmse_all_initial: float
+    unit_all: str
+    windows: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A fit with its scores and everything needed to judge it."""
+
+    title: str
+    fit: FitResult
+    training: Score | None
+    validation: Score | None
+    sequences: tuple[SequenceFit, ...]
+    quality: tuple[TopicQuality, ...]
+    verdict: str  # one plain sentence: can this be trusted, and what changed
+    warnings: tuple[str, ...]  # plain sentences, most important first
+    provenance: Mapping[str, str]  # versions, hashes of inputs, command, experiment text

@@ -1,0 +1,23 @@
+"""How well a topic was recorded: what was read, how evenly, with which clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TopicQuality:
+    """What was read from one topic, and how well it was sampled."""
+
+    sequence: str
+    topic: str
+    msgtype: str
+    clock: str  # the clock actually used: header | publish | receive
+    messages: int
+    promised: int | None  # by the bag's own metadata
+    rate: float  # Hz, 1 / median interval
+    jitter: float  # s, 95th percentile of |interval - median|
+    gaps: int  # intervals longer than the experiment's max_gap
+    longest_gap: float  # s
+    duplicates: int = 0  # equal stamps, all but the first dropped
+    backwards: int = 0  # stamps running backwards, sorted
