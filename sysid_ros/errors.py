@@ -63,23 +63,27 @@ class OutputError(SysidError):
     code = ErrorCode.OUTPUT_UNWRITABLE
 
 
-def unknown_name(what: str, given: str, valid: Iterable[str], *, limit: int = 8) -> str:
+def unknown_name(
+    what: str, given: str, valid: Iterable[str], *, where: str = "", limit: int = 8
+) -> str:
     """Say that a name is unknown and which names come nearest.
 
     Args:
       what: The kind of thing named, for example ``"sensor"``.
       given: The name that was not found.
       valid: Every name that would have been accepted.
+      where: What it was looked up in, for example ``"parameters[0]"``.
       limit: How many names to list at most.
 
     Returns:
       One sentence such as ``unknown sensor 'elbo_pos'; nearest: 'elbow_pos'; valid: ...``.
     """
     names = sorted({str(name) for name in valid})
+    subject = f"unknown {what} {given!r}" + (f" in {where}" if where else "")
     if not names:
-        return f"unknown {what} {given!r}: there is none to choose from"
+        return f"{subject}: there is none to choose from"
     nearest = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
     listed = ", ".join(repr(name) for name in names[:limit])
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     hint = f"; nearest: {', '.join(repr(name) for name in nearest)}" if nearest else ""
-    return f"unknown {what} {given!r}{hint}; valid: {listed}{more}"
+    return f"{subject}{hint}; valid: {listed}{more}"

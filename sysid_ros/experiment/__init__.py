@@ -1,0 +1,9 @@
+"""The experiment file: reading, validating and resolving what it names."""
+
+from sysid_ros.experiment.consistency import check_fittable as check_fittable
+from sysid_ros.experiment.load import load_experiment as load_experiment
+from sysid_ros.experiment.load import parse_experiment as parse_experiment
+from sysid_ros.experiment.load import with_bags as with_bags
+from sysid_ros.experiment.load import with_overrides as with_overrides
+from sysid_ros.experiment.locate import locate_bag as locate_bag
+from sysid_ros.experiment.locate import locate_model as locate_model

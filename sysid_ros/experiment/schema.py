@@ -1,15 +1,19 @@
 """The experiment file as frozen dataclasses: what one experiment is, after validation.
 
 :func:`sysid_ros.experiment.load_experiment` is the only way from YAML to these types, so code
-that receives them need not check again. The field names are the YAML keys.
+that receives them need not check again. The field names are the YAML keys; a field without a rule
+is not a key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as key  # SignalConfig has a field called "field"
 from enum import Enum
 from pathlib import Path
+
+from sysid_ros.experiment.rules import rule
 
 
 class Clock(str, Enum):
@@ -45,25 +49,54 @@ class SignalConfig:
 
     kind: SignalKind
     name: str  # actuator, sensor or joint name in the model
-    topic: str
-    field: str  # e.g. "position[elbow]", "linear_acceleration.x", "data[1]"
-    scale: float = 1.0
-    offset: float = 0.0
-    noise: float | None = None  # standard deviation in the signal's unit; None: estimated
-    interpolation: Interpolation | None = None  # None: by message type
-    clock: Clock | None = None  # None: the experiment's
+    topic: str = key(metadata=rule("topic of the recording"))
+    field: str = key(
+        metadata=rule(
+            "number within the message: `position[elbow]` (by joint name), "
+            "`linear_acceleration.x`, `data[1]`"
+        )
+    )
+    scale: float = key(
+        default=1.0, metadata=rule("the value used is scale * field + offset", nonzero=True)
+    )
+    offset: float = key(default=0.0, metadata=rule("see scale; in the model's unit"))
+    noise: float | None = key(
+        default=None,
+        metadata=rule(
+            "standard deviation of the measurement in the model's unit; estimated if left out",
+            above=0,
+        ),
+    )
+    interpolation: Interpolation | None = key(
+        default=None,
+        metadata=rule(
+            "between samples: `hold` the last value (commands) or `linear` (measurements); "
+            "by message type if left out"
+        ),
+    )
+    clock: Clock | None = key(default=None, metadata=rule("as the experiment's if left out"))
 
 
 @dataclass(frozen=True)
 class SequenceConfig:
     """One recording used by the experiment."""
 
-    bag: str
-    model: str | None = None  # None: the experiment's
-    conditions: Mapping[str, float | str] = field(default_factory=dict)
-    robot: str | None = None
-    start: float | None = None  # seconds after the recording's first message
-    end: float | None = None
+    bag: str = key(metadata=rule("folder or file, looked for under --data, then beside this file"))
+    model: str | None = key(
+        default=None, metadata=rule("model of this recording; the experiment's if left out")
+    )
+    conditions: Mapping[str, float | str] = key(
+        default_factory=dict,
+        metadata=rule("what was set for this recording, such as {kp: 8}; see validation.condition"),
+    )
+    robot: str | None = key(default=None, metadata=rule("which robot, where there are several"))
+    start: float | None = key(
+        default=None,
+        metadata=rule("s after the recording's first message; its beginning", minimum=0),
+    )
+    end: float | None = key(
+        default=None, metadata=rule("s after the recording's first message; its end", above=0)
+    )
 
     @property
     def name(self) -> str:
@@ -75,33 +108,51 @@ class SequenceConfig:
 class ValidationConfig:
     """What is held out of the fit; at most one of the three is set."""
 
-    bags: tuple[SequenceConfig, ...] = ()
-    fraction: float | None = None  # a contiguous block at each recording's end
-    condition: Mapping[str, float | str] | None = None  # sequences whose conditions match
+    bags: tuple[SequenceConfig, ...] = key(
+        default=(), metadata=rule("recordings, written as under `sequences`")
+    )
+    fraction: float | None = key(
+        default=None,
+        metadata=rule("this part of each recording, a block at its end", above=0, below=1),
+    )
+    condition: Mapping[str, float | str] | None = key(
+        default=None, metadata=rule("the sequences whose conditions agree, such as {kp: 8}")
+    )
 
 
 @dataclass(frozen=True)
 class WindowConfig:
     """How recordings are cut; ``length`` in seconds, ``None`` for the whole recording."""
 
-    length: float | None = 1.0
-    overlap: float = 0.0  # fraction of the length; only scoring may overlap
+    length: float | None = key(
+        default=1.0, metadata=rule("s; `whole` for the whole recording", above=0, none_word="whole")
+    )
+    overlap: float = key(
+        default=0.0,
+        metadata=rule("fraction of the length; only `scoring` may overlap", minimum=0, below=1),
+    )
 
 
 @dataclass(frozen=True)
 class InitialStateConfig:
     """Where each window starts: estimated with the parameters, or taken from measurements."""
 
-    estimate: bool = True
-    velocity_filter: float = 30.0  # Hz, zero-phase low-pass before differentiating positions
+    estimate: bool = key(
+        default=True,
+        metadata=rule("estimate each window's start; otherwise take it from the measurements"),
+    )
+    velocity_filter: float = key(
+        default=30.0,
+        metadata=rule("Hz; zero-phase low-pass before differentiating positions", above=0),
+    )
 
 
 @dataclass(frozen=True)
 class PriorConfig:
     """A Gaussian pull of one parameter towards ``mean``."""
 
-    mean: float
-    std: float
+    mean: float = key(metadata=rule("expected value, in the parameter's unit"))
+    std: float = key(metadata=rule("its standard deviation", above=0))
 
 
 @dataclass(frozen=True)
@@ -111,13 +162,26 @@ class ParameterConfig:
     element: str  # joint | body | actuator | geom | pair | signal
     pattern: str  # shell-style, matched against element names
     attribute: str  # armature, damping, mass, gain, delay, ...
-    initial: float | tuple[float, ...] | None = None  # None: the model's value
-    min: float | tuple[float, ...] | None = None  # None: the attribute's default bound
-    max: float | tuple[float, ...] | None = None
-    prior: PriorConfig | None = None
-    shared: bool = False  # one value for all matches instead of one each
-    frozen: bool = False
-    form: str | None = None  # attribute-specific, e.g. inertia: pseudo | mass | mass_ipos
+    initial: float | tuple[float, ...] | None = key(
+        default=None, metadata=rule("where the fit starts; the model's value if left out")
+    )
+    min: float | tuple[float, ...] | None = key(
+        default=None, metadata=rule("lower bound; the attribute's own if left out")
+    )
+    max: float | tuple[float, ...] | None = key(
+        default=None, metadata=rule("upper bound; the attribute's own if left out")
+    )
+    prior: PriorConfig | None = key(
+        default=None, metadata=rule("what is known beforehand: {mean: ..., std: ...}")
+    )
+    shared: bool = key(
+        default=False, metadata=rule("one value for all matches instead of one each")
+    )
+    frozen: bool = key(default=False, metadata=rule("set to `initial` and not fitted"))
+    form: str | None = key(
+        default=None,
+        metadata=rule("of attributes that have several, such as inertia: pseudo, mass, mass_ipos"),
+    )
     line: int | None = None  # where it stands in the experiment file, for messages
 
 
@@ -125,32 +189,75 @@ class ParameterConfig:
 class FitConfig:
     """How the fit is run."""
 
-    optimizer: str = "auto"  # auto | mujoco | scipy | scipy_parallel_fd
-    loss: str = "linear"  # linear | huber | soft_l1 | cauchy
-    max_iterations: int = 50
-    time_limit: float | None = None  # seconds
-    threads: int | None = None  # None: all available
-    intervals: str = "clustered"  # clustered | white
-    max_gap: float = 0.1  # seconds; longer gaps in a signal are masked
-    bias_check: bool = False
+    optimizer: str = key(
+        default="auto",
+        metadata=rule("solver", choices=("auto", "mujoco", "scipy", "scipy_parallel_fd")),
+    )
+    loss: str = key(
+        default="linear",
+        metadata=rule(
+            "how residuals count; the others forgive outliers",
+            choices=("linear", "huber", "soft_l1", "cauchy"),
+        ),
+    )
+    max_iterations: int = key(default=50, metadata=rule("accepted steps at most", minimum=1))
+    time_limit: float | None = key(default=None, metadata=rule("s; none if left out", above=0))
+    threads: int | None = key(default=None, metadata=rule("all cores if left out", minimum=1))
+    intervals: str = key(
+        default="clustered",
+        metadata=rule(
+            "`clustered` by window, honest with correlated residuals, or `white`",
+            choices=("clustered", "white"),
+        ),
+    )
+    max_gap: float = key(
+        default=0.1, metadata=rule("s; longer gaps in a signal are masked, never bridged", above=0)
+    )
+    bias_check: bool = key(
+        default=False, metadata=rule("refit with other settings and flag what moves")
+    )
 
 
 @dataclass(frozen=True)
 class Experiment:
     """A validated experiment file."""
 
-    model: str | None
-    sequences: tuple[SequenceConfig, ...]
-    signals: tuple[SignalConfig, ...]
-    parameters: tuple[ParameterConfig, ...]
-    model_topic: str | None = None  # instead of ``model``: a robot_description topic in the bag
-    validation: ValidationConfig = ValidationConfig()
-    clock: Clock = Clock.HEADER
-    windows: WindowConfig = WindowConfig()
-    scoring: WindowConfig | None = None  # None: as ``windows``
-    initial_state: InitialStateConfig = InitialStateConfig()
-    fit: FitConfig = FitConfig()
-    output: str = "results"
-    modifiers: str | None = None  # "my_module:function", see docs/experiment.md
+    model: str | None = key(
+        metadata=rule("MJCF or URDF, beside this file, then under --data; package:// works")
+    )
+    sequences: tuple[SequenceConfig, ...] = key(
+        metadata=rule("the recordings to fit: bags, or mappings with the keys of `sequences[]`")
+    )
+    signals: tuple[SignalConfig, ...] = key(
+        metadata=rule("what in the recordings is what in the model, see `signals[]`")
+    )
+    parameters: tuple[ParameterConfig, ...] = key(
+        metadata=rule("what to identify, see `parameters[]`")
+    )
+    model_topic: str | None = key(
+        default=None, metadata=rule("instead of `model`: a robot_description topic in the bag")
+    )
+    validation: ValidationConfig = key(
+        default=ValidationConfig(), metadata=rule("what is held out of the fit, one of three")
+    )
+    clock: Clock = key(
+        default=Clock.HEADER,
+        metadata=rule("what dates a message; `header` falls back to the publish time"),
+    )
+    windows: WindowConfig = key(
+        default=WindowConfig(), metadata=rule("how recordings are cut for the fit")
+    )
+    scoring: WindowConfig | None = key(
+        default=None, metadata=rule("how they are cut for the scores; as `windows` if left out")
+    )
+    initial_state: InitialStateConfig = key(
+        default=InitialStateConfig(), metadata=rule("where each window starts")
+    )
+    fit: FitConfig = key(default=FitConfig(), metadata=rule("how the fit is run"))
+    output: str = key(default="results", metadata=rule("folder for result folders"))
+    modifiers: str | None = key(
+        default=None, metadata=rule("`my_module:function`, for what this file cannot say")
+    )
     path: Path | None = None  # the file it came from; None for text
     text: str = ""  # its source, kept for provenance
+    overrides: tuple[str, ...] = ()  # applied on top of ``text``, in order

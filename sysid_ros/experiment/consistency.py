@@ -1,0 +1,134 @@
+"""Checks that concern several parts of an experiment at once."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable
+
+from sysid_ros.errors import ExperimentError, unknown_name
+from sysid_ros.experiment.problems import Place, Problems
+from sysid_ros.experiment.schema import Experiment, SequenceConfig, SignalKind
+from sysid_ros.experiment.yaml_tree import Value
+
+
+def check_consistency(experiment: Experiment, root: Value, problems: Problems) -> None:
+    """Note contradictions between the parts of an experiment whose parts are valid.
+
+    Args:
+      experiment: The experiment as read.
+      root: The tree it was read from, for line numbers.
+      problems: Collects what is wrong.
+    """
+
+    def place(*keys: str) -> Place:
+        return _place(root, keys)
+
+    _check_model(experiment, place, problems)
+    if experiment.windows.overlap:
+        problems.add(
+            place("windows", "overlap"),
+            "windows.overlap must be 0, as a fit would count data twice; "
+            "scoring.overlap is for the scores",
+        )
+    _check_bags(experiment, place, problems)
+    _check_condition(experiment, place, problems)
+
+
+def check_fittable(experiment: Experiment) -> None:
+    """Refuse an experiment that describes a robot but has nothing to fit.
+
+    Such a file is fine for recording: bags may be added later, with :func:`with_bags`.
+
+    Raises:
+      ExperimentError: No sequences, no parameters or no measured signal.
+    """
+    source = str(experiment.path or "experiment")
+    if not experiment.sequences:
+        raise ExperimentError(
+            f"{source}: there are no sequences to fit; list bags under 'sequences' "
+            "or name them with --bag"
+        )
+    if all(parameter.frozen for parameter in experiment.parameters):
+        raise ExperimentError(
+            f"{source}: there are no parameters to fit; list them under 'parameters'"
+        )
+    if all(signal.kind is SignalKind.ACTUATOR for signal in experiment.signals):
+        raise ExperimentError(
+            f"{source}: nothing measured is mapped; 'signals' needs a sensor, qpos or qvel"
+        )
+
+
+def _check_model(experiment: Experiment, place: Callable[..., Place], problems: Problems) -> None:
+    if experiment.model is not None and experiment.model_topic is not None:
+        problems.add(place("model_topic"), "give model or model_topic, not both")
+    recordings = experiment.sequences + experiment.validation.bags
+    each_has_one = bool(recordings) and all(sequence.model for sequence in recordings)
+    if experiment.model is None and experiment.model_topic is None and not each_has_one:
+        problems.add(place(), "the experiment lacks the key 'model' (or 'model_topic')")
+
+
+def _check_bags(experiment: Experiment, place: Callable[..., Place], problems: Problems) -> None:
+    """No stretch of a bag may be used twice, least of all once in the fit and once to judge it."""
+    used: list[tuple[SequenceConfig, str]] = []
+    held_out = experiment.validation.bags
+    for sequence, role in [(s, "trained on") for s in experiment.sequences] + [
+        (s, "held out") for s in held_out
+    ]:
+        for other, other_role in used:
+            if _bag_key(other) == _bag_key(sequence) and _overlap(other, sequence):
+                roles = role if role == other_role else f"both {other_role} and {role}"
+                twice = " twice" if role == other_role else ""
+                where = ("validation", "bags") if role == "held out" else ("sequences",)
+                problems.add(place(*where), f"bag {sequence.bag!r} is {roles}{twice}")
+                break
+        used.append((sequence, role))
+
+
+def _check_condition(
+    experiment: Experiment, place: Callable[..., Place], problems: Problems
+) -> None:
+    condition = experiment.validation.condition
+    if condition is None or not experiment.sequences:
+        return
+    here = place("validation", "condition")
+    if not condition:
+        problems.add(here, "validation.condition must name at least one condition")
+    names = {name for sequence in experiment.sequences for name in sequence.conditions}
+    unknown = [name for name in condition if name not in names]
+    for name in unknown:
+        problems.add(here, unknown_name("condition", name, names, where="validation.condition"))
+    if unknown or not condition:
+        return
+    matching = sum(matches_condition(sequence, condition) for sequence in experiment.sequences)
+    if matching in (0, len(experiment.sequences)):
+        count = "no sequence has" if matching == 0 else "every sequence has"
+        shown = ", ".join(f"{name}: {value}" for name, value in condition.items())
+        problems.add(here, f"validation.condition splits nothing: {count} {{{shown}}}")
+
+
+def matches_condition(sequence: SequenceConfig, condition: object) -> bool:
+    """Whether a recording's conditions agree with every one that ``condition`` names."""
+    if not isinstance(condition, dict):
+        return False
+    return all(sequence.conditions.get(name) == value for name, value in condition.items())
+
+
+def _bag_key(sequence: SequenceConfig) -> str:
+    return posixpath.normpath(sequence.bag)
+
+
+def _overlap(first: SequenceConfig, second: SequenceConfig) -> bool:
+    infinity = float("inf")
+    first_end = infinity if first.end is None else first.end
+    second_end = infinity if second.end is None else second.end
+    return (first.start or 0.0) < second_end and (second.start or 0.0) < first_end
+
+
+def _place(root: Value, keys: tuple[str, ...]) -> Place:
+    """Where the value at a key path stands, or the last part of it that is there."""
+    value = root
+    for key in keys:
+        if not isinstance(value.content, dict) or key not in value.content:
+            break
+        value = value.content[key]
+    return value.place

@@ -1,0 +1,205 @@
+"""Reads the lists of the experiment file: recordings, signals and parameters."""
+
+from __future__ import annotations
+
+from sysid_ros.errors import unknown_name
+from sysid_ros.experiment.attribute_names import ELEMENTS, attribute_names, form_names
+from sysid_ros.experiment.problems import Problems
+from sysid_ros.experiment.schema import (
+    ParameterConfig,
+    SequenceConfig,
+    SignalConfig,
+    SignalKind,
+    ValidationConfig,
+)
+from sysid_ros.experiment.section import as_list, as_mapping, keys_of, read_section, read_text
+from sysid_ros.experiment.yaml_tree import Value
+
+_SIGNAL_KINDS = tuple(kind.value for kind in SignalKind)
+
+
+def read_sequences(value: Value, where: str, problems: Problems) -> tuple[SequenceConfig, ...]:
+    """Read a list of recordings, each a bag's path or a mapping."""
+    return tuple(
+        _read_sequence(item, f"{where}[{i}]", problems)
+        for i, item in enumerate(as_list(value, where, problems))
+    )
+
+
+def _read_sequence(value: Value, where: str, problems: Problems) -> SequenceConfig:
+    if not isinstance(value.content, dict):
+        return SequenceConfig(bag=read_text(value, where, problems))
+    before = len(problems)
+    sequence = read_section(SequenceConfig, value, where, problems)
+    start = sequence.start or 0.0
+    if len(problems) == before and sequence.end is not None and not start < sequence.end:
+        problems.add(
+            value.place, f"{where}: start ({start:g} s) must come before end ({sequence.end:g} s)"
+        )
+    return sequence
+
+
+def read_validation(value: Value, where: str, problems: Problems) -> ValidationConfig:
+    """Read what is held out, of which there is one kind at most."""
+    entries = as_mapping(value, where, problems)
+    chosen = [key for key in keys_of(ValidationConfig) if key in entries]
+    if len(chosen) > 1:
+        problems.add(
+            value.place,
+            f"{where} takes one of bags, fraction, condition; given {', '.join(chosen)}",
+        )
+    bags: tuple[SequenceConfig, ...] = ()
+    if "bags" in entries:
+        bags = read_sequences(entries["bags"], f"{where}.bags", problems)
+    return read_section(ValidationConfig, value, where, problems, given={"bags": bags})
+
+
+def read_signals(value: Value, where: str, problems: Problems) -> tuple[SignalConfig, ...]:
+    """Read the signal map; each model element may appear once."""
+    signals = []
+    seen: dict[tuple[SignalKind, str], Value] = {}
+    for i, item in enumerate(as_list(value, where, problems)):
+        signal = _read_signal(item, f"{where}[{i}]", problems)
+        if signal is None:
+            continue
+        first = seen.setdefault((signal.kind, signal.name), item)
+        if first is not item:
+            problems.add(
+                item.place,
+                f"{where}[{i}]: {signal.kind.value} {signal.name!r} is mapped already, "
+                f"in line {first.place.line}",
+            )
+        signals.append(signal)
+    return tuple(signals)
+
+
+def _read_signal(value: Value, where: str, problems: Problems) -> SignalConfig | None:
+    entries = as_mapping(value, where, problems)
+    kind = _only_key(value, entries, _SIGNAL_KINDS, where, problems)
+    if kind is None:
+        return None
+    name = read_text(entries[kind], f"{where}.{kind}", problems)
+    given = {"kind": SignalKind(kind), "name": name}
+    return read_section(SignalConfig, value, where, problems, given=given, also=_SIGNAL_KINDS)
+
+
+def read_parameters(value: Value, where: str, problems: Problems) -> tuple[ParameterConfig, ...]:
+    """Read what to identify: per entry one element pattern and one or more attributes."""
+    parameters: list[ParameterConfig] = []
+    for i, item in enumerate(as_list(value, where, problems)):
+        parameters.extend(_read_parameter(item, f"{where}[{i}]", problems))
+    return tuple(parameters)
+
+
+def _read_parameter(value: Value, where: str, problems: Problems) -> list[ParameterConfig]:
+    entries = as_mapping(value, where, problems)
+    element = _only_key(value, entries, ELEMENTS, where, problems)
+    if element is None:
+        return []
+    pattern = read_text(entries[element], f"{where}.{element}", problems)
+    known = attribute_names(element)
+    found = []
+    for name, entry in entries.items():
+        if name in known:
+            found.append(
+                _read_attribute(entry, element, pattern, name, f"{where}.{name}", problems)
+            )
+        elif name not in ELEMENTS:
+            problems.add(
+                entry.place, unknown_name("key", name, (element, *known), where=where, limit=40)
+            )
+    if len(entries) == 1:
+        problems.add(
+            value.place,
+            f"{where} names no attribute of the {element}; valid: {', '.join(sorted(known))}",
+        )
+    return found
+
+
+def _read_attribute(
+    value: Value, element: str, pattern: str, attribute: str, where: str, problems: Problems
+) -> ParameterConfig:
+    """An attribute's settings: a mapping, nothing (all defaults), or one word for its form."""
+    given: dict[str, object] = {
+        "element": element,
+        "pattern": pattern,
+        "attribute": attribute,
+        "line": value.place.line,
+    }
+    if value.content is None:
+        return ParameterConfig(element, pattern, attribute, line=value.place.line)
+    if isinstance(value.content, str):
+        value = Value({_key_of_word(value.content): _word_setting(value)}, value.place)
+    elif not isinstance(value.content, dict):
+        problems.add(
+            value.place,
+            f"{where} must be a mapping such as {{initial: 0.1, min: 0, max: 1}}, "
+            f"given {value.shown()}",
+        )
+        return ParameterConfig(element, pattern, attribute)
+    before = len(problems)
+    config = read_section(ParameterConfig, value, where, problems, given=given)
+    forms = form_names(element, attribute)
+    if config.form is not None and config.form not in forms:
+        problems.add(value.place, unknown_name("form", config.form, forms, where=where))
+    if len(problems) == before:
+        _check_bounds(config, value, where, problems)
+    return config
+
+
+def _key_of_word(word: str) -> str:
+    return word if word in ("frozen", "shared") else "form"
+
+
+def _word_setting(value: Value) -> Value:
+    return Value(True, value.place) if value.content in ("frozen", "shared") else value
+
+
+def _check_bounds(config: ParameterConfig, value: Value, where: str, problems: Problems) -> None:
+    """Each component must keep min <= initial <= max; a single number counts for all."""
+    sizes = {len(x) for x in (config.initial, config.min, config.max) if isinstance(x, tuple)}
+    if len(sizes) > 1:
+        problems.add(value.place, f"{where}: initial, min and max differ in length")
+        return
+    for i in range(sizes.pop() if sizes else 1):
+        low, start, high = (_component(x, i) for x in (config.min, config.initial, config.max))
+        if low is not None and high is not None and low > high:
+            problems.add(value.place, f"{where}: min ({low:g}) is above max ({high:g})")
+            return
+        if start is not None and (
+            (low is not None and start < low) or (high is not None and start > high)
+        ):
+            problems.add(
+                value.place,
+                f"{where}: initial ({start:g}) lies outside its bounds "
+                f"[{_bound(low, '-inf')}, {_bound(high, 'inf')}]",
+            )
+            return
+
+
+def _component(value: float | tuple[float, ...] | None, index: int) -> float | None:
+    return value[index] if isinstance(value, tuple) else value
+
+
+def _bound(value: float | None, missing: str) -> str:
+    return missing if value is None else f"{value:g}"
+
+
+def _only_key(
+    value: Value,
+    entries: dict[str, Value],
+    choices: tuple[str, ...],
+    where: str,
+    problems: Problems,
+) -> str | None:
+    """The one key of ``choices`` that an entry has."""
+    found = [key for key in choices if key in entries]
+    if len(found) == 1:
+        return found[0]
+    given = ", ".join(entries) if entries else "none"
+    if isinstance(value.content, dict):
+        problems.add(
+            value.place,
+            f"{where} needs exactly one of the keys {', '.join(choices)}; its keys are: {given}",
+        )
+    return None

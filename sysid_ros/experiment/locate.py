@@ -1,0 +1,107 @@
+"""Where the bags and models that an experiment names are on this machine."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from sysid_ros.errors import BagError, ModelError
+
+_PACKAGE = "package://"
+
+
+def locate_bag(bag: str, *, experiment_file: Path | None, data_dir: Path | None) -> Path:
+    """Find a recording: under the data folder, then beside the experiment file.
+
+    Args:
+      bag: As the experiment names it; a folder or a file.
+      experiment_file: The experiment's path; ``None`` stands for the current folder.
+      data_dir: The folder given with ``--data``, if any.
+
+    Returns:
+      An existing path.
+
+    Raises:
+      BagError: There is none; the message lists where it was looked for.
+    """
+    candidates = _candidates(bag, [data_dir, _folder_of(experiment_file)])
+    found = _first_existing(candidates)
+    if found is None:
+        raise BagError(_not_found("bag", bag, candidates))
+    return found
+
+
+def locate_model(model: str, *, experiment_file: Path | None, data_dir: Path | None) -> Path:
+    """Find a model: beside the experiment file, then under the data folder.
+
+    Args:
+      model: As the experiment names it, or ``package://PACKAGE/PATH``.
+      experiment_file: The experiment's path; ``None`` stands for the current folder.
+      data_dir: The folder given with ``--data``, if any.
+
+    Returns:
+      An existing file.
+
+    Raises:
+      ModelError: There is none, or it is a folder; the message lists where it was looked for.
+    """
+    if model.startswith(_PACKAGE):
+        candidates = _package_candidates(model)
+    else:
+        candidates = _candidates(model, [_folder_of(experiment_file), data_dir])
+    found = _first_existing(candidates)
+    if found is None:
+        raise ModelError(_not_found("model", model, candidates))
+    if not found.is_file():
+        raise ModelError(f"model {model!r} is not a file: {found}")
+    return found
+
+
+def _folder_of(experiment_file: Path | None) -> Path:
+    return Path.cwd() if experiment_file is None else Path(experiment_file).parent
+
+
+def _candidates(name: str, folders: Iterable[Path | None]) -> list[Path]:
+    """Absolute paths to try, in order and without repetition."""
+    path = Path(name).expanduser()
+    if path.is_absolute():
+        return [path]
+    tried = [Path(os.path.abspath(folder / path)) for folder in folders if folder is not None]
+    return list(dict.fromkeys(tried))
+
+
+def _package_candidates(uri: str) -> list[Path]:
+    """``package://name/file`` in the share folder of every sourced installation prefix."""
+    package, _, rest = uri[len(_PACKAGE) :].partition("/")
+    prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
+    if not prefixes:
+        raise ModelError(
+            f"model {uri!r} names a ROS package, but no ROS installation is sourced "
+            "(AMENT_PREFIX_PATH is not set)"
+        )
+    return [Path(prefix) / "share" / package / rest for prefix in prefixes]
+
+
+def _first_existing(candidates: Iterable[Path]) -> Path | None:
+    for candidate in candidates:
+        try:
+            if candidate.exists():
+                return candidate
+        except (OSError, ValueError):  # a name too long or with a NUL exists nowhere
+            continue
+    return None
+
+
+def _not_found(what: str, name: str, candidates: Iterable[Path]) -> str:
+    """Say where a path was looked for, and which neighbours have a similar name."""
+    candidates = list(candidates)
+    looked = ", ".join(str(candidate) for candidate in candidates)
+    neighbours: set[str] = set()
+    for candidate in candidates:
+        if candidate.parent.is_dir():
+            neighbours.update(entry.name for entry in candidate.parent.iterdir())
+    near = difflib.get_close_matches(Path(name).name, sorted(neighbours), n=3, cutoff=0.5)
+    hint = f"; nearest there: {', '.join(map(repr, near))}" if near else ""
+    return f"{what} {name!r} not found; looked for {looked}{hint}"

@@ -1,0 +1,52 @@
+"""What is wrong with an experiment file, collected so that one run shows several mistakes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sysid_ros.errors import ExperimentError
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a value was written: a file with a line, or an override without one."""
+
+    source: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return self.source if self.line is None else f"{self.source}:{self.line}"
+
+
+class Problems:
+    """Collects sentences and raises them together."""
+
+    def __init__(self, limit: int = 5) -> None:
+        """Start empty.
+
+        Args:
+          limit: How many sentences the error shows at most.
+        """
+        self._limit = limit
+        self._sentences: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self._sentences)
+
+    def add(self, place: Place, sentence: str) -> None:
+        """Note one problem at ``place``."""
+        self._sentences.append(f"{place}: {sentence}")
+
+    def raise_if_any(self) -> None:
+        """Raise what was collected.
+
+        Raises:
+          ExperimentError: One line per problem, at most ``limit`` of them, if there is any.
+        """
+        if not self._sentences:
+            return
+        lines = self._sentences[: self._limit]
+        rest = len(self._sentences) - len(lines)
+        if rest:
+            lines.append(f"and {rest} more")
+        raise ExperimentError("\n".join(lines))

@@ -1,0 +1,71 @@
+"""What a key of the experiment file means and which values it takes, kept beside its field.
+
+Each field of :mod:`sysid_ros.experiment.schema` that is a YAML key carries a :class:`Rule` in its
+metadata. Validation and the reference in ``docs/experiment.md`` both read it there, so that they
+cannot disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+_METADATA_KEY = "rule"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The meaning and the limits of one key.
+
+    ``above`` and ``below`` are exclusive limits, ``minimum`` and ``maximum`` inclusive ones.
+    ``none_word`` is the word that a file may use for ``None``.
+    """
+
+    doc: str
+    above: float | None = None
+    minimum: float | None = None
+    below: float | None = None
+    maximum: float | None = None
+    nonzero: bool = False
+    choices: tuple[str, ...] = ()
+    none_word: str | None = None
+
+    def broken_by(self, number: float) -> str | None:
+        """Say which limit ``number`` breaks, such as ``"above 0"``; ``None`` if it keeps all."""
+        if self.above is not None and not number > self.above:
+            return f"above {self.above:g}"
+        if self.minimum is not None and not number >= self.minimum:
+            return f"at least {self.minimum:g}"
+        if self.below is not None and not number < self.below:
+            return f"below {self.below:g}"
+        if self.maximum is not None and not number <= self.maximum:
+            return f"at most {self.maximum:g}"
+        if self.nonzero and number == 0:
+            return "other than 0"
+        return None
+
+    def limits(self) -> str:
+        """The limits in words for the reference, such as ``"at least 0, below 1"``."""
+        parts = []
+        for word, limit in (
+            ("above", self.above),
+            ("at least", self.minimum),
+            ("below", self.below),
+            ("at most", self.maximum),
+        ):
+            if limit is not None:
+                parts.append(f"{word} {limit:g}")
+        if self.nonzero:
+            parts.append("not 0")
+        return ", ".join(parts)
+
+
+def rule(doc: str, **limits: Any) -> dict[str, Rule]:
+    """Metadata for :func:`dataclasses.field`; ``limits`` are the fields of :class:`Rule`."""
+    return {_METADATA_KEY: Rule(doc, **limits)}
+
+
+def rule_of(metadata: Any) -> Rule | None:
+    """The rule in a field's metadata, or ``None`` for a field that is not a YAML key."""
+    found = metadata.get(_METADATA_KEY)
+    return found if isinstance(found, Rule) else None

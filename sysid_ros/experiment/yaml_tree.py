@@ -1,0 +1,177 @@
+"""YAML text as a tree of plain values that know where they stand.
+
+Only what an experiment file needs is accepted: mappings with text keys, lists, text, numbers,
+true, false and null. PyYAML's composer does the parsing, so nothing is ever constructed from tags.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Union
+
+import yaml
+
+from sysid_ros.errors import ExperimentError
+from sysid_ros.experiment.problems import Place, Problems
+
+# Far above any sensible experiment; they bound the time and memory that a hostile file can take.
+_MAX_CHARACTERS = 1_000_000
+_MAX_VALUES = 100_000
+_MAX_DEPTH = 20
+
+_TAG = "tag:yaml.org,2002:"
+_SCALARS = {_TAG + name for name in ("null", "bool", "int", "float")}
+_TEXTS = {_TAG + name for name in ("str", "timestamp", "value")}
+# YAML 1.1 takes 1e-3 for text, as its floats need a dot; nobody who writes it means text.
+_EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
+
+Scalar = Union[None, bool, int, float, str]
+Content = Union[Scalar, "list[Value]", "dict[str, Value]"]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A YAML value, where it stands, and for scalars how it was written."""
+
+    content: Content
+    place: Place
+    raw: str = ""
+
+    def shown(self) -> str:
+        """How messages quote this value."""
+        if self.content is None:
+            return "nothing"
+        if isinstance(self.content, dict):
+            return "a mapping"
+        if isinstance(self.content, list):
+            return "a list"
+        if isinstance(self.content, str):
+            return repr(_shortened(self.content))
+        return _shortened(self.raw)
+
+
+def parse_yaml(text: str, source: str) -> Value:
+    """Parse one YAML document.
+
+    Args:
+      text: The document.
+      source: What messages call it, usually the file's path.
+
+    Returns:
+      The tree; its root's place is the first line.
+
+    Raises:
+      ExperimentError: Not YAML, empty, too large, or beyond the subset described above.
+    """
+    start = Place(source, 1)
+    if len(text) > _MAX_CHARACTERS:
+        raise ExperimentError(
+            f"{source}: {len(text)} characters; an experiment file has at most {_MAX_CHARACTERS}"
+        )
+    root = _compose(text, source)
+    if root is None:
+        raise ExperimentError(f"{start}: the file is empty")
+    problems = Problems()
+    try:
+        value = _Builder(source, problems).build(root, start, depth=0)
+    finally:
+        problems.raise_if_any()
+    return value
+
+
+def _compose(text: str, source: str) -> yaml.Node | None:
+    """PyYAML's node graph, its errors translated."""
+    try:
+        return yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = Place(source, mark.line + 1 if mark else None)
+        problem = error.problem or "malformed"
+        if "'\\t'" in problem:
+            problem = "a tab indents this line; YAML allows spaces only"
+        elif isinstance(error, yaml.composer.ComposerError) and "document" in (error.context or ""):
+            problem = "a second document starts here; an experiment file has one"
+        raise ExperimentError(f"{place}: not valid YAML: {problem}") from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ExperimentError(
+            f"{Place(source, line)}: not valid YAML: the character {error.character!r} is not allowed"
+        ) from error
+    except RecursionError as error:
+        raise ExperimentError(f"{source}: nested too deeply") from error
+    except yaml.YAMLError as error:
+        raise ExperimentError(f"{source}: not valid YAML: {error}") from error
+
+
+class _Builder:
+    """Turns nodes into values, counting them: aliases make a graph exponentially large."""
+
+    def __init__(self, source: str, problems: Problems) -> None:
+        self._source = source
+        self._problems = problems
+        self._count = 0
+
+    def build(self, node: yaml.Node, place: Place, depth: int) -> Value:
+        """The value of ``node``, which messages place at ``place``."""
+        self._count += 1
+        if self._count > _MAX_VALUES:
+            raise ExperimentError(f"{place}: more than {_MAX_VALUES} values (aliases expanded)")
+        if depth > _MAX_DEPTH:
+            raise ExperimentError(f"{place}: nested more than {_MAX_DEPTH} levels deep")
+        if isinstance(node, yaml.MappingNode) and node.tag == _TAG + "map":
+            return Value(self._mapping(node, depth), place)
+        if isinstance(node, yaml.SequenceNode) and node.tag == _TAG + "seq":
+            items = [self.build(item, self._place(item), depth + 1) for item in node.value]
+            return Value(items, place)
+        if isinstance(node, yaml.ScalarNode):
+            return Value(self._scalar(node, place), place, node.value)
+        self._problems.add(place, f"the tag {_tag_name(node)} is not allowed here")
+        return Value(None, place)
+
+    def _mapping(self, node: yaml.MappingNode, depth: int) -> dict[str, Value]:
+        """Keys must be text and unique; each value is placed at its key's line."""
+        entries: dict[str, Value] = {}
+        for key_node, value_node in node.value:
+            place = self._place(key_node)
+            key = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
+            if not isinstance(key, str) or key_node.tag != _TAG + "str":
+                shown = key if isinstance(key, str) else "a collection"
+                self._problems.add(place, f"the key {shown} is not text; put it in quotes")
+            elif key in entries:
+                first = entries[key].place.line
+                self._problems.add(place, f"the key {key!r} is there already, in line {first}")
+            else:
+                entries[key] = self.build(value_node, place, depth + 1)
+        return entries
+
+    def _scalar(self, node: yaml.ScalarNode, place: Place) -> Content:
+        plain = node.style is None
+        if node.tag in _TEXTS:
+            text: str = node.value
+            return float(text) if plain and _EXPONENT.fullmatch(text) else text
+        if node.tag in _SCALARS:
+            try:
+                return _constructed(node)
+            except (ValueError, KeyError, OverflowError, AttributeError):
+                kind = node.tag[len(_TAG) :]
+                self._problems.add(place, f"{_shortened(node.value)!r} is not a valid {kind}")
+                return None
+        self._problems.add(place, f"the tag {_tag_name(node)} is not allowed here")
+        return None
+
+    def _place(self, node: yaml.Node) -> Place:
+        return Place(self._source, node.start_mark.line + 1)
+
+
+def _constructed(node: yaml.ScalarNode) -> Scalar:
+    scalar: Scalar = yaml.constructor.SafeConstructor().construct_object(node)
+    return scalar
+
+
+def _tag_name(node: yaml.Node) -> str:
+    return str(node.tag).replace(_TAG, "!!")
+
+
+def _shortened(text: str, limit: int = 60) -> str:
+    return text if len(text) <= limit else text[: limit - 3] + "..."
