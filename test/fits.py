@@ -1,0 +1,73 @@
+"""Fits for the worker's child process to run: quick, stubborn, failing and deadly ones."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from sysid_ros.errors import DataError
+from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.worker_process import Callbacks, FitFiles, FitRequest
+
+
+def step(number: int) -> Iteration:
+    """The iteration that every fit here reports."""
+    values = np.array([1.0 + number, 2.0])
+    return Iteration(number, 10.0 / (1 + number), 0.5, ("mass", "damping"), values, 0.1 * number)
+
+
+def quick(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+    """Three iterations and a result."""
+    callbacks.on_stage("fitting")
+    for number in range(3):
+        callbacks.on_iteration(step(number), number / 3)
+    print("a library's noise on standard output")
+    return FitFiles(Path(request.output_dir) / "result", None, Path("model.xml"))
+
+
+def obedient(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+    """Runs until it is asked to stop, then delivers."""
+    for number in itertools.count():
+        callbacks.on_iteration(step(number), 0.1)
+        if callbacks.should_stop():
+            return FitFiles(Path(request.output_dir), None, None)
+        time.sleep(0.02)
+    raise AssertionError("unreachable")
+
+
+def native(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+    """One iteration, then a native call that keeps the interpreter's lock for an hour."""
+    callbacks.on_iteration(step(1), 0.1)
+    ctypes.PyDLL(None).sleep(3600)
+    raise AssertionError("unreachable")
+
+
+def unusable(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+    """Fails with an error of ours."""
+    raise DataError("position[elbow] is constant")
+
+
+def broken(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+    """Fails with an error of somebody else's."""
+    raise ZeroDivisionError("division by zero")
+
+
+def leaves(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+    """Ends the process without a word in Python, with some in the log."""
+    os.write(2, b"native library: giving up\n")
+    os._exit(7)
+
+
+def reports_itself(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+    """Tells its process id as a stage and the modules it has loaded, then waits."""
+    import sys
+
+    callbacks.on_stage(f"rclpy={'rclpy' in sys.modules}")
+    callbacks.on_stage(f"pid={os.getpid()}")
+    time.sleep(3600)
+    raise AssertionError("unreachable")
