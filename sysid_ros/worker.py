@@ -16,14 +16,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from sysid_ros.errors import ErrorCode
+from sysid_ros.errors import ErrorCode, OutputError
+from sysid_ros.results import finalize_checkpoint, open_work_folder
+from sysid_ros.results.folder import discard
 from sysid_ros.sysid.fit_result import Iteration
 from sysid_ros.worker_process import FitFiles, FitRequest
 
@@ -48,7 +50,7 @@ class FitEnd:
     code: ErrorCode
     message: str  # empty if the code is NONE
     files: FitFiles | None = None  # present where the fit delivered
-    best: Iteration | None = None  # the last iteration that was reported
+    best: Iteration | None = None  # the reported iteration of the lowest cost
 
 
 def run_fit(
@@ -71,10 +73,37 @@ def run_fit(
       function: ``module:function`` that the child runs, a :data:`FitFunction`.
 
     Returns:
-      How it ended; failures of the fit are values, not exceptions.
+      How it ended; failures of the fit are values, not exceptions. A fit that was cancelled or
+      died after its first iteration still has a result folder, with its best parameters.
     """
+    try:
+        work = open_work_folder(request.output_dir, _title(request))
+    except OutputError as error:
+        return FitEnd(error.code, str(error))
+    try:
+        end = _run(
+            replace(request, checkpoint_dir=str(work)),
+            on_progress,
+            should_cancel,
+            grace,
+            function,
+        )
+        if end.files is None and end.best is not None:
+            return replace(end, files=_keep_best(work, end, _title(request)))
+        return end
+    finally:
+        discard(work)
+
+
+def _run(
+    request: FitRequest,
+    on_progress: Callable[[FitProgress], None],
+    should_cancel: Callable[[], bool],
+    grace: float,
+    function: str,
+) -> FitEnd:
+    """Follow the child until it has said how the fit ended, or is no more."""
     best: Iteration | None = None
-    killed = False
     deadline: float | None = None
     with _Worker(request, function) as worker:
         while not worker.closed:
@@ -82,18 +111,37 @@ def run_fit(
                 if event["event"] in ("done", "error"):
                     return _end(event, best)
                 progress = _progress(event)
-                best = progress.iteration or best
+                best = _better(best, progress.iteration)
                 on_progress(progress)
             if deadline is None and should_cancel():
                 worker.request_stop()
                 deadline = time.monotonic() + grace
-            if deadline is not None and time.monotonic() >= deadline and not killed:
+            if deadline is not None and time.monotonic() >= deadline:
                 worker.kill()
-                killed = True
         status = worker.wait()
         if deadline is not None:
             return FitEnd(ErrorCode.CANCELED, "the fit was canceled", best=best)
         return FitEnd(ErrorCode.WORKER_DIED, _obituary(status, worker.last_words()), best=best)
+
+
+def _better(best: Iteration | None, new: Iteration | None) -> Iteration | None:
+    if best is None or new is None:
+        return best or new
+    return new if new.cost <= best.cost else best
+
+
+def _keep_best(work: Path, end: FitEnd, title: str) -> FitFiles | None:
+    """Turn the checkpoint into a result folder, as far as that is possible."""
+    try:
+        result = finalize_checkpoint(work, message=end.message, title=title)
+    except OutputError:
+        return None  # the end is reported either way, and its parameters with it
+    return FitFiles(result.folder, result.report, result.model)
+
+
+def _title(request: FitRequest) -> str:
+    """A name for the result folder before the experiment has been read."""
+    return Path(request.experiment_file).resolve().parent.name if request.experiment_file else "fit"
 
 
 def _progress(event: dict[str, Any]) -> FitProgress:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
+from sysid_ros.results import write_checkpoint
 from sysid_ros.sysid.fit_result import Iteration
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -45,6 +46,7 @@ class FitRequest:
     allow_hooks: bool = False
     threads: int = 0  # 0: the experiment decides
     resume: bool = False
+    checkpoint_dir: str = ""  # existing folder for the best parameters so far; set by run_fit
 
     @classmethod
     def from_json(cls, text: str) -> FitRequest:
@@ -151,7 +153,13 @@ def main() -> int:
     function = load_function(sys.argv[2])
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as stream:
         emit = _Emitter(stream)
-        callbacks = Callbacks(emit.stage, emit.iteration, stop.is_set)
+
+        def on_iteration(step: Iteration, progress: float) -> None:
+            if request.checkpoint_dir:
+                write_checkpoint(Path(request.checkpoint_dir), step)
+            emit.iteration(step, progress)
+
+        callbacks = Callbacks(emit.stage, on_iteration, stop.is_set)
         try:
             emit.done(function(request, callbacks))
         except SysidError as error:

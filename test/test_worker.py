@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from sysid_ros.errors import ErrorCode
+from sysid_ros.results import read_results
+from sysid_ros.sysid.fit_result import FitStatus
 from sysid_ros.worker import FitEnd, FitProgress, run_fit
 from sysid_ros.worker_process import FitRequest
 
@@ -74,6 +76,13 @@ def test_process_that_leaves_is_quoted(tmp_path: Path):
     assert "native library: giving up" in end.message
 
 
+def test_output_that_cannot_be_written_is_reported_before_any_work(tmp_path: Path):
+    (tmp_path / "results").write_text("a file where the folder should be")
+    end = run_fit(request(tmp_path), function="fits:quick")
+    assert end.code is ErrorCode.OUTPUT_UNWRITABLE
+    assert str(tmp_path / "results") in end.message
+
+
 def canceled_after_first_step(tmp_path: Path, function: str) -> tuple[FitEnd, float]:
     """Run a fit, cancel it once it has reported a step; the end and the seconds it took."""
     asked: list[float] = []
@@ -106,6 +115,11 @@ def test_cancel_ends_a_native_call_within_a_second(tmp_path: Path):
     assert seconds < 1.0
     assert end.best is not None
     assert end.best.iteration == 1
+    assert end.files is not None
+    kept = read_results(end.files.result_dir)
+    assert kept.fit.status is FitStatus.CANCELED
+    assert kept.fit["mass"].value == 2.0
+    assert list((tmp_path / "results").iterdir()) == [end.files.result_dir]
 
 
 def test_process_killed_from_outside_is_reported_with_its_signal(tmp_path: Path):
@@ -117,6 +131,8 @@ def test_process_killed_from_outside_is_reported_with_its_signal(tmp_path: Path)
     end = run_fit(request(tmp_path), on_progress=kill, function="fits:reports_itself")
     assert end.code is ErrorCode.WORKER_DIED
     assert "SIGKILL" in end.message
+    assert end.files is None
+    assert list((tmp_path / "results").iterdir()) == []
 
 
 def test_child_has_not_imported_rclpy_and_ends_with_an_exception_of_the_caller(tmp_path: Path):
