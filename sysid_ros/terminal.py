@@ -1,0 +1,141 @@
+"""What a person sees in the terminal: progress while a fit runs, tables when it is done."""
+
+from __future__ import annotations
+
+import sys
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from sysid_ros.outcome import Outcome, Score
+from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
+
+# Where output is not a terminal, lines are as long as they need to be.
+_WIDTH_WITHOUT_TERMINAL = 200
+
+
+def console_for(stream: TextIO) -> Console:
+    """A console that colours and wraps only on a terminal."""
+    width = None if stream.isatty() else _WIDTH_WITHOUT_TERMINAL
+    return Console(file=stream, width=width, highlight=False, soft_wrap=not stream.isatty())
+
+
+class FitProgress:
+    """Shows the stages and iterations of a fit on one stream; also a context manager.
+
+    A terminal gets a bar that is redrawn, anything else plain lines.
+    """
+
+    def __init__(self, max_iterations: int, *, stream: TextIO | None = None) -> None:
+        """Prepare, without showing anything yet.
+
+        Args:
+          max_iterations: Where the bar is full.
+          stream: Where to write; standard error by default, so that output stays clean.
+        """
+        self._stream = sys.stderr if stream is None else stream
+        self._console = console_for(self._stream)
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[cost]}"),
+            TimeElapsedColumn(),
+            console=self._console,
+            disable=not self._stream.isatty(),
+        )
+        self._task = self._bar.add_task("starting", total=max_iterations, cost="")
+
+    def __enter__(self) -> FitProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bar.stop()
+
+    def stage(self, text: str) -> None:
+        """Say what is being done now, such as ``reading bags``."""
+        self._bar.update(self._task, description=text)
+        if self._bar.disable:
+            self._line(text)
+
+    def iteration(self, step: Iteration) -> None:
+        """Show one accepted step of the optimizer."""
+        cost = f"cost {step.cost:.6g}"
+        self._bar.update(self._task, completed=step.iteration, cost=cost)
+        if self._bar.disable:
+            self._line(f"iteration {step.iteration}: {cost}, {step.elapsed:.1f} s")
+
+    def note(self, text: str) -> None:
+        """A sentence that stays visible above the bar."""
+        self._console.print(Text(text))
+
+    def _line(self, text: str) -> None:
+        print(text, file=self._stream, flush=True)
+
+
+def print_outcome(outcome: Outcome, *, stream: TextIO | None = None) -> None:
+    """Print the identified parameters, the scores, the verdict and the warnings.
+
+    Args:
+      outcome: What a run delivered.
+      stream: Where to write; standard output by default.
+    """
+    console = console_for(sys.stdout if stream is None else stream)
+    console.print(parameter_table(outcome.fit.parameters))
+    scores = [
+        ("training", outcome.training),
+        ("held out", outcome.validation),
+    ]
+    shown = [(title, score) for title, score in scores if score is not None]
+    if shown:
+        console.print(score_table(shown))
+    console.print(Text(f"{outcome.fit.status.value}: {outcome.fit.message}"))
+    console.print(Text(outcome.verdict, style="bold"))
+    for warning in outcome.warnings:
+        console.print(Text(f"warning: {warning}", style="yellow"))
+
+
+def parameter_table(parameters: tuple[ParameterEstimate, ...]) -> Table:
+    """One row per parameter: start, result, 95 % interval and flags."""
+    table = _table("parameter", "initial", "identified", "95 % interval", "unit", "note")
+    for parameter in parameters:
+        interval = parameter.interval()
+        table.add_row(
+            Text(parameter.name),
+            f"{parameter.initial:.4g}",
+            f"{parameter.value:.4g}",
+            "-" if interval is None else f"{interval[0]:.4g} .. {interval[1]:.4g}",
+            Text(parameter.unit),
+            Text(", ".join(parameter.flags)),
+        )
+    return table
+
+
+def score_table(scores: list[tuple[str, Score]]) -> Table:
+    """One row per signal and set of recordings: error before and after, in the signal's unit."""
+    table = _table("RMSE of", "recordings", "initial", "identified", "unit")
+    for title, score in scores:
+        for name, rmse in score.rmse.items():
+            initial = score.rmse_initial.get(name, float("nan"))
+            unit = Text(score.units.get(name, ""))
+            table.add_row(Text(name), title, f"{initial:.4g}", f"{rmse:.4g}", unit)
+        table.add_row(
+            "all together",
+            title,
+            f"{score.rmse_all_initial:.4g}",
+            f"{score.rmse_all:.4g}",
+            Text(score.unit_all),
+        )
+    return table
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column in columns:
+        numeric = column in ("initial", "identified")
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    return table
