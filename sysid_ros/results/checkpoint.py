@@ -1,0 +1,136 @@
+"""The best parameters so far, kept on disk while a fit runs, for the case that it never ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sysid_ros.errors import OutputError
+from sysid_ros.outcome import Outcome
+from sysid_ros.results.document import document_from, iteration_entry
+from sysid_ros.results.folder import is_work_folder, publish, translated_os_errors
+from sysid_ros.results.parameters_file import write_parameters
+from sysid_ros.results.reading import iteration_from
+from sysid_ros.results.result_folder import ResultFolder
+from sysid_ros.results.strict_json import write_json
+from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration, ParameterEstimate
+
+CHECKPOINT_FILE = "checkpoint.json"
+_NO_UNCERTAINTY = "no uncertainty: the fit did not end"
+
+
+def write_checkpoint(folder: Path, iteration: Iteration) -> None:
+    """Replace the checkpoint in ``folder`` by ``iteration``, atomically.
+
+    The first iteration written is kept as the start, so that a cancelled fit can still say what
+    it changed.
+
+    Args:
+      folder: An existing folder, usually from
+        :func:`~sysid_ros.results.folder.open_work_folder`.
+      iteration: The best iteration so far.
+
+    Raises:
+      OutputError: If it cannot be written; the former checkpoint is then still whole.
+    """
+    path = folder / CHECKPOINT_FILE
+    former = _read(path) if path.exists() else None
+    current = iteration_entry(iteration)
+    steps = [*former["steps"], current] if former else [current]
+    with translated_os_errors(folder):
+        write_json(path, {"names": iteration.names, "steps": steps})
+
+
+def finalize_checkpoint(
+    folder: Path,
+    *,
+    status: FitStatus = FitStatus.CANCELED,
+    message: str = "the fit was cancelled; these are the best parameters so far",
+    title: str = "fit",
+) -> ResultFolder:
+    """Turn the checkpoint of a fit that did not end into ``result.json`` and ``parameters.yaml``.
+
+    Args:
+      folder: Where :func:`write_checkpoint` wrote; a work folder is published under its final
+        name.
+      status: How the fit ended.
+      message: Why, in one sentence.
+      title: The result's title.
+
+    Returns:
+      The result's paths, without a model and a report.
+
+    Raises:
+      OutputError: If there is no checkpoint (no iteration was finished) or no way to write.
+    """
+    path = folder / CHECKPOINT_FILE
+    if not path.exists():
+        raise OutputError(f"{folder} holds no {CHECKPOINT_FILE}: no iteration was finished")
+    outcome = _outcome(_read(path), status, message, title)
+    with translated_os_errors(folder):
+        write_json(folder / "result.json", document_from(outcome))
+        write_parameters(folder / "parameters.yaml", outcome)
+        path.unlink()
+    final = publish(folder) if is_work_folder(folder) else folder
+    return ResultFolder.at(final)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise OutputError(f"cannot read the checkpoint {path}: {error}") from error
+    return content
+
+
+def _outcome(checkpoint: dict[str, Any], status: FitStatus, message: str, title: str) -> Outcome:
+    names = tuple(checkpoint["names"])
+    trace = tuple(iteration_from(step, names) for step in checkpoint["steps"])
+    first = trace[0]
+    best = min(trace, key=lambda step: step.cost)
+    parameters = tuple(
+        ParameterEstimate(
+            name=name,
+            unit="",
+            initial=float(first.values[index]),
+            value=float(best.values[index]),
+            lower=-np.inf,
+            upper=np.inf,
+            standard_error=None,
+            dof=np.inf,
+            flags=(_NO_UNCERTAINTY,),
+        )
+        for index, name in enumerate(names)
+    )
+    fit = FitResult(
+        status=status,
+        message=message,
+        parameters=parameters,
+        covariance=np.full((len(names), len(names)), np.nan),
+        cost_initial=first.cost,
+        cost_final=best.cost,
+        iterations=trace[-1].iteration,
+        evaluations=0,
+        jacobians=0,
+        elapsed=trace[-1].elapsed,
+        trace=trace,
+        noise={},
+        interval_method="none",
+        singular_values=np.empty(0),
+        unidentifiable=(),
+        optimizer="",
+    )
+    return Outcome(
+        title=title,
+        fit=fit,
+        training=None,
+        validation=None,
+        sequences=(),
+        quality=(),
+        verdict=f"The fit did not end, so its parameters are not validated: {message}.",
+        warnings=("No held-out error and no uncertainty: the fit did not end.",),
+        provenance={},
+    )

@@ -1,0 +1,148 @@
+"""Where results go: folders that appear whole or not at all, and never replace another."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from sysid_ros.errors import OutputError
+
+_WORK_SUFFIX = ".partial"
+_MAX_SUFFIX = 1000  # results of one title that may start within one second
+
+
+def check_writable(output_dir: str | os.PathLike[str]) -> None:
+    """Find out before any work whether results can be written to ``output_dir``.
+
+    A file is really created and removed, since permission bits say little about read-only
+    mounts, quotas and the superuser. The folder itself is not created yet: a fit that fails
+    afterwards leaves nothing behind.
+
+    Args:
+      output_dir: The folder that will hold the result folders; it need not exist.
+
+    Raises:
+      OutputError: If neither it nor its nearest existing parent takes a file.
+    """
+    wanted = Path(output_dir).expanduser().absolute()
+    nearest = wanted
+    try:
+        while not os.path.lexists(nearest):
+            nearest = nearest.parent
+        with tempfile.TemporaryFile(dir=nearest, prefix=".sysid_ros_"):
+            pass
+    except OSError as error:
+        raise OutputError(_unwritable(wanted, error, tried=nearest)) from error
+
+
+def open_work_folder(output_dir: str | os.PathLike[str], title: str) -> Path:
+    """Create the hidden folder in which one result is put together.
+
+    Args:
+      output_dir: The folder that holds the result folders; created if missing.
+      title: Names the result; any text.
+
+    Returns:
+      The new folder, ``.<time>_<title>.<random>.partial`` beside the future result.
+
+    Raises:
+      OutputError: If it cannot be created.
+    """
+    parent = Path(output_dir).expanduser().absolute()
+    stamp = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
+    name = f".{stamp}_{_slug(title)}."
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        # Not mkdtemp: its mode 0700 would keep colleagues out of the published folder.
+        folder = parent / f"{name}{secrets.token_hex(4)}{_WORK_SUFFIX}"
+        folder.mkdir()
+    except OSError as error:
+        raise OutputError(_unwritable(parent, error)) from error
+    return folder
+
+
+def publish(work_folder: Path) -> Path:
+    """Give a finished work folder its final name in one step.
+
+    Args:
+      work_folder: What :func:`open_work_folder` returned.
+
+    Returns:
+      The folder under its final name, ``<time>_<title>`` or the first free ``..._2``, ``..._3``.
+
+    Raises:
+      OutputError: If it cannot be renamed.
+    """
+    name = work_folder.name[1 : -len(_WORK_SUFFIX)].rpartition(".")[0]
+    for number in range(1, _MAX_SUFFIX):
+        target = work_folder.with_name(name if number == 1 else f"{name}_{number}")
+        # POSIX rename refuses a folder that holds anything and every file, so the check only
+        # saves a failing call and the loop is safe against other processes.
+        if os.path.lexists(target):
+            continue
+        try:
+            work_folder.rename(target)
+        except OSError as error:
+            if os.path.lexists(target):
+                continue
+            raise OutputError(_unwritable(target, error)) from error
+        return target
+    raise OutputError(f"{work_folder.parent} already holds {_MAX_SUFFIX - 1} results named {name}")
+
+
+def is_work_folder(folder: Path) -> bool:
+    """Whether ``folder`` is an unpublished one made by :func:`open_work_folder`."""
+    return folder.name.startswith(".") and folder.name.endswith(_WORK_SUFFIX)
+
+
+def discard(work_folder: Path) -> None:
+    """Remove an unpublished work folder; anything else is left alone."""
+    if is_work_folder(work_folder):
+        shutil.rmtree(work_folder, ignore_errors=True)
+
+
+@contextmanager
+def translated_os_errors(folder: Path) -> Iterator[None]:
+    """Turn every ``OSError`` inside into an :class:`OutputError` that names ``folder``."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(_unwritable(folder, error)) from error
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write ``content`` to ``path`` such that a reader sees the old file or the new, never half.
+
+    Args:
+      path: The file; its folder exists.
+      content: Everything it will contain.
+
+    Raises:
+      OSError: If it cannot be written; the old file is untouched then.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _unwritable(folder: Path, error: OSError, *, tried: Path | None = None) -> str:
+    where = f" (tried {tried})" if tried is not None and tried != folder else ""
+    reason = error.strerror or str(error)
+    return f"cannot write results to {folder}{where}: {reason}; choose another output folder"
+
+
+def _slug(title: str) -> str:
+    """``title`` as part of a file name: letters, digits, dashes; never empty."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-").lower()[:60] or "fit"

@@ -1,0 +1,155 @@
+"""A result folder read back, so that its report can be rendered again or compared."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sysid_ros.errors import ErrorCode, SysidError
+from sysid_ros.outcome import Outcome, Score
+from sysid_ros.recording.quality import TopicQuality
+from sysid_ros.results.document import FORMAT, HASH_PREFIX, VERSION_PREFIX
+from sysid_ros.results.signals_file import read_signals
+from sysid_ros.sysid.fit_result import (
+    FitResult,
+    FitStatus,
+    FloatArray,
+    Iteration,
+    ParameterEstimate,
+)
+
+
+class ResultError(SysidError):
+    """A result folder is missing, incomplete or not one of ours."""
+
+    code = ErrorCode.DATA_UNUSABLE
+
+
+def read_results(folder: str | os.PathLike[str]) -> Outcome:
+    """Read what :func:`~sysid_ros.results.write_results` wrote.
+
+    Args:
+      folder: A result folder.
+
+    Returns:
+      The outcome, number for number. Signals are absent where the folder has no
+      ``residuals.npz``, as after a cancelled fit.
+
+    Raises:
+      ResultError: If the folder holds no ``result.json`` that this version understands.
+    """
+    path = Path(folder)
+    document = _read_document(path / "result.json")
+    try:
+        return Outcome(
+            title=document["title"],
+            fit=_fit(document),
+            training=_score(document["training"]),
+            validation=_score(document["validation"]),
+            sequences=read_signals(path / "residuals.npz"),
+            quality=tuple(TopicQuality(**topic) for topic in document["quality"]),
+            verdict=document["verdict"],
+            warnings=tuple(document["warnings"]),
+            provenance=_provenance(document),
+        )
+    except SysidError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
+        raise ResultError(f"{path} is not a complete result folder: {error!r}") from error
+
+
+def _read_document(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ResultError(f"{path.parent} is not a result folder: it has no {path.name}") from error
+    except (OSError, ValueError) as error:
+        raise ResultError(f"cannot read {path}: {error}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        given = document.get("format") if isinstance(document, dict) else None
+        raise ResultError(f"{path} has result format {given!r}; this version reads {FORMAT}")
+    return document
+
+
+def _fit(document: Mapping[str, Any]) -> FitResult:
+    parameters = tuple(_parameter(name, p) for name, p in document["parameters"].items())
+    names = tuple(document["trace"]["names"])
+    return FitResult(
+        status=FitStatus(document["status"]),
+        message=document["message"],
+        parameters=parameters,
+        covariance=_array(document["covariance"], (len(parameters), len(parameters))),
+        cost_initial=_number(document["cost_initial"]),
+        cost_final=_number(document["cost_final"]),
+        iterations=document["iterations"],
+        evaluations=document["evaluations"],
+        jacobians=document["jacobians"],
+        elapsed=_number(document["elapsed"]),
+        trace=tuple(iteration_from(step, names) for step in document["trace"]["steps"]),
+        noise={name: _number(value) for name, value in document["noise"].items()},
+        interval_method=document["interval_method"],
+        singular_values=_array(document["singular_values"], (-1,)),
+        unidentifiable=tuple(document["unidentifiable"]),
+        optimizer=document["optimizer"],
+    )
+
+
+def _parameter(name: str, entry: Mapping[str, Any]) -> ParameterEstimate:
+    return ParameterEstimate(
+        name=name,
+        unit=entry["unit"],
+        initial=_number(entry["initial"]),
+        value=_number(entry["value"]),
+        lower=_number(entry["lower"], unknown=-np.inf),
+        upper=_number(entry["upper"], unknown=np.inf),
+        standard_error=entry["standard_error"],
+        dof=_number(entry["dof"], unknown=np.inf),
+        flags=tuple(entry["flags"]),
+    )
+
+
+def _score(entry: Mapping[str, Any] | None) -> Score | None:
+    if entry is None:
+        return None
+    return Score(
+        rmse={name: _number(value) for name, value in entry["rmse"].items()},
+        rmse_initial={name: _number(value) for name, value in entry["rmse_initial"].items()},
+        units=dict(entry["units"]),
+        rmse_all=_number(entry["rmse_all"]),
+        rmse_all_initial=_number(entry["rmse_all_initial"]),
+        unit_all=entry["unit_all"],
+        windows=entry["windows"],
+    )
+
+
+def iteration_from(entry: Mapping[str, Any], names: tuple[str, ...]) -> Iteration:
+    """The opposite of :func:`~sysid_ros.results.document.iteration_entry`."""
+    return Iteration(
+        iteration=entry["iteration"],
+        cost=_number(entry["cost"]),
+        gradient_norm=_number(entry["gradient_norm"]),
+        names=names,
+        values=_array(entry["values"], (-1,)),
+        elapsed=_number(entry["elapsed"]),
+    )
+
+
+def _provenance(document: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        **document["provenance"],
+        **{VERSION_PREFIX + name: text for name, text in document["versions"].items()},
+        **{HASH_PREFIX + name: text for name, text in document["hashes"].items()},
+    }
+
+
+def _number(value: float | None, *, unknown: float = float("nan")) -> float:
+    return unknown if value is None else float(value)
+
+
+def _array(values: list[Any], shape: tuple[int, ...]) -> FloatArray:
+    return np.array(values, dtype=np.float64).reshape(shape)  # None becomes NaN

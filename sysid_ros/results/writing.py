@@ -1,0 +1,81 @@
+"""One finished fit as a result folder."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+
+from sysid_ros.errors import ModelError
+from sysid_ros.outcome import Outcome
+from sysid_ros.report import render_report
+from sysid_ros.results.checkpoint import CHECKPOINT_FILE
+from sysid_ros.results.document import document_from
+from sysid_ros.results.folder import (
+    discard,
+    open_work_folder,
+    publish,
+    replace_file,
+    translated_os_errors,
+)
+from sysid_ros.results.model_file import StartState, write_model
+from sysid_ros.results.parameters_file import write_parameters
+from sysid_ros.results.result_folder import ResultFolder
+from sysid_ros.results.signals_file import write_signals
+from sysid_ros.results.strict_json import write_json
+
+
+def write_results(
+    outcome: Outcome,
+    spec: mujoco.MjSpec,
+    output_dir: str | os.PathLike[str],
+    *,
+    start_state: StartState | None = None,
+    partial: Path | None = None,
+) -> ResultFolder:
+    """Write everything about a fit into a new folder below ``output_dir``.
+
+    The folder is put together under a hidden name and renamed when it is complete, so that it
+    appears whole or not at all, and no earlier result is ever touched.
+
+    Args:
+      outcome: What the pipeline delivered.
+      spec: The model with the identified values in place; not changed.
+      output_dir: Holds the result folders; created if missing.
+      start_state: The keyframe to add to the model.
+      partial: The work folder in which the fit kept its checkpoint; it becomes the result.
+
+    Returns:
+      The paths of ``result.json``, ``parameters.yaml``, ``model.xml``, ``residuals.npz`` and
+      ``report.html``. A model that cannot be written such that it loads is left out and becomes
+      a warning: the numbers of a long fit are not lost for that.
+
+    Raises:
+      OutputError: If it cannot be written; nothing is left behind then.
+    """
+    work = partial or open_work_folder(output_dir, outcome.title)
+    try:
+        with translated_os_errors(Path(output_dir)):
+            outcome = _with_model(outcome, spec, work, start_state)
+            write_json(work / "result.json", document_from(outcome))
+            write_parameters(work / "parameters.yaml", outcome)
+            write_signals(work / "residuals.npz", outcome.sequences)
+            replace_file(work / "report.html", render_report(outcome).encode())
+            (work / CHECKPOINT_FILE).unlink(missing_ok=True)
+        return ResultFolder.at(publish(work))
+    except BaseException:
+        discard(work)
+        raise
+
+
+def _with_model(
+    outcome: Outcome, spec: mujoco.MjSpec, folder: Path, start_state: StartState | None
+) -> Outcome:
+    """Write the model; ``outcome`` with a warning if that fails."""
+    try:
+        write_model(spec, folder, start_state=start_state)
+    except ModelError as error:
+        return replace(outcome, warnings=(*outcome.warnings, f"There is no model.xml: {error}."))
+    return outcome

@@ -1,0 +1,18 @@
+"""Fixtures for every test."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Recordings and models that are too large for the repository; skips where they are absent."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("SYSID_ROS_SHARED_DATA", default))
+    if not folder.is_dir():
+        pytest.skip(f"no recordings at {folder}; set SYSID_ROS_SHARED_DATA")
+    return folder

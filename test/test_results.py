@@ -1,0 +1,253 @@
+"""Result folders: complete, readable by any parser, never in the way of another."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sysid_ros.errors import ErrorCode, OutputError
+from sysid_ros.outcome import Outcome
+from sysid_ros.report import render_report
+from sysid_ros.results import (
+    ResultError,
+    check_writable,
+    finalize_checkpoint,
+    open_work_folder,
+    read_results,
+    write_checkpoint,
+    write_results,
+)
+from sysid_ros.results.strict_json import dumps
+from sysid_ros.sysid.fit_result import FitStatus, Iteration
+from outcomes import outcome as synthetic
+
+SPEC = "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody></mujoco>"
+
+
+@pytest.fixture
+def spec() -> mujoco.MjSpec:
+    return mujoco.MjSpec.from_string(SPEC)
+
+
+def strict(text: str) -> dict:
+    """Parse JSON and refuse what is only Python's: NaN and Infinity."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def assert_same(first: Outcome, second: Outcome) -> None:
+    """Equal number for number; NaN equals NaN."""
+    np.testing.assert_equal(_comparable(second), _comparable(first))
+
+
+def _comparable(item: object) -> object:
+    if hasattr(item, "__dataclass_fields__"):
+        return {name: _comparable(getattr(item, name)) for name in item.__dataclass_fields__}
+    if isinstance(item, (tuple, list)):
+        return [_comparable(part) for part in item]
+    return dict(item) if isinstance(item, dict) else item
+
+
+def test_round_trip(tmp_path: Path, spec: mujoco.MjSpec) -> None:
+    made = synthetic()
+    result = write_results(made, spec, tmp_path)
+    assert_same(made, read_results(result.folder))
+
+
+def test_folder_is_complete(tmp_path: Path, spec: mujoco.MjSpec) -> None:
+    result = write_results(synthetic(title="My arm / test"), spec, tmp_path / "new" / "results")
+    assert result.folder.name.endswith("_my-arm-test")
+    names = {path.name for path in result.folder.iterdir()}
+    assert names == {
+        "result.json", "parameters.yaml", "model.xml", "residuals.npz", "report.html",
+    }  # fmt: skip
+    assert result.report is not None and result.report.read_text() == render_report(
+        synthetic(title="My arm / test")
+    )
+    assert [path.name for path in result.folder.parent.iterdir()] == [result.folder.name]
+
+
+def test_result_json_is_strict_and_has_the_promised_keys(
+    tmp_path: Path, spec: mujoco.MjSpec
+) -> None:
+    made = synthetic()
+    document = strict(write_results(made, spec, tmp_path).result.read_text())
+    assert document["status"] == "CONVERGED"
+    assert document["cost_initial"] == made.fit.cost_initial
+    assert document["parameters"]["link2_mass"]["value"] == 0.55
+    low, high = document["parameters"]["link2_mass"]["interval"]
+    assert low < 0.55 < high
+    assert document["parameters"]["shoulder_damping"]["standard_error"] is None
+    assert document["parameters"]["shoulder_damping"]["interval"] is None
+    assert document["parameters"]["elbow_damping"]["upper"] is None  # unbounded
+    assert made.validation is not None
+    assert document["validation"]["rmse"] == made.validation.rmse
+    assert document["validation"]["rmse_all"] == made.validation.rmse_all
+    assert document["validation"]["rmse_all_initial"] == made.validation.rmse_all_initial
+    assert document["versions"]["mujoco"] == "4.0.0"
+    assert document["hashes"]["trajectory_00"] == "ab" * 32
+
+
+def test_parameters_yaml(tmp_path: Path, spec: mujoco.MjSpec) -> None:
+    made = replace(synthetic(), verdict="two\nlines: yes", title="a\n- b")
+    text = write_results(made, spec, tmp_path).parameters.read_text()
+    entry = yaml.safe_load(text)["parameters"]["elbow_damping"]
+    assert entry["value"] == 0.0231
+    assert entry["bounds"] == [0.0, None]
+    assert entry["unit"] == "N m s/rad"
+    assert entry["interval"][0] < 0.0231 < entry["interval"][1]
+
+
+def test_residuals_open_without_pickle(tmp_path: Path, spec: mujoco.MjSpec) -> None:
+    made = synthetic()
+    result = write_results(made, spec, tmp_path)
+    with np.load(result.residuals, allow_pickle=False) as data:
+        signal = made.sequences[1].signals[0]
+        np.testing.assert_array_equal(data["1/0/fitted"], signal.fitted)
+        assert "1/1/times" not in data  # shared with signal 0
+        assert json.loads(str(data["index"]))[1]["name"] == made.sequences[1].name
+
+
+def test_never_overwrites(tmp_path: Path, spec: mujoco.MjSpec) -> None:
+    folders: list[Path] = []
+
+    def write() -> None:
+        folders.append(write_results(synthetic(), spec, tmp_path).folder)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(folders)) == 4
+    assert sorted(tmp_path.iterdir()) == sorted(folders)
+    for folder in folders:
+        assert_same(read_results(folder), synthetic())
+
+
+def test_leaves_nothing_behind_when_it_fails(
+    tmp_path: Path, spec: mujoco.MjSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sysid_ros.results.writing.write_signals", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        write_results(synthetic(), spec, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_model_that_cannot_be_written_becomes_a_warning(tmp_path: Path) -> None:
+    spec = mujoco.MjSpec.from_string(SPEC)
+    spec.worldbody.add_body(name="massless").add_joint(name="free")  # does not compile
+    result = write_results(synthetic(), spec, tmp_path)
+    assert result.model is None
+    assert "There is no model.xml" in read_results(result.folder).warnings[-1]
+
+
+@pytest.mark.parametrize("below", ["file", "file/results", "/proc/sysid_ros", "/proc/a/b"])
+def test_unwritable_output(below: str, tmp_path: Path, spec: mujoco.MjSpec) -> None:
+    (tmp_path / "file").write_text("")
+    for attempt in (
+        lambda: check_writable(tmp_path / below),
+        lambda: write_results(synthetic(), spec, tmp_path / below),
+    ):
+        with pytest.raises(OutputError, match="cannot write results to") as caught:
+            attempt()
+        assert caught.value.code == ErrorCode.OUTPUT_UNWRITABLE
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
+def test_unwritable_by_permission(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    with pytest.raises(OutputError, match="Permission denied"):
+        check_writable(tmp_path / "results")
+    tmp_path.chmod(0o755)
+
+
+def test_check_writable_creates_nothing(tmp_path: Path) -> None:
+    check_writable(tmp_path / "a" / "b")
+    assert list(tmp_path.iterdir()) == []
+
+
+def step(number: int, cost: float, value: float) -> Iteration:
+    return Iteration(number, cost, 1.0, ("mass", "damping"), np.array([value, 0.1]), 0.5 * number)
+
+
+def test_checkpoint_becomes_a_result(tmp_path: Path) -> None:
+    work = open_work_folder(tmp_path, "arm")
+    for number, (cost, value) in enumerate([(9.0, 1.0), (4.0, 1.2), (2.0, 1.3)]):
+        write_checkpoint(work, step(number, cost, value))
+    result = finalize_checkpoint(work, title="arm")
+    assert not work.exists() and not result.folder.name.startswith(".")
+    assert {path.name for path in result.folder.iterdir()} == {"result.json", "parameters.yaml"}
+    document = strict(result.result.read_text())
+    assert document["status"] == "CANCELED"
+    assert (document["cost_initial"], document["cost_final"]) == (9.0, 2.0)
+    assert document["parameters"]["mass"]["value"] == 1.3
+    assert document["parameters"]["mass"]["initial"] == 1.0
+    assert document["parameters"]["mass"]["interval"] is None
+    again = read_results(result.folder)
+    assert again.fit.status is FitStatus.CANCELED
+    assert "mass" in render_report(again)
+
+
+def test_checkpoint_keeps_the_best(tmp_path: Path) -> None:
+    for number, (cost, value) in enumerate([(9.0, 1.0), (2.0, 1.2), (float("nan"), 5.0)]):
+        write_checkpoint(tmp_path, step(number, cost, value))
+    result = finalize_checkpoint(tmp_path)
+    assert result.folder == tmp_path  # not a work folder: stays where it is
+    assert strict(result.result.read_text())["parameters"]["mass"]["value"] == 1.2
+
+
+def test_finished_fit_replaces_its_checkpoint(tmp_path: Path, spec: mujoco.MjSpec) -> None:
+    work = open_work_folder(tmp_path, "arm")
+    write_checkpoint(work, step(0, 9.0, 1.0))
+    result = write_results(synthetic(), spec, tmp_path, partial=work)
+    assert list(tmp_path.iterdir()) == [result.folder]
+    assert not (result.folder / "checkpoint.json").exists()
+
+
+def test_no_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="no iteration was finished"):
+        finalize_checkpoint(tmp_path)
+
+
+def test_reading_what_is_not_a_result(tmp_path: Path, spec: mujoco.MjSpec) -> None:
+    with pytest.raises(ResultError, match=r"has no result\.json"):
+        read_results(tmp_path)
+    (tmp_path / "result.json").write_text("[1")
+    with pytest.raises(ResultError, match="cannot read"):
+        read_results(tmp_path)
+    (tmp_path / "result.json").write_text('{"format": 99}')
+    with pytest.raises(ResultError, match="format 99; this version reads 1"):
+        read_results(tmp_path)
+    result = write_results(synthetic(), spec, tmp_path)
+    assert result.residuals is not None
+    result.residuals.write_bytes(result.residuals.read_bytes()[:1000])
+    with pytest.raises(ResultError, match="not a complete result folder"):
+        read_results(result.folder)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_every_document_is_strict_json(document: object) -> None:
+    strict(f'{{"any": {dumps(document)}}}')
