@@ -1,0 +1,124 @@
+"""From parameters to a model: the callbacks MuJoCo users know, none of which changes their spec."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import mujoco
+import numpy.typing as npt
+
+from sysid_ros.errors import ModelError
+from sysid_ros.sysid.actuator_attributes import ActuatorKindError, is_position_servo
+from sysid_ros.sysid.attributes import lookup
+from sysid_ros.sysid.body_inertia import compiled, read_inertia, write_inertia
+from sysid_ros.sysid.elements import find
+from sysid_ros.sysid.parameter import sized
+from sysid_ros.sysid.parameter_dict import ParameterDict
+
+
+def apply_param_modifiers_spec(params: ParameterDict, spec: Any) -> Any:
+    """A copy of ``spec`` with all modifiers applied, in order, frozen parameters' too.
+
+    Args:
+      params: The parameters.
+      spec: An MjSpec; it is not changed.
+
+    Returns:
+      The changed copy.
+
+    Raises:
+      ModelError: A modifier names something the model lacks.
+    """
+    changed = spec.copy()
+    for parameter in params.values():
+        parameter.apply_modifier(changed)
+    return changed
+
+
+def apply_param_modifiers(params: ParameterDict, spec: Any) -> Any:
+    """The MjModel of a copy of ``spec`` with all modifiers applied; see above.
+
+    Raises:
+      ModelError: A modifier names something the model lacks, or the result does not compile.
+    """
+    changed = apply_param_modifiers_spec(params, spec)
+    try:
+        return changed.compile()
+    except ValueError as error:
+        values = ", ".join(str(parameter) for parameter in params.values())
+        raise ModelError(f"the model does not compile with {values}: {error}") from error
+
+
+def apply_pgain(spec: Any, actuator_name: str, value: npt.ArrayLike) -> Any:
+    """Set the position gain kp (N m/rad) of a position actuator; returns the spec.
+
+    Raises:
+      ModelError: The spec lacks the actuator, or it is not a position actuator.
+      ParameterError: The value is not a scalar.
+    """
+    lookup("actuator", "kp").write(spec, actuator_name, sized("P gain", value, 1))
+    return spec
+
+
+def apply_dgain(spec: Any, actuator_name: str, value: npt.ArrayLike) -> Any:
+    """Set the velocity gain kv (N m s/rad) of a position actuator; returns the spec.
+
+    Raises:
+      ModelError: The spec lacks the actuator, or it is not a position actuator.
+      ParameterError: The value is not a scalar.
+    """
+    if not is_position_servo(find(spec, "actuator", actuator_name)):
+        raise ActuatorKindError(f"Actuator {actuator_name} is not a position actuator.")
+    lookup("actuator", "kv").write(spec, actuator_name, sized("D gain", value, 1))
+    return spec
+
+
+def apply_pdgain(spec: Any, actuator_name: str, value: npt.ArrayLike) -> Any:
+    """Set both gains, ``value = [kp, kv]``, of a position actuator; returns the spec.
+
+    Raises:
+      ModelError: The spec lacks the actuator, or it is not a position actuator.
+      ParameterError: The value does not have two elements.
+    """
+    gains = sized("pdgain", value, 2)
+    apply_pgain(spec, actuator_name, gains[0])
+    return apply_dgain(spec, actuator_name, gains[1])
+
+
+def remove_visuals(in_spec: Any) -> Any:
+    """A copy of a spec without what only rendering needs, for faster compilation.
+
+    Geoms that never collide, their meshes, materials and textures go; bodies whose inertia is
+    inferred from such geoms keep it.
+
+    Raises:
+      ModelError: The spec does not compile.
+    """
+    spec = in_spec.copy()
+    visual = [g for g in spec.geoms if g.contype == 0 and g.conaffinity == 0]
+    _keep_inertia(spec, visual)
+    for geom in visual:
+        spec.delete(geom)
+    used = {geom.meshname for geom in spec.geoms}
+    for mesh in [mesh for mesh in spec.meshes if mesh.name not in used]:
+        spec.delete(mesh)
+    for material in list(spec.materials):
+        spec.delete(material)
+    for texture in list(spec.textures):
+        spec.delete(texture)
+    return spec
+
+
+def _keep_inertia(spec: Any, geoms: Sequence[Any]) -> None:
+    """Make the inertia of the bodies that these geoms belong to explicit."""
+    names = list(
+        dict.fromkeys(geom.parent.name for geom in geoms if geom.parent.name not in ("world", ""))
+    )
+    inertias = {}
+    if names:
+        model = compiled(spec)
+        inertias = {name: read_inertia(spec, name, model) for name in names}
+    for name, inertia in inertias.items():
+        if inertia.mass > mujoco.mjMINVAL:
+            write_inertia(spec, name, inertia)
