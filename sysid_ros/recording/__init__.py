@@ -1,0 +1,16 @@
+"""From bags of any format to signals of the model; knows nothing of rclpy."""
+
+from sysid_ros.recording.bag import Recording, TopicInfo, open_recording
+from sysid_ros.recording.mapped import MappedRecording, MappedSignal
+from sysid_ros.recording.quality import TopicQuality
+from sysid_ros.recording.signal_map import map_recording
+
+__all__ = [
+    "MappedRecording",
+    "MappedSignal",
+    "Recording",
+    "TopicInfo",
+    "TopicQuality",
+    "map_recording",
+    "open_recording",
+]

@@ -40,3 +40,4 @@ class MappedRecording:
     measured: tuple[MappedSignal, ...]  # kinds SENSOR, QPOS, QVEL
     quality: tuple[TopicQuality, ...]
     input_hash: str  # sha256 of the bag's files
+    warnings: tuple[str, ...] = ()  # what was odd about the recording, one sentence each

@@ -1,0 +1,284 @@
+"""One type for every bag: :func:`open_recording`."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import zstandard
+
+from sysid_ros.errors import BagError, unknown_name
+from sysid_ros.recording import storage_mcap, storage_rosbag1, storage_sqlite3
+from sysid_ros.recording.bag_files import BagFiles, find_bag_files
+from sysid_ros.recording.definitions import Definitions
+from sysid_ros.recording.storage import Definition, RawMessage, Storage, StoredTopic
+
+if TYPE_CHECKING:
+    from rosbags.interfaces.typing import Fielddefs
+
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_SERIALIZATIONS = ("cdr", "ros1")
+
+
+@dataclass(frozen=True)
+class TopicInfo:
+    """One topic of a recording.
+
+    Attributes:
+      name: Its name.
+      msgtype: Its type in ROS 2 spelling; several, separated by ``" | "``, if it changed.
+      promised: How many messages ``metadata.yaml`` or else the files' indices promise, ``None``
+        where nothing does.
+      serialization: ``"cdr"``, ``"ros1"``, or what the bag says.
+      qos: The offered QoS profiles as text, empty where unknown.
+      definition: Its definition in the bag.
+    """
+
+    name: str
+    msgtype: str
+    promised: int | None
+    serialization: str
+    qos: str
+    definition: Definition
+
+
+class Recording:
+    """An open bag; use it as a context manager. Made by :func:`open_recording`."""
+
+    def __init__(
+        self,
+        files: BagFiles,
+        storages: Sequence[Storage],
+        definitions: Definitions,
+        resources: ExitStack,
+    ) -> None:
+        """Take over opened files; :func:`open_recording` does this."""
+        self._files = files
+        self._storages = tuple(storages)
+        self._definitions = definitions
+        self._resources = resources
+        self._read: Counter[str] = Counter()
+        self._span: tuple[int, int] | None = None
+        stored = [topic for storage in storages for topic in storage.topics]
+        self.topics: Mapping[str, TopicInfo] = _merge(stored, files.promised)
+        self.format = storages[0].format
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files."""
+        self._resources.close()
+
+    @property
+    def path(self) -> Path:
+        """The file or folder that was opened."""
+        return self._files.path
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The storage files, in recording order."""
+        return self._files.files
+
+    @property
+    def start_ns(self) -> int:
+        """Receive time of the first message, nanoseconds since the epoch (reads the bag once)."""
+        return self._time_span()[0]
+
+    @property
+    def end_ns(self) -> int:
+        """Receive time of the last message, nanoseconds since the epoch (reads the bag once)."""
+        return self._time_span()[1]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was wrong with the files, one sentence each; complete once all was read."""
+        return tuple(text for storage in self._storages for text in storage.warnings)
+
+    def sha256(self) -> str:
+        """Return a hash of the bag's contents, for provenance."""
+        return self._files.sha256()
+
+    def topic(self, name: str) -> TopicInfo:
+        """Return a topic that a message can be read from.
+
+        Raises:
+          BagError: The bag has no such topic, it has two types, or a serialization that is
+            neither CDR nor ROS 1.
+        """
+        if name not in self.topics:
+            raise BagError(f"bag {self.path}: {unknown_name('topic', name, self.topics)}")
+        topic = self.topics[name]
+        if " | " in topic.msgtype:
+            raise BagError(f"bag {self.path}: topic {name} holds several types, {topic.msgtype}")
+        if topic.serialization not in _SERIALIZATIONS:
+            raise BagError(
+                f"bag {self.path}: topic {name} is serialized as {topic.serialization!r}; "
+                f"readable are {', '.join(_SERIALIZATIONS)}"
+            )
+        return topic
+
+    def types(self, name: str) -> dict[str, Fielddefs]:
+        """Return the fields of a topic's type and of the types it uses.
+
+        Raises:
+          BagError: As :meth:`topic`, or the type has no definition.
+        """
+        topic = self.topic(name)
+        try:
+            return self._definitions.types(
+                topic.msgtype, topic.definition, serialization=topic.serialization
+            )
+        except BagError as error:
+            raise BagError(f"bag {self.path}, topic {name}: {error}") from error
+
+    def messages(self, topics: Collection[str] | None = None) -> Iterator[RawMessage]:
+        """Yield messages as they lie in the files.
+
+        Within one topic that is the order in which they were received, except for files that a
+        recorder wrote out of order.
+
+        Args:
+          topics: Names of the wanted topics; ``None`` for all.
+
+        Raises:
+          BagError: A file is damaged, or a topic is not in the bag.
+        """
+        wanted = set(self.topics) if topics is None else set(topics)
+        for name in wanted - set(self.topics):
+            raise BagError(f"bag {self.path}: {unknown_name('topic', name, self.topics)}")
+        unpack = _unpack_message if self._files.message_compression else None
+        for storage in self._storages:
+            for message in storage.messages(wanted):
+                yield message if unpack is None else unpack(message)
+
+    def _time_span(self) -> tuple[int, int]:
+        if self._span is None:
+            stamps = [message.log_ns for message in self.messages()]
+            if not stamps:
+                raise BagError(f"bag {self.path} holds no messages")
+            self._span = min(stamps), max(stamps)
+        return self._span
+
+
+def open_recording(path: str | Path, *, msg_paths: Sequence[str | Path] = ()) -> Recording:
+    """Open a bag of any format.
+
+    Args:
+      path: A bag folder or a single ``.mcap``, ``.db3`` or ``.bag`` file. The format is told by
+        content, not by name.
+      msg_paths: ``.msg`` files or folders of them, for types that neither the bag nor ROS's
+        standard packages define.
+
+    Returns:
+      The open recording.
+
+    Raises:
+      BagError: The path is missing, not a bag, damaged, or without messages.
+    """
+    files = find_bag_files(Path(path))
+    definitions = Definitions([Path(part) for part in msg_paths], ros_distro=files.ros_distro)
+    with ExitStack() as stack:
+        storages: list[Storage] = []
+        for file in files.files:
+            storage = _open_storage(file, stack)
+            stack.callback(storage.close)
+            storages.append(storage)
+        recording = Recording(files, storages, definitions, stack)
+        _check_content(recording)
+        recording._resources = stack.pop_all()
+    return recording
+
+
+def _open_storage(path: Path, stack: ExitStack) -> Storage:
+    """Open one file by what it starts with."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+        if start.startswith(_ZSTD_MAGIC):
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="sysid_ros_")))
+            path = _decompress_file(path, folder)
+            with path.open("rb") as file:
+                start = file.read(16)
+        if start.startswith(storage_mcap.MAGIC):
+            return storage_mcap.McapStorage(path)
+        if start == storage_sqlite3.MAGIC:
+            return storage_sqlite3.Sqlite3Storage(path)
+        if start.startswith(storage_rosbag1.MAGIC):
+            return storage_rosbag1.Rosbag1Storage(path)
+    except (OSError, zstandard.ZstdError) as error:
+        raise BagError(f"{path} cannot be read: {error}") from error
+    what = f"starts with {start[:8].hex(' ')}" if start else "is empty (0 bytes)"
+    raise BagError(f"{path} {what}; it is no MCAP, SQLite or ROS 1 bag")
+
+
+def _decompress_file(path: Path, folder: Path) -> Path:
+    unpacked = folder / path.stem
+    with path.open("rb") as packed, unpacked.open("wb") as out:
+        with zstandard.ZstdDecompressor().stream_reader(packed) as reader:
+            shutil.copyfileobj(reader, out)
+    return unpacked
+
+
+def _unpack_message(message: RawMessage) -> RawMessage:
+    try:
+        data = zstandard.ZstdDecompressor().decompressobj().decompress(message.data)
+    except zstandard.ZstdError as error:
+        raise BagError(f"a message of {message.topic} does not decompress: {error}") from error
+    return message._replace(data=data)
+
+
+def _merge(
+    stored: Sequence[StoredTopic], promised: Mapping[str, int] | None
+) -> dict[str, TopicInfo]:
+    """Join the connections of each topic, over all files."""
+    groups: dict[str, list[StoredTopic]] = {}
+    for topic in stored:
+        groups.setdefault(topic.name, []).append(topic)
+    merged = {}
+    for name, group in sorted(groups.items()):
+        counts = [topic.promised for topic in group]
+        indexed = None if None in counts else sum(count or 0 for count in counts)
+        defined = [topic.definition for topic in group if topic.definition.language]
+        merged[name] = TopicInfo(
+            name=name,
+            msgtype=" | ".join(sorted({topic.msgtype for topic in group})),
+            promised=indexed if promised is None else promised.get(name, indexed),
+            serialization=group[0].serialization,
+            qos=group[0].qos,
+            definition=(defined or [group[0].definition])[0],
+        )
+    for name, count in (promised or {}).items():
+        if count and name not in merged:
+            merged[name] = TopicInfo(name, "", count, "cdr", "", Definition())
+    return merged
+
+
+def _check_content(recording: Recording) -> None:
+    """Refuse bags that cannot hold a single usable message."""
+    topics = recording.topics.values()
+    if topics and all(topic.serialization not in _SERIALIZATIONS for topic in topics):
+        named = ", ".join(sorted({repr(topic.serialization) for topic in topics}))
+        raise BagError(
+            f"bag {recording.path} is serialized as {named}; "
+            f"readable are {', '.join(_SERIALIZATIONS)}"
+        )
+    if next(recording.messages(), None) is None:
+        promised = sum(topic.promised or 0 for topic in topics)
+        promise = f" although its metadata promises {promised}" if promised else ""
+        raise BagError(f"bag {recording.path} holds no messages{promise}")

@@ -1,0 +1,115 @@
+"""Which files make up a bag, and what its ``metadata.yaml`` says about them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import yaml
+
+from sysid_ros.errors import BagError
+
+_SUFFIXES = (".mcap", ".db3", ".bag", ".mcap.zstd", ".db3.zstd", ".mcap.zst", ".db3.zst")
+
+
+@dataclass(frozen=True)
+class BagFiles:
+    """A bag's files in recording order.
+
+    Attributes:
+      path: What the user named.
+      files: The storage files.
+      promised: Messages per topic according to ``metadata.yaml``; ``None`` without one.
+      message_compression: Whether each message is compressed by itself (zstd).
+      ros_distro: The distribution that recorded it, empty where unknown.
+    """
+
+    path: Path
+    files: tuple[Path, ...]
+    promised: Mapping[str, int] | None = None
+    message_compression: bool = False
+    ros_distro: str = ""
+
+    def sha256(self) -> str:
+        """Return a hash of the storage files' contents, in order."""
+        digest = hashlib.sha256()
+        for path in self.files:
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+        return digest.hexdigest()
+
+
+def find_bag_files(path: Path) -> BagFiles:
+    """Find the files of a bag.
+
+    Args:
+      path: A storage file, or a folder with or without ``metadata.yaml``; naming
+        ``metadata.yaml`` itself names its folder.
+
+    Raises:
+      BagError: The path is missing or is not a bag, or ``metadata.yaml`` is malformed or names a
+        file that is not there.
+    """
+    if path.name == "metadata.yaml":
+        path = path.parent
+    if not path.exists():
+        raise BagError(f"bag {path} does not exist{_neighbours(path)}")
+    if path.is_file():
+        return BagFiles(path, (path,))
+    metadata = path / "metadata.yaml"
+    if metadata.is_file():
+        return _from_metadata(path, metadata)
+    files = [entry for entry in path.iterdir() if entry.name.endswith(_SUFFIXES)]
+    if not files:
+        raise BagError(f"{path} is not a bag: it holds neither metadata.yaml nor {_listed()} files")
+    return BagFiles(path, tuple(sorted(files, key=_natural_order)))
+
+
+def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
+    try:
+        content = yaml.safe_load(metadata.read_text(encoding="utf-8"))
+        info = content["rosbag2_bagfile_information"]
+        names = [PurePosixPath(name).name for name in info["relative_file_paths"]]
+        promised: dict[str, int] = {}
+        for topic in info["topics_with_message_count"]:
+            name = topic["topic_metadata"]["name"]
+            promised[name] = promised.get(name, 0) + int(topic["message_count"])
+        mode = str(info.get("compression_mode") or "").lower()
+        distro = str(info.get("ros_distro") or "")
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BagError(f"{metadata} cannot be read: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BagError(f"{metadata} is not a rosbag2 description: {error!r}") from error
+    if not names:
+        raise BagError(f"{metadata} names no storage file")
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing:
+        raise BagError(
+            f"bag {folder} is incomplete: metadata.yaml names {', '.join(missing)}, not there"
+        )
+    files = tuple(folder / name for name in names)
+    return BagFiles(folder, files, promised, mode == "message", distro)
+
+
+def _neighbours(path: Path) -> str:
+    """Name the bags beside a missing one."""
+    try:
+        beside = sorted(entry.name for entry in path.parent.iterdir())
+    except OSError:
+        return f"; nor does its folder {path.parent}"
+    shown = ", ".join(beside[:8]) + (f" and {len(beside) - 8} more" if len(beside) > 8 else "")
+    return f"; {path.parent} has: {shown}" if beside else f"; {path.parent} is empty"
+
+
+def _listed() -> str:
+    return ", ".join(_SUFFIXES[:3])
+
+
+def _natural_order(path: Path) -> list[tuple[int, int | str]]:
+    """Sort ``bag_10`` after ``bag_9``."""
+    parts = re.split(r"(\d+)", path.name)
+    return [(0, int(part)) if part.isdigit() else (1, part) for part in parts]

@@ -1,0 +1,91 @@
+"""Which of a message's times dates its content, and putting stamps in order.
+
+Header stamps are the default: they name the instant of measurement. Messages without a header are
+dated by the time of publishing where the bag keeps it, since the receive time of a busy recorder
+is a queueing delay that a fit would mistake for a delay or for friction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import DataError
+from sysid_ros.experiment.schema import Clock
+
+if TYPE_CHECKING:
+    from sysid_ros.recording.columns import TopicColumns
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Stamps:
+    """Stamps in strictly increasing order, and which messages they belong to.
+
+    Attributes:
+      clock: The clock actually used.
+      ns: (m,) nanoseconds since that clock's epoch.
+      rows: (m,) the messages' positions in the order of receipt.
+      duplicates: Messages dropped because an earlier one has the same stamp.
+      backwards: Messages whose stamp lies before that of the message received before them.
+    """
+
+    clock: Clock
+    ns: IntArray
+    rows: npt.NDArray[np.intp]
+    duplicates: int
+    backwards: int
+
+
+def choose_stamps(columns: TopicColumns, wanted: Clock) -> tuple[Clock, IntArray]:
+    """Return the stamps of a topic's messages by the wanted clock or the next best.
+
+    ``HEADER`` falls back to the publish time for types without a header, ``PUBLISH`` to the
+    receive time where the bag keeps no publish time.
+
+    Args:
+      columns: The topic's messages.
+      wanted: The clock that was asked for.
+
+    Returns:
+      The clock used, and (n,) stamps in nanoseconds.
+
+    Raises:
+      DataError: The header stamps were never filled in.
+    """
+    if wanted is Clock.HEADER and columns.header_ns is not None:
+        if len(columns.header_ns) and not columns.header_ns.any():
+            raise DataError(
+                f"topic {columns.topic}: every header stamp is zero; choose another clock, "
+                "such as 'clock: receive' for its signals"
+            )
+        return Clock.HEADER, columns.header_ns
+    publish = columns.publish_ns
+    if wanted is not Clock.RECEIVE and publish is not None and publish.all():
+        return Clock.PUBLISH, publish
+    return Clock.RECEIVE, columns.log_ns
+
+
+def put_in_order(clock: Clock, stamps: IntArray) -> Stamps:
+    """Sort stamps and drop duplicates, counting both.
+
+    Args:
+      clock: The clock they come from.
+      stamps: (n,) nanoseconds in the order of receipt.
+    """
+    backwards = int(np.count_nonzero(np.diff(stamps) < 0))
+    order = np.argsort(stamps, kind="stable")
+    ordered = stamps[order]
+    first = np.ones(len(ordered), dtype=np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return Stamps(
+        clock=clock,
+        ns=ordered[first],
+        rows=order[first],
+        duplicates=int(np.count_nonzero(~first)),
+        backwards=backwards,
+    )

@@ -1,0 +1,94 @@
+"""The samples of one signal, and whether they can be used."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import DataError
+from sysid_ros.recording.clocks import Stamps
+from sysid_ros.recording.columns import TopicColumns
+
+FloatArray = npt.NDArray[np.float64]
+
+_MEASUREMENT_PACKAGES = ("sensor_msgs/", "nav_msgs/", "tf2_msgs/")
+_COMMANDED_FIELDS = ("reference", "desired", "set_point", "output", "command")
+
+
+def is_command(msgtype: str, field: str) -> bool:
+    """Tell by type and field whether an actuator's values are commands, which hold.
+
+    What sensors measured (and was published as a state) is sampled and interpolated linearly;
+    everything else, such as ``std_msgs/msg/Float64MultiArray`` or a trajectory, stays in force
+    until the next message. The reference and output of a controller's state are commands.
+
+    Args:
+      msgtype: The message type.
+      field: The field path, as written.
+    """
+    if msgtype.startswith(_MEASUREMENT_PACKAGES):
+        return False
+    if "State" in msgtype.rpartition("/")[2]:
+        return field.startswith(_COMMANDED_FIELDS)
+    return True
+
+
+def samples(
+    columns: TopicColumns, stamps: Stamps, times: FloatArray, column: int, where: str
+) -> tuple[FloatArray, FloatArray]:
+    """Return times and values of the messages that have a field.
+
+    A topic that several publishers share may name different joints in each message; messages
+    that do not name the joint are no samples of it.
+
+    Args:
+      columns: The topic's messages.
+      stamps: Their stamps in order.
+      times: (m,) the stamps in seconds.
+      column: Which of the fields.
+      where: The signal and its source, for messages.
+
+    Returns:
+      (k,) times in seconds and (k,) values as recorded.
+
+    Raises:
+      DataError: No message has the field, or some left it empty.
+    """
+    present = columns.present[stamps.rows, column]
+    absence = columns.absences[column]
+    if absence is not None and not present.any():
+        raise DataError(f"{where}: {absence.reason}, in all {len(present)} messages")
+    if absence is not None and absence.empty:
+        raise DataError(
+            f"{where}: {absence.reason}, in {np.count_nonzero(~present)} of {len(present)} messages"
+        )
+    return times[present], columns.values[stamps.rows[present], column]
+
+
+def check_samples(
+    times: FloatArray, values: FloatArray, where: str, *, constant_allowed: bool
+) -> None:
+    """Refuse samples that cannot support a fit.
+
+    Args:
+      times: (n,) s.
+      values: (n,) as recorded.
+      where: The signal and its source, for messages.
+      constant_allowed: Whether the values may all be equal, as a command's may.
+
+    Raises:
+      DataError: There are fewer than two, some are not finite, or all are equal.
+    """
+    if len(values) < 2:
+        raise DataError(f"{where} has {len(values)} samples; at least 2 are needed")
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise DataError(
+            f"{where} is not a number in {len(bad)} of {len(values)} samples, "
+            f"first at {times[bad[0]]:.3f} s ({values[bad[0]]})"
+        )
+    if not constant_allowed and np.all(values == values[0]):
+        raise DataError(
+            f"{where} is constant ({values[0]:g} in all {len(values)} samples): "
+            "a dead sensor or a wrong field; leave the signal out if it is right"
+        )

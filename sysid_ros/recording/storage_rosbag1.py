@@ -1,0 +1,248 @@
+"""ROS 1 bags (format 2.0): compressed or not, sorted or not, indexed or cut off.
+
+Format: http://wiki.ros.org/Bags/Format/2.0. The file is read from front to back, so an index is
+not needed; where there is one, its counts are what the bag promises.
+"""
+
+from __future__ import annotations
+
+import bz2
+import struct
+from collections import Counter
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import lz4.frame
+
+from sysid_ros.errors import BagError
+from sysid_ros.recording.storage import Definition, RawMessage, StoredTopic, ros2_type
+
+MAGIC = b"#ROSBAG V"
+_VERSION = b"#ROSBAG V2.0\n"
+_MESSAGE, _BAG_HEADER, _CHUNK, _CHUNK_INFO, _CONNECTION = 0x02, 0x03, 0x05, 0x06, 0x07
+
+
+class _Malformed(Exception):
+    """A record does not have the shape it must have."""
+
+
+class _Record(NamedTuple):
+    opcode: int
+    header: dict[bytes, bytes]
+    data: bytes
+
+
+class _Connection(NamedTuple):
+    topic: str
+    msgtype: str
+    definition: str
+
+
+class Rosbag1Storage:
+    """One open ROS 1 bag; it keeps receive times only."""
+
+    format = "rosbag1"
+
+    def __init__(self, path: Path) -> None:
+        """Open a bag and learn its topics.
+
+        Args:
+          path: The ``.bag`` file.
+
+        Raises:
+          BagError: It is not a ROS 1 bag of format 2.0 or is damaged.
+        """
+        self._path = path
+        self._size = path.stat().st_size
+        self._file: BinaryIO = path.open("rb")
+        self.warnings: list[str] = []
+        try:
+            self._index = self._read_bag_header()
+            self._connections, self._counts = self._read_connections()
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def topics(self) -> list[StoredTopic]:
+        """The bag's topics, one for each connection."""
+        return [
+            StoredTopic(
+                name=connection.topic,
+                msgtype=connection.msgtype,
+                serialization="ros1",
+                definition=Definition(
+                    "msg" if connection.definition.strip() else "", connection.definition
+                ),
+                promised=None if self._counts is None else self._counts[number],
+            )
+            for number, connection in sorted(self._connections.items())
+        ]
+
+    def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
+        """Yield the messages of some topics in file order; see :class:`~.storage.Storage`."""
+        self.warnings.clear()
+        wanted = {
+            number: connection.topic
+            for number, connection in self._connections.items()
+            if connection.topic in topics
+        }
+        for opcode, header, data in self._records(len(_VERSION)):
+            if opcode == _MESSAGE:
+                number = _unsigned(header, b"conn")
+                if number in wanted:
+                    yield RawMessage(wanted[number], _stamp(header), None, data)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _read_bag_header(self) -> int:
+        """Check the version line and return where the index lies, 0 for none."""
+        if self._size == 0:
+            raise BagError(f"{self._path} is empty (0 bytes)")
+        version = self._file.read(len(_VERSION))
+        if version != _VERSION:
+            raise BagError(
+                f"{self._path} is not a ROS 1 bag of format 2.0 (it starts with {version!r}); "
+                "`rosbag fix` converts older ones"
+            )
+        try:
+            opcode, header, _ = self._read_record()
+            if opcode != _BAG_HEADER:
+                raise _Malformed("the first record is not a bag header")
+            return _unsigned(header, b"index_pos", "<Q")
+        except _Malformed as problem:
+            raise self._damaged(len(_VERSION), problem) from problem
+
+    def _read_connections(self) -> tuple[dict[int, _Connection], Counter[int] | None]:
+        """Collect the connections, and their message counts where the index is whole."""
+        connections: dict[int, _Connection] = {}
+        counts: Counter[int] = Counter()
+        for opcode, header, data in self._records(self._index if self._whole else len(_VERSION)):
+            if opcode == _CONNECTION:
+                connections[_unsigned(header, b"conn")] = _connection(header, data)
+            elif opcode == _CHUNK_INFO:
+                for number, count in struct.iter_unpack("<II", data[: len(data) // 8 * 8]):
+                    counts[number] += count
+        return connections, counts if self._whole else None
+
+    @property
+    def _whole(self) -> bool:
+        """Whether the recorder closed the file: only then the header says where the index is."""
+        return 0 < self._index <= self._size
+
+    def _records(self, position: int) -> Iterator[_Record]:
+        """Yield the records from a position on to the index (or the end), those in chunks too."""
+        end = self._index if self._whole and position < self._index else self._size
+        while position < end:
+            self._file.seek(position)
+            try:
+                record = self._read_record()
+                inner = _chunk_records(record) if record.opcode == _CHUNK else (record,)
+            except _Malformed as problem:
+                if self._is_filler(position, end):
+                    return
+                if self._whole:
+                    raise self._damaged(position, problem) from problem
+                break
+            yield from inner
+            position = self._file.tell()
+        if not self._whole:
+            self._note_cut(position)
+
+    def _is_filler(self, position: int, end: int) -> bool:
+        """Tell whether only zero bytes lie there, as some writers leave before the index."""
+        self._file.seek(position)
+        return self._whole and not self._file.read(end - position).strip(b"\0")
+
+    def _read_record(self) -> _Record:
+        header = _parse_header(self._read_sized())
+        return _Record(_unsigned(header, b"op", "<B"), header, self._read_sized())
+
+    def _read_sized(self) -> bytes:
+        head = self._file.read(4)
+        size = int.from_bytes(head, "little")
+        if len(head) < 4 or size > self._size - self._file.tell():
+            raise _Malformed("a record there is longer than the file")
+        return self._file.read(size)
+
+    def _note_cut(self, position: int) -> None:
+        self.warnings[:] = [
+            f"{self._path.name} was cut off (it has no index); "
+            f"read up to byte {position} of {self._size}"
+        ]
+
+    def _damaged(self, position: int, problem: _Malformed) -> BagError:
+        return BagError(f"{self._path} is damaged at byte {position}: {problem}")
+
+
+def _parse_header(raw: bytes) -> dict[bytes, bytes]:
+    """Split a record header into its ``name=value`` fields."""
+    fields = {}
+    position = 0
+    while position < len(raw):
+        size = int.from_bytes(raw[position : position + 4], "little")
+        position += 4
+        name, equals, value = raw[position : position + size].partition(b"=")
+        if not equals or position + size > len(raw):
+            raise _Malformed("a record header there does not consist of fields")
+        fields[name] = value
+        position += size
+    return fields
+
+
+def _unsigned(header: dict[bytes, bytes], name: bytes, form: str = "<I") -> int:
+    """Return an integer field of a record header."""
+    try:
+        (value,) = struct.unpack(form, header[name])
+    except (KeyError, struct.error) as error:
+        raise _Malformed(f"a record there lacks its field {name.decode()!r}") from error
+    return int(value)
+
+
+def _stamp(header: dict[bytes, bytes]) -> int:
+    """Return a message record's time in nanoseconds."""
+    packed = _unsigned(header, b"time", "<Q")  # seconds in the low half, nanoseconds in the high
+    return (packed & 0xFFFFFFFF) * 1_000_000_000 + (packed >> 32)
+
+
+def _connection(header: dict[bytes, bytes], data: bytes) -> _Connection:
+    fields = _parse_header(data)
+    try:
+        return _Connection(
+            topic=header[b"topic"].decode(),
+            msgtype=ros2_type(fields[b"type"].decode()),
+            definition=fields[b"message_definition"].decode(errors="replace"),
+        )
+    except (KeyError, UnicodeDecodeError) as error:
+        raise _Malformed(f"a connection there lacks its {error}") from error
+
+
+def _chunk_records(chunk: _Record) -> list[_Record]:
+    """Unpack a chunk and return its records."""
+    compression = chunk.header.get(b"compression", b"none")
+    try:
+        if compression == b"bz2":
+            records = bz2.decompress(chunk.data)
+        elif compression == b"lz4":
+            records = lz4.frame.decompress(chunk.data)
+        elif compression == b"none":
+            records = chunk.data
+        else:
+            raise _Malformed(f"the chunk's compression {compression!r} is unknown")
+    except (OSError, ValueError, EOFError, RuntimeError) as error:
+        raise _Malformed(f"the chunk does not unpack ({error})") from error
+    found = []
+    position = 0
+    while position < len(records):
+        header_end = position + 4 + int.from_bytes(records[position : position + 4], "little")
+        data_start = header_end + 4
+        end = data_start + int.from_bytes(records[header_end:data_start], "little")
+        if end > len(records):
+            raise _Malformed("a record there is longer than its chunk")
+        header = _parse_header(records[position + 4 : header_end])
+        found.append(_Record(_unsigned(header, b"op", "<B"), header, records[data_start:end]))
+        position = end
+    return found

@@ -1,0 +1,129 @@
+"""rosbag2's SQLite files (``.db3``), from Dashing's schema to today's."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sysid_ros.errors import BagError
+from sysid_ros.recording.storage import Definition, RawMessage, StoredTopic, ros2_type
+
+MAGIC = b"SQLite format 3\0"
+_LANGUAGES = {"ros2msg": "msg", "ros2idl": "idl"}
+
+
+class Sqlite3Storage:
+    """One open SQLite bag file; it keeps receive times only."""
+
+    format = "sqlite3"
+
+    def __init__(self, path: Path) -> None:
+        """Open a file and learn its topics.
+
+        Args:
+          path: The ``.db3`` file.
+
+        Raises:
+          BagError: It is not a bag or is damaged.
+        """
+        self._path = path
+        self.warnings: list[str] = []
+        self._stack = ExitStack()
+        try:
+            self._database = self._connect()
+            self.topics = self._read_topics()
+        except sqlite3.Error as error:
+            self.close()
+            raise self._damaged(error) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
+        """Yield the messages of some topics in file order; see :class:`~.storage.Storage`."""
+        wanted = {
+            number: name
+            for number, name in self._database.execute("SELECT id, name FROM topics")
+            if name in topics
+        }
+        marks = ",".join("?" * len(wanted))
+        query = f"SELECT topic_id, timestamp, data FROM messages WHERE topic_id IN ({marks})"
+        try:
+            for number, stamp, data in self._database.execute(query, tuple(wanted)):
+                yield RawMessage(wanted[number], stamp, None, data)
+        except sqlite3.Error as error:
+            raise self._damaged(error) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stack.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        """Open read-only, without touching the bag's folder.
+
+        A recorder that was killed leaves a write-ahead log with the newest messages. SQLite
+        reads it only where it may write beside the file, so such a bag is opened as a copy.
+        """
+        path = self._path
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size:
+            folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="sysid_ros_")))
+            path = Path(shutil.copy(path, folder))
+            shutil.copy(log, folder)
+            database = sqlite3.connect(path)
+            self.warnings.append(f"{self._path.name} was not closed; its write-ahead log was read")
+        else:
+            database = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
+        self._stack.callback(database.close)
+        return database
+
+    def _columns(self, table: str) -> set[str]:
+        return {row[1] for row in self._database.execute(f"PRAGMA table_info({table})")}
+
+    def _read_topics(self) -> list[StoredTopic]:
+        columns = self._columns("topics")
+        if not columns or not self._columns("messages"):
+            raise BagError(f"{self._path} is a database but not a bag: it has no table of messages")
+        definitions = self._read_definitions()
+        qos = "offered_qos_profiles" if "offered_qos_profiles" in columns else "''"
+        digest = "type_description_hash" if "type_description_hash" in columns else "''"
+        counts = dict(
+            self._database.execute("SELECT topic_id, count(*) FROM messages GROUP BY topic_id")
+        )
+        rows = self._database.execute(
+            f"SELECT id, name, type, serialization_format, {qos}, {digest} FROM topics ORDER BY id"
+        )
+        topics = []
+        for number, name, msgtype, serialization, offered, hashed in rows:
+            language, text = definitions.get(msgtype, ("", ""))
+            topics.append(
+                StoredTopic(
+                    name=name,
+                    msgtype=ros2_type(msgtype),
+                    serialization=serialization,
+                    definition=Definition(language, text, hashed),
+                    promised=counts.get(number, 0),
+                    qos=offered,
+                )
+            )
+        return topics
+
+    def _read_definitions(self) -> dict[str, tuple[str, str]]:
+        """Return language and text of each type's definition (stored since Iron)."""
+        if "encoded_message_definition" not in self._columns("message_definitions"):
+            return {}
+        rows = self._database.execute(
+            "SELECT topic_type, encoding, encoded_message_definition FROM message_definitions"
+        )
+        return {
+            name: (_LANGUAGES[encoding], text)
+            for name, encoding, text in rows
+            if encoding in _LANGUAGES and text.strip()
+        }
+
+    def _damaged(self, error: sqlite3.Error) -> BagError:
+        return BagError(f"{self._path} is damaged: SQLite says {error}")
