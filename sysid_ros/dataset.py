@@ -1,0 +1,259 @@
+"""All recordings of an experiment as sequences of its models, training and held-out apart."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import DataError, ExperimentError
+from sysid_ros.experiment import locate_bag, locate_model
+from sysid_ros.experiment.schema import Experiment, SequenceConfig, SignalConfig, SignalKind
+from sysid_ros.model_source import (
+    file_hash,
+    load_spec,
+    sensor_name,
+    spec_from_description,
+    with_state_sensors,
+)
+from sysid_ros.recording.bag import open_recording
+from sysid_ros.recording.mapped import MappedRecording
+from sysid_ros.recording.quality import TopicQuality
+from sysid_ros.recording.signal_map import map_recording
+from sysid_ros.recording.splits import Split, contiguous_split
+from sysid_ros.recording.time_series import control_time_series, measured_time_series
+from sysid_ros.sysid.timeseries import TimeSeries
+from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Everything an experiment's recordings contribute to a fit.
+
+    Attributes:
+      source_spec: The experiment's model as given.
+      training: Sequences to fit, by model.
+      validation: Held-out sequences, by model; may be empty.
+      noise: Known noise levels by sensor name, in the sensors' units.
+      gaps: Stretches [s] without controls by sequence name.
+      quality: How well each topic was recorded.
+      warnings: Plain sentences about the data.
+      hashes: SHA-256 of every model and bag by name.
+    """
+
+    source_spec: mujoco.MjSpec
+    training: tuple[ModelSequences, ...]
+    validation: tuple[ModelSequences, ...]
+    noise: Mapping[str, float]
+    gaps: Mapping[str, tuple[tuple[float, float], ...]]
+    quality: tuple[TopicQuality, ...]
+    warnings: tuple[str, ...]
+    hashes: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """One sequence as read: its mapped recording and the model it was recorded on."""
+
+    name: str
+    held_out: bool
+    model: str
+    mapped: MappedRecording
+
+
+def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
+    """Read all recordings of an experiment and attach them to their models.
+
+    Args:
+      experiment: The validated experiment.
+      data_dir: Where bags are found first.
+
+    Returns:
+      The sequences.
+
+    Raises:
+      SysidError: A bag or model is missing, damaged, or does not fit the signals.
+    """
+    configs = _sequence_configs(experiment)
+    models = _load_models(experiment, [config for _, config, _ in configs], data_dir)
+    reads = [
+        _Read(
+            name,
+            held_out,
+            _model_name(experiment, config),
+            _map(experiment, config, name, data_dir),
+        )
+        for name, config, held_out in configs
+    ]
+    training = _groups(models, [read for read in reads if not read.held_out])
+    validation = _groups(models, [read for read in reads if read.held_out])
+    if experiment.validation.fraction is not None:
+        training, validation = _split_by_time(training, experiment.validation.fraction)
+    hashes = {name: model.digest for name, model in models.items()}
+    hashes.update({read.name: read.mapped.input_hash for read in reads})
+    return Dataset(
+        source_spec=models[_model_name(experiment, configs[0][1])].spec,
+        training=training,
+        validation=validation,
+        noise=_noise(experiment),
+        gaps={read.name: _control_gaps(read.mapped) for read in reads},
+        quality=tuple(row for read in reads for row in read.mapped.quality),
+        warnings=_undriven(experiment, models),
+        hashes=hashes,
+    )
+
+
+@dataclass(frozen=True)
+class _Model:
+    """One model of the experiment: as given, and with a sensor for every measured signal."""
+
+    spec: mujoco.MjSpec
+    with_sensors: mujoco.MjSpec
+    digest: str
+
+
+def _sequence_configs(experiment: Experiment) -> list[tuple[str, SequenceConfig, bool]]:
+    """(unique name, sequence, held out) for every recording used, training first."""
+    condition = experiment.validation.condition
+    pairs = [
+        (config, condition is not None and _matches(config, condition))
+        for config in experiment.sequences
+    ]
+    pairs += [(config, True) for config in experiment.validation.bags]
+    pairs.sort(key=lambda pair: pair[1])
+    if all(held_out for _, held_out in pairs):
+        raise ExperimentError("validation holds out every sequence; none is left to fit")
+    seen: Counter[str] = Counter()
+    named = []
+    for config, held_out in pairs:
+        seen[config.name] += 1
+        count = seen[config.name]
+        named.append((config.name if count == 1 else f"{config.name}_{count}", config, held_out))
+    return named
+
+
+def _matches(config: SequenceConfig, condition: Mapping[str, float | str]) -> bool:
+    return all(config.conditions.get(key) == value for key, value in condition.items())
+
+
+def _model_name(experiment: Experiment, config: SequenceConfig) -> str:
+    """The model's path, or its topic and bag where it comes from a recording."""
+    name = config.model or experiment.model
+    return name if name is not None else f"{experiment.model_topic} in {config.bag}"
+
+
+def _load_models(
+    experiment: Experiment, configs: Sequence[SequenceConfig], data_dir: Path | None
+) -> dict[str, _Model]:
+    models: dict[str, _Model] = {}
+    for config in configs:
+        name = _model_name(experiment, config)
+        if name in models:
+            continue
+        path = config.model or experiment.model
+        if path is not None:
+            file = locate_model(path, experiment_file=experiment.path, data_dir=data_dir)
+            spec, digest = load_spec(file), file_hash(file)
+        else:
+            text = _description(experiment, config, data_dir)
+            spec = spec_from_description(text, name)
+            digest = hashlib.sha256(text.encode()).hexdigest()
+        models[name] = _Model(spec, with_state_sensors(spec, experiment.signals), digest)
+    return models
+
+
+def _description(
+    experiment: Experiment, config: SequenceConfig, data_dir: Path | None
+) -> str:
+    """The robot description that the experiment's model topic carries in a bag."""
+    path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
+    assert experiment.model_topic is not None
+    with open_recording(path) as recording:
+        return read_text(recording, experiment.model_topic)
+
+
+def _map(
+    experiment: Experiment, config: SequenceConfig, name: str, data_dir: Path | None
+) -> MappedRecording:
+    path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
+    signals = [
+        signal
+        if signal.kind is SignalKind.ACTUATOR
+        else replace(signal, kind=SignalKind.SENSOR, name=sensor_name(signal))
+        for signal in experiment.signals
+    ]
+    with open_recording(path) as recording:
+        return map_recording(
+            recording,
+            signals,
+            clock=experiment.clock,
+            max_gap=experiment.fit.max_gap,
+            name=name,
+            start=config.start,
+            end=config.end,
+        )
+
+
+def _groups(
+    models: Mapping[str, _Model], reads: Sequence[_Read]
+) -> tuple[ModelSequences, ...]:
+    """One :class:`ModelSequences` per model, in order of first use."""
+    groups = []
+    for name in dict.fromkeys(read.model for read in reads):
+        members = [read for read in reads if read.model == name]
+        spec = models[name].with_sensors
+        start = reference_state(spec)
+        groups.append(
+            ModelSequences(
+                Path(name).stem,
+                spec,
+                [read.name for read in members],
+                [start] * len(members),
+                [control_time_series(read.mapped) for read in members],
+                [measured_time_series(read.mapped) for read in members],
+                allow_missing_sensors=True,
+            )
+        )
+    return tuple(groups)
+
+
+def reference_state(spec: mujoco.MjSpec) -> FloatArray:
+    """The model's reference configuration at rest as a full-physics state vector."""
+    model = spec.copy().compile()
+    return create_initial_state(model, np.asarray(model.qpos0), np.zeros(model.nv))
+
+
+def _noise(experiment: Experiment) -> dict[str, float]:
+    return {
+        sensor_name(signal): signal.noise
+        for signal in experiment.signals
+        if signal.noise is not None and signal.kind is not SignalKind.ACTUATOR
+    }
+
+
+def _control_gaps(mapped: MappedRecording) -> tuple[tuple[float, float], ...]:
+    """Stretches in which at least one control is unknown, sorted."""
+    return tuple(sorted(gap for signal in mapped.controls for gap in signal.gaps))
+
+
+def _undriven(experiment: Experiment, models: Mapping[str, _Model]) -> tuple[str, ...]:
+    """A warning for every actuator that no signal drives."""
+    driven = {s.name for s in experiment.signals if s.kind is SignalKind.ACTUATOR}
+    idle = {
+        actuator.name
+        for model in models.values()
+        for actuator in model.spec.actuators
+        if actuator.name not in driven
+    }
+    return tuple(
+        f"No signal drives actuator {name!r}; its control is taken as zero throughout."
+        for name in sorted(idle)
+    )

@@ -1,0 +1,95 @@
+"""The experiment's model as an MjSpec that has a sensor for every measured signal."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import mujoco
+
+from sysid_ros.errors import ModelError, unknown_name
+from sysid_ros.experiment.schema import SignalConfig, SignalKind
+
+_SENSOR_OF_STATE = {
+    SignalKind.QPOS: mujoco.mjtSensor.mjSENS_JOINTPOS,
+    SignalKind.QVEL: mujoco.mjtSensor.mjSENS_JOINTVEL,
+}
+
+
+def load_spec(path: Path) -> mujoco.MjSpec:
+    """Load an MJCF or URDF file and make sure that it compiles.
+
+    Raises:
+      ModelError: The file does not load or compile; the message has MuJoCo's reason.
+    """
+    try:
+        spec = mujoco.MjSpec.from_file(str(path))
+        spec.copy().compile()
+    except (ValueError, OSError) as error:
+        raise ModelError(f"model {path} does not compile: {error}") from error
+    return spec
+
+
+def spec_from_description(xml: str, source: str) -> mujoco.MjSpec:
+    """Compile a robot description that came as text.
+
+    Args:
+      xml: MJCF or URDF.
+      source: Where it came from, for messages.
+
+    Raises:
+      ModelError: It does not compile.
+    """
+    try:
+        spec = mujoco.MjSpec.from_string(xml)
+        spec.copy().compile()
+    except ValueError as error:
+        raise ModelError(f"the model from {source} does not compile: {error}") from error
+    return spec
+
+
+def sensor_name(signal: SignalConfig) -> str:
+    """The sensor that shows a measured signal: its own, or the one made for a joint's state."""
+    if signal.kind in _SENSOR_OF_STATE:
+        return f"{signal.name}_{signal.kind.value}"
+    return signal.name
+
+
+def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> mujoco.MjSpec:
+    """A copy of the spec with a sensor for every measured ``qpos`` and ``qvel``.
+
+    Raises:
+      ModelError: A signal names a joint, sensor or actuator that the model lacks.
+    """
+    spec = spec.copy()
+    _check_names(spec, signals)
+    existing = {sensor.name for sensor in spec.sensors}
+    for signal in signals:
+        name = sensor_name(signal)
+        if signal.kind in _SENSOR_OF_STATE and name not in existing:
+            spec.add_sensor(
+                name=name,
+                type=_SENSOR_OF_STATE[signal.kind],
+                objtype=mujoco.mjtObj.mjOBJ_JOINT,
+                objname=signal.name,
+            )
+    return spec
+
+
+def _check_names(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> None:
+    valid = {
+        SignalKind.ACTUATOR: ("actuator", [a.name for a in spec.actuators]),
+        SignalKind.SENSOR: ("sensor", [s.name for s in spec.sensors]),
+        SignalKind.QPOS: ("joint", [j.name for j in spec.joints]),
+        SignalKind.QVEL: ("joint", [j.name for j in spec.joints]),
+    }
+    for signal in signals:
+        what, names = valid[signal.kind]
+        if signal.name not in names:
+            raise ModelError(f"signals: {unknown_name(what, signal.name, names)}")
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file's content."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,178 @@
+"""The straight line of the package: experiment, recordings, fit, scores, result folder."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+import sysid_ros
+from sysid_ros.experiment.parameters import build_parameters
+from sysid_ros.experiment.schema import Experiment, WindowConfig
+from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.outcome import Outcome, Score
+from sysid_ros.results import StartState, check_writable, write_results
+from sysid_ros.scoring import ScoringSettings, WindowErrors, open_loop_errors, score, traces
+from sysid_ros.sysid.candidate import CandidateBuilder
+from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
+from sysid_ros.sysid.fit_result import FitResult, Iteration
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.trajectory import ModelSequences
+from sysid_ros.verdict import verdict, warnings
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """A finished run and where its files are."""
+
+    outcome: Outcome
+    result_dir: Path
+    report_file: Path
+    model_file: Path | None  # None: the model could not be written, a warning says why
+
+
+def run_experiment(
+    experiment: Experiment,
+    *,
+    data_dir: Path | None = None,
+    output_dir: Path | None = None,
+    work_dir: Path | None = None,
+    on_iteration: Callable[[Iteration], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    on_stage: Callable[[str], None] | None = None,
+) -> RunReport:
+    """Read the recordings, fit the parameters, score them and write the result folder.
+
+    Args:
+      experiment: The validated experiment.
+      data_dir: Where bags are found, before the experiment file's own folder.
+      output_dir: Where the result folder is made; default the experiment's ``output``.
+      work_dir: An open work folder that becomes the result folder.
+      on_iteration: Told every step of the optimizer.
+      should_stop: Asked while simulating; true ends the fit with its best parameters, which are
+        scored and written like any others.
+      on_stage: Told in a few words what is being done.
+
+    Returns:
+      The outcome and its files.
+
+    Raises:
+      SysidError: Whatever is wrong with the experiment, its model, its data or its output.
+    """
+    stage = on_stage or (lambda _: None)
+    output = output_dir if output_dir is not None else Path(experiment.output)
+    check_writable(output)
+    stage("reading recordings")
+    dataset = load_dataset(experiment, data_dir)
+    params = build_parameters(experiment, dataset.training[0].spec)
+    stage("fitting")
+    result = fit(
+        dataset.training,
+        params,
+        _fit_settings(experiment),
+        known=SignalNoise(dataset.noise, dataset.gaps),
+        on_iteration=on_iteration,
+        should_stop=should_stop,
+    )
+    stage("scoring")
+    outcome = _outcome(experiment, dataset, params, result)
+    stage("writing results")
+    files = write_results(
+        outcome,
+        _identified_spec(dataset, params, result),
+        output,
+        start_state=_start_state(dataset),
+        partial=work_dir,
+    )
+    return RunReport(outcome, files.folder, files.report, files.model)
+
+
+def _fit_settings(experiment: Experiment) -> FitSettings:
+    return FitSettings(
+        window_length=experiment.windows.length,
+        estimate_starts=experiment.initial_state.estimate,
+        velocity_filter=experiment.initial_state.velocity_filter,
+        optimizer=experiment.fit.optimizer,
+        loss=experiment.fit.loss,
+        max_iterations=experiment.fit.max_iterations,
+        time_limit=experiment.fit.time_limit,
+        threads=experiment.fit.threads,
+        intervals=experiment.fit.intervals,
+    )
+
+
+def _outcome(
+    experiment: Experiment, dataset: Dataset, params: ParameterDict, result: FitResult
+) -> Outcome:
+    values = np.array([parameter.value for parameter in result.parameters])
+
+    def errors(groups: Sequence[ModelSequences], *, overlap: bool) -> tuple[WindowErrors, ...]:
+        if not groups:
+            return ()
+        windows = experiment.scoring or experiment.windows
+        settings = ScoringSettings(
+            length=windows.length,
+            overlap=windows.overlap if overlap else 0.0,
+            velocity_filter=experiment.initial_state.velocity_filter,
+            threads=experiment.fit.threads,
+        )
+        return open_loop_errors(groups, params, values, settings, dataset.gaps)
+
+    training = score(errors(dataset.training, overlap=True))
+    held_out = errors(dataset.validation, overlap=True)
+    validation = score(held_out) if held_out else None
+    sequences = traces(errors(dataset.training, overlap=False), "training")
+    sequences += traces(errors(dataset.validation, overlap=False), "validation")
+    return Outcome(
+        title=experiment.path.parent.name if experiment.path else "fit",
+        fit=result,
+        training=training,
+        validation=validation,
+        sequences=sequences,
+        quality=dataset.quality,
+        verdict=verdict(result, training, validation),
+        warnings=(*dataset.warnings, *warnings(experiment, result, training, validation)),
+        provenance=_provenance(experiment, dataset),
+    )
+
+
+def _identified_spec(
+    dataset: Dataset, params: ParameterDict, result: FitResult
+) -> mujoco.MjSpec:
+    values = np.array([parameter.value for parameter in result.parameters])
+    return CandidateBuilder(dataset.source_spec, params).spec(values)
+
+
+def _start_state(dataset: Dataset) -> StartState | None:
+    model = dataset.source_spec.copy().compile()
+    state = dataset.training[0].initial_state[0]
+    return StartState(
+        qpos=state[1 : 1 + model.nq],
+        qvel=state[1 + model.nq : 1 + model.nq + model.nv],
+        act=state[1 + model.nq + model.nv : 1 + model.nq + model.nv + model.na],
+    )
+
+
+def _provenance(experiment: Experiment, dataset: Dataset) -> Mapping[str, str]:
+    versions = {
+        f"version {package}": metadata.version(package)
+        for package in ("mujoco", "numpy", "scipy", "rosbags")
+    }
+    return {
+        "version sysid_ros": sysid_ros.__version__,
+        **versions,
+        "version python": platform.python_version(),
+        **{f"sha256 {name}": digest for name, digest in dataset.hashes.items()},
+        "command": " ".join(sys.argv),
+        "experiment file": str(experiment.path or ""),
+        "experiment": experiment.text,
+    }

@@ -1,0 +1,182 @@
+"""Open-loop prediction errors: scores in physical units and the traces that people look at.
+
+Every window starts at the measured state, for the initial and the fitted parameters alike, and the
+sample that the start was taken from is not scored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.outcome import Score, SequenceFit, SignalFit
+from sysid_ros.sysid.fit import model_group
+from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.problem import Point, WindowedProblem
+from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.sensor_units import is_position, sensor_unit
+from sysid_ros.sysid.trajectory import ModelSequences
+from sysid_ros.sysid.window_simulation import WindowSimulation
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ScoringSettings:
+    """How sequences are cut for scoring; see :class:`sysid_ros.experiment.schema.WindowConfig`."""
+
+    length: float | None
+    overlap: float
+    velocity_filter: float
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class WindowErrors:
+    """Errors of one window, predicted minus measured in the signals' units.
+
+    Attributes:
+      window: What was simulated.
+      initial: With the initial parameters, shape (m,).
+      fitted: With the fitted parameters, shape (m,).
+    """
+
+    window: WindowSimulation
+    initial: FloatArray
+    fitted: FloatArray
+
+
+def open_loop_errors(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    fitted: FloatArray,
+    settings: ScoringSettings,
+    gaps: Mapping[str, Sequence[tuple[float, float]]],
+) -> tuple[WindowErrors, ...]:
+    """Simulate every window with the initial and with the fitted parameters.
+
+    Args:
+      models_sequences: Models with their sequences.
+      params: The parameters at their initial values.
+      fitted: Fitted values of the free scalars, shape (p,).
+      settings: How to cut.
+      gaps: Stretches without controls by sequence name.
+
+    Returns:
+      The errors, window by window.
+
+    Raises:
+      DataError: A sequence has no usable window.
+    """
+    with RolloutBatch(settings.threads) as rollouts:
+        groups = [
+            model_group(
+                sequences,
+                params,
+                window_length=settings.length,
+                overlap=settings.overlap,
+                estimate_starts=False,
+                velocity_filter=settings.velocity_filter,
+                gaps=gaps,
+            )
+            for sequences in models_sequences
+        ]
+        problem = WindowedProblem(groups, params, rollouts, loss=loss_named("linear"), noise={})
+        start = problem.initial_point()
+        before = problem.residuals(start)
+        after = problem.residuals(Point(fitted, start.starts))
+    return tuple(
+        WindowErrors(window, a, b)
+        for window, a, b in zip(problem.windows, before, after, strict=True)
+    )
+
+
+def score(errors: Sequence[WindowErrors]) -> Score:
+    """Root mean square errors per signal and over all position signals.
+
+    Args:
+      errors: At least one window.
+
+    Returns:
+      The score. Where no position is measured, all signals are pooled.
+    """
+    initial: dict[str, list[FloatArray]] = {}
+    fitted: dict[str, list[FloatArray]] = {}
+    units: dict[str, str] = {}
+    positions: set[str] = set()
+    for error in errors:
+        samples = error.window.window.samples
+        scored = samples.times > 1e-9
+        for i, signal in enumerate(error.window.sequence.signals):
+            chosen = scored & (samples.signals == i)
+            initial.setdefault(signal.name, []).append(error.initial[chosen])
+            fitted.setdefault(signal.name, []).append(error.fitted[chosen])
+            sensor = error.window.model.sensor(signal.sensor).id
+            units[signal.name] = sensor_unit(error.window.model, sensor)
+            if is_position(error.window.model, sensor):
+                positions.add(signal.name)
+    pooled = sorted(positions or units)
+    return Score(
+        rmse={name: _rms(blocks) for name, blocks in fitted.items()},
+        rmse_initial={name: _rms(blocks) for name, blocks in initial.items()},
+        units=units,
+        rmse_all=_rms([block for name in pooled for block in fitted[name]]),
+        rmse_all_initial=_rms([block for name in pooled for block in initial[name]]),
+        unit_all=units[pooled[0]] if len({units[name] for name in pooled}) == 1 else "",
+        windows=len(errors),
+    )
+
+
+def traces(errors: Sequence[WindowErrors], role: str) -> tuple[SequenceFit, ...]:
+    """Measured, initial and fitted signals per sequence.
+
+    Args:
+      errors: Windows of any number of sequences; of overlapping ones the later wins.
+      role: ``"training"`` or ``"validation"``.
+
+    Returns:
+      One entry per sequence, in order.
+    """
+    by_sequence: dict[str, list[WindowErrors]] = {}
+    for error in errors:
+        by_sequence.setdefault(error.window.sequence.name, []).append(error)
+    return tuple(_trace(name, windows, role) for name, windows in by_sequence.items())
+
+
+def _trace(name: str, errors: Sequence[WindowErrors], role: str) -> SequenceFit:
+    sequence = errors[0].window.sequence
+    model = errors[0].window.model
+    signals = []
+    for i, signal in enumerate(sequence.signals):
+        measured = sequence.sensordata.data[:, signal.measured_column]
+        initial = np.full(measured.shape, np.nan)
+        fitted = np.full(measured.shape, np.nan)
+        for error in errors:
+            samples = error.window.window.samples
+            chosen = samples.signals == i
+            rows = samples.rows[chosen]
+            initial[rows] = measured[rows] + error.initial[chosen]
+            fitted[rows] = measured[rows] + error.fitted[chosen]
+        known = np.isfinite(measured)
+        signals.append(
+            SignalFit(
+                signal.name,
+                sensor_unit(model, model.sensor(signal.sensor).id),
+                sequence.sensordata.times[known],
+                measured[known],
+                initial[known],
+                fitted[known],
+            )
+        )
+    starts = np.array([error.window.window.start for error in errors])
+    return SequenceFit(name, role, tuple(signals), starts)
+
+
+def _rms(blocks: Sequence[FloatArray]) -> float:
+    values = np.concatenate(blocks) if blocks else np.zeros(0)
+    return float(np.sqrt(np.mean(values**2))) if values.size else math.nan

@@ -1,0 +1,290 @@
+"""The windowed identification problem: parameters shared by all windows, a start for each.
+
+The unknowns are the parameters theta and, where starts are estimated, one deviation s_w per window
+from the start read off the measurements. The objective is
+
+    1/2 sum_w [ sum_k rho((y_wk(theta, s_w) - m_wk) / sigma_k) + |s_w / spread_w|^2 ]
+    + 1/2 sum_j ((theta_j - mean_j) / std_j)^2
+
+A linearization keeps one Gram matrix of ``[J_theta  J_start  r]`` per window, so that memory does
+not grow with the number of samples and the starts can be eliminated window by window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.sysid.candidate import Candidate, CandidateBuilder
+from sysid_ros.sysid.loss import Loss
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.window_simulation import WindowSimulation
+
+FloatArray = npt.NDArray[np.float64]
+
+# Finite-difference steps relative to the scale of the unknown: large against the constraint
+# solver's early stops, small against curvature.
+THETA_STEP = 1e-5
+START_STEP = 1e-5
+MAX_CHUNK_BYTES = 128 << 20
+
+
+@dataclass(frozen=True)
+class ModelGroup:
+    """All windows simulated with one model."""
+
+    builder: CandidateBuilder
+    windows: tuple[WindowSimulation, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """Values of all unknowns: theta of shape (p,), and one deviation (n_start,) per window."""
+
+    theta: FloatArray
+    starts: tuple[FloatArray, ...]
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """The objective and its Gauss-Newton model around one point.
+
+    Attributes:
+      cost: The objective.
+      grams: Per window ``A^T A`` with ``A = [J_theta J_start r]`` in units of noise, the start's
+        prior included, shape (p + n_start + 1, p + n_start + 1).
+      prior: The same for the parameters' priors, shape (p + 1, p + 1).
+      squares: Per signal the sum of squared residuals in the signal's unit and their number.
+    """
+
+    cost: float
+    grams: tuple[FloatArray, ...]
+    prior: FloatArray
+    squares: Mapping[str, tuple[float, int]]
+
+
+@dataclass(frozen=True)
+class WindowRows:
+    """What one window contributes at a point.
+
+    Attributes:
+      matrix: ``[J_theta J_start r]`` in units of noise, the start's prior rows last, shape
+        (m + n_start, p + n_start + 1).
+      cost: Its share of the objective.
+      squares: Per signal the sum of squared residuals in the signal's unit and their number.
+    """
+
+    matrix: FloatArray
+    cost: float
+    squares: Mapping[str, tuple[float, int]]
+
+
+class WindowedProblem:
+    """Objective and Gauss-Newton models of the windowed problem.
+
+    Args:
+      groups: Windows by model.
+      params: The parameters: bounds, priors and the order of scalar components.
+      rollouts: Where simulations run.
+      loss: The loss on residuals in units of noise.
+      noise: Standard deviation per signal name, in the signal's unit.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[ModelGroup],
+        params: ParameterDict,
+        rollouts: RolloutBatch,
+        *,
+        loss: Loss,
+        noise: Mapping[str, float],
+    ) -> None:
+        self.groups = tuple(groups)
+        self.params = params
+        self.loss = loss
+        self.noise = dict(noise)
+        self.lower, self.upper = params.get_bounds()
+        self.scale = parameter_scale(self.lower, self.upper, params.as_vector())
+        self.evaluations = 0
+        self.jacobians = 0
+        self._prior_mean, self._prior_weight = _priors(params)
+        self._rollouts = rollouts
+
+    @property
+    def windows(self) -> tuple[WindowSimulation, ...]:
+        """All windows, in the order of a point's starts."""
+        return tuple(window for group in self.groups for window in group.windows)
+
+    def initial_point(self) -> Point:
+        """The parameters' current values, and starts as measured."""
+        return Point(self.params.as_vector(), tuple(np.zeros(w.n_start) for w in self.windows))
+
+    def residuals(self, point: Point) -> list[FloatArray]:
+        """Predicted minus measured in the signals' units, one array per window."""
+        self.evaluations += 1
+        residuals: list[FloatArray] = []
+        starts = iter(point.starts)
+        for group in self.groups:
+            candidate = group.builder.build(point.theta)
+            jobs = [window.job(candidate, next(starts)) for window in group.windows]
+            residuals += [
+                window.residual(candidate, data)
+                for window, data in zip(group.windows, self._rollouts.sensordata(jobs), strict=True)
+            ]
+        return residuals
+
+    def cost(self, point: Point) -> float:
+        """The objective; infinite where a rollout diverges."""
+        total = 0.5 * float(np.sum(self._prior_residual(point.theta) ** 2))
+        for window, start, residual in zip(
+            self.windows, point.starts, self.residuals(point), strict=True
+        ):
+            total += self.loss.cost(residual / window.sigma(self.noise))
+            total += 0.5 * float(np.sum((start / window.spread) ** 2))
+        return total
+
+    def linearize(self, point: Point) -> Linearization:
+        """The Gauss-Newton model around ``point`` by forward differences."""
+        self.jacobians += 1
+        grams: list[FloatArray] = []
+        squares = {name: (0.0, 0) for name in self.noise}
+        cost = 0.5 * float(np.sum(self._prior_residual(point.theta) ** 2))
+        for rows in self.window_rows(point):
+            grams.append(rows.matrix.T @ rows.matrix)
+            cost += rows.cost
+            for name, (total, count) in rows.squares.items():
+                squares[name] = (squares[name][0] + total, squares[name][1] + count)
+        prior = self.prior_rows(point.theta)
+        return Linearization(cost, tuple(grams), prior.T @ prior, squares)
+
+    def window_rows(self, point: Point) -> Iterator[WindowRows]:
+        """Residuals and Jacobians window by window, in the order of :attr:`windows`."""
+        starts = iter(point.starts)
+        for group in self.groups:
+            columns = self._theta_columns(group, point.theta)
+            for windows in _chunks(group.windows, len(columns) + 1):
+                yield from self._simulate(windows, [next(starts) for _ in windows], columns)
+
+    def prior_rows(self, theta: FloatArray) -> FloatArray:
+        """``[J_theta r]`` of the parameters' priors, shape (p, p + 1)."""
+        return np.hstack([np.diag(self._prior_weight), self._prior_residual(theta)[:, None]])
+
+    def _theta_columns(self, group: ModelGroup, theta: FloatArray) -> list[_Column]:
+        base = group.builder.build(theta)
+        columns = [_Column(base, 0.0)]
+        for j in range(theta.size):
+            step = THETA_STEP * self.scale[j]
+            if theta[j] + step > self.upper[j]:
+                step = -step
+            moved = theta.copy()
+            moved[j] += step
+            columns.append(_Column(group.builder.perturbed(moved, j, base), step))
+        return columns
+
+    def _simulate(
+        self,
+        windows: Sequence[WindowSimulation],
+        deviations: Sequence[FloatArray],
+        columns: Sequence[_Column],
+    ) -> Iterator[WindowRows]:
+        """Simulate all columns of some windows in one batch."""
+        base = columns[0].candidate
+        simulated = [c for c in columns if c.step == 0.0 or not c.candidate.same_rollout(base)]
+        jobs = []
+        for window, deviation in zip(windows, deviations, strict=True):
+            jobs += [window.job(column.candidate, deviation) for column in simulated]
+            jobs += [
+                window.job(base, deviation + step) for step in np.diag(START_STEP * window.spread)
+            ]
+        results = iter(self._rollouts.sensordata(jobs))
+        for window, deviation in zip(windows, deviations, strict=True):
+            data = {id(column): next(results) for column in simulated}
+            moved = [next(results) for _ in range(window.n_start)]
+            unmoved = data[id(columns[0])]
+            residual = window.residual(base, unmoved)
+            jacobian = [
+                (window.residual(c.candidate, data.get(id(c), unmoved)) - residual) / c.step
+                for c in columns[1:]
+            ]
+            jacobian += [
+                (window.residual(base, rows) - residual) / (START_STEP * spread)
+                for rows, spread in zip(moved, window.spread, strict=True)
+            ]
+            yield self._weighted(window, deviation, residual, jacobian)
+
+    def _weighted(
+        self,
+        window: WindowSimulation,
+        deviation: FloatArray,
+        residual: FloatArray,
+        jacobian: Sequence[FloatArray],
+    ) -> WindowRows:
+        """Rows in units of noise, followed by those of the start's prior."""
+        sigma = window.sigma(self.noise)
+        weight = self.loss.row_scale(residual / sigma) / sigma
+        rows = np.stack([*jacobian, residual], axis=-1) * weight[:, None]
+        # A perturbation that diverges says nothing about the slope.
+        rows = np.where(np.isfinite(rows), rows, 0.0)
+        prior = np.zeros((window.n_start, rows.shape[1]))
+        first = rows.shape[1] - 1 - window.n_start
+        prior[:, first:-1] = np.diag(1.0 / window.spread)
+        prior[:, -1] = deviation / window.spread
+        cost = self.loss.cost(residual / sigma) + 0.5 * float(np.sum(prior[:, -1] ** 2))
+        return WindowRows(np.vstack([rows, prior]), cost, window.squares(residual))
+
+    def _prior_residual(self, theta: FloatArray) -> FloatArray:
+        residual: FloatArray = (theta - self._prior_mean) * self._prior_weight
+        return residual
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The base point (step 0) or one parameter moved by ``step``."""
+
+    candidate: Candidate
+    step: float
+
+
+def _chunks(
+    windows: Sequence[WindowSimulation], n_columns: int
+) -> Iterator[Sequence[WindowSimulation]]:
+    """Split windows so that the sensor data of all columns fits the memory budget."""
+    chunk: list[WindowSimulation] = []
+    size = 0
+    for window in windows:
+        chunk.append(window)
+        size += window.bytes_per_rollout * (n_columns + window.n_start)
+        if size > MAX_CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def parameter_scale(lower: FloatArray, upper: FloatArray, value: FloatArray) -> FloatArray:
+    """A typical magnitude per parameter, for finite-difference steps.
+
+    A value near zero inside finite bounds is scaled by a fiftieth of their distance.
+
+    Returns:
+      Positive, shape (p,).
+    """
+    span = np.where(np.isfinite(upper - lower), upper - lower, 0.0)
+    scale = np.maximum(np.abs(value), 0.02 * span)
+    return np.where(scale > 0.0, scale, 1.0)
+
+
+def _priors(params: ParameterDict) -> tuple[FloatArray, FloatArray]:
+    """Prior mean and 1 / standard deviation (0 without a prior) per free scalar."""
+    means, weights = [np.zeros(0)], [np.zeros(0)]
+    for parameter in params.values():
+        if parameter.frozen:
+            continue
+        mean, std = parameter.prior or (0.0, np.inf)
+        means.append(np.broadcast_to(np.asarray(mean, float), parameter.size))
+        weights.append(1.0 / np.broadcast_to(np.asarray(std, float), parameter.size))
+    return np.concatenate(means), np.concatenate(weights)

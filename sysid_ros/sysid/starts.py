@@ -1,0 +1,151 @@
+"""Where windows start: joint states read off the measurements, with how far they can be trusted.
+
+A start is the state (qpos, qvel, act) at a window's first instant. Positions come from position
+sensors, velocities from velocity sensors or from the derivative of the zero-phase filtered
+position. What nothing measures starts at the model's reference with a wide prior.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+import scipy.interpolate
+import scipy.signal
+
+from sysid_ros.sysid.timeseries import TimeSeries
+
+FloatArray = npt.NDArray[np.float64]
+
+_POSITION = {int(mujoco.mjtSensor.mjSENS_JOINTPOS), int(mujoco.mjtSensor.mjSENS_BALLQUAT)}
+_VELOCITY = {int(mujoco.mjtSensor.mjSENS_JOINTVEL), int(mujoco.mjtSensor.mjSENS_BALLANGVEL)}
+
+
+@dataclass(frozen=True)
+class MeasuredJoint:
+    """One scalar joint's measured motion as functions of time."""
+
+    position: scipy.interpolate.PPoly  # rad or m
+    velocity: scipy.interpolate.PPoly  # rad/s or m/s
+    velocity_spread: float  # how much the velocity varies, the scale of an uninformed prior
+
+
+class StartReader:
+    """Reads start states off one sequence's measurements.
+
+    Args:
+      model: The compiled model that the sensor names refer to.
+      sensordata: The measurements; NaN where a signal was not measured.
+      base: ``mjSTATE_FULLPHYSICS`` state for everything that no sensor measures.
+      velocity_filter: Cut-off of the zero-phase low-pass in front of the derivative, Hz.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        sensordata: TimeSeries,
+        base: FloatArray,
+        *,
+        velocity_filter: float,
+    ) -> None:
+        self._model = model
+        self._base = base
+        self._joints = _measured_joints(model, sensordata, velocity_filter)
+
+    def state(self, t: float, velocity_offset: float) -> FloatArray:
+        """The state at ``t``, velocities taken at ``t + velocity_offset``.
+
+        Returns:
+          ``mjSTATE_FULLPHYSICS`` vector (time, qpos, qvel, act), shape (nstate,); time is 0.
+        """
+        state = self._base.copy()
+        state[0] = 0.0
+        for joint, motion in self._joints.items():
+            state[1 + self._model.jnt_qposadr[joint]] = motion.position(t)
+            dof = self._model.jnt_dofadr[joint]
+            state[1 + self._model.nq + dof] = motion.velocity(t + velocity_offset)
+        return state
+
+    def spread(self) -> FloatArray:
+        """Standard deviation of an uninformed prior on (dof positions, qvel, act).
+
+        Returns:
+          Shape (2 nv + na,): the range within which a start may be estimated without the prior
+          mattering beside measurements.
+        """
+        nv = self._model.nv
+        spread = np.ones(2 * nv + self._model.na)
+        for joint, motion in self._joints.items():
+            dof = self._model.jnt_dofadr[joint]
+            spread[dof] = 0.1
+            spread[nv + dof] = max(motion.velocity_spread, 1e-2)
+        return spread
+
+
+def _measured_joints(
+    model: mujoco.MjModel, sensordata: TimeSeries, cutoff: float
+) -> dict[int, MeasuredJoint]:
+    positions: dict[int, tuple[FloatArray, FloatArray]] = {}
+    velocities: dict[int, tuple[FloatArray, FloatArray]] = {}
+    for name, (_, columns) in (sensordata.signal_mapping or {}).items():
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
+        if sensor < 0 or len(columns) != 1:
+            continue
+        samples = _finite(sensordata.times, sensordata.data[:, columns[0]])
+        kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
+        if kind in _POSITION and len(samples[0]) >= 4:
+            positions.setdefault(joint, samples)
+        elif kind in _VELOCITY and len(samples[0]) >= 4:
+            velocities.setdefault(joint, samples)
+    return {
+        joint: _measured_joint(*samples, velocities.get(joint), cutoff)
+        for joint, samples in positions.items()
+    }
+
+
+def _finite(times: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    known = np.isfinite(values)
+    return times[known], values[known]
+
+
+def _measured_joint(
+    times: FloatArray,
+    positions: FloatArray,
+    velocity: tuple[FloatArray, FloatArray] | None,
+    cutoff: float,
+) -> MeasuredJoint:
+    slope = filtered_velocity(times, positions, cutoff)
+    if velocity is not None:
+        slope = scipy.interpolate.make_interp_spline(*velocity, k=1)
+    spread = float(np.std(slope(times)))
+    return MeasuredJoint(scipy.interpolate.make_interp_spline(times, positions, k=1), slope, spread)
+
+
+def filtered_velocity(
+    times: FloatArray, positions: FloatArray, cutoff: float
+) -> scipy.interpolate.BSpline:
+    """Derivative of the position after a zero-phase second-order Butterworth low-pass.
+
+    The samples are put on an even grid of their median interval first, because the filter needs
+    one.
+
+    Args:
+      times: Instants, shape (n,), s, n at least four.
+      positions: Samples, shape (n,).
+      cutoff: -3 dB frequency of one pass, Hz; at or above the Nyquist frequency nothing is
+        filtered.
+
+    Returns:
+      Velocity as a function of time, unit of position per second.
+    """
+    interval = float(np.median(np.diff(times)))
+    count = max(4, round((times[-1] - times[0]) / interval) + 1)
+    grid = np.linspace(times[0], times[-1], count)
+    even = scipy.interpolate.make_interp_spline(times, positions, k=1)(grid)
+    relative = cutoff * 2.0 * (grid[1] - grid[0])
+    if relative < 1.0:
+        b, a = scipy.signal.butter(2, relative)
+        even = scipy.signal.filtfilt(b, a, even, padlen=min(count - 1, 3 * max(len(a), len(b))))
+    return scipy.interpolate.make_interp_spline(grid, even, k=3).derivative()

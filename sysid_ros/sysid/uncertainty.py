@@ -1,0 +1,164 @@
+"""How well the data determines the parameters: covariance, intervals and what stays open.
+
+The clustered covariance lets residuals be correlated and of unequal size inside a window and asks
+only that windows are independent (Liang & Zeger 1986). Each window's score is corrected for its
+own leverage, the jackknife-like CR3 estimator of Bell & McCaffrey (2002); with G windows the
+quantiles are Student's t with G - 1 degrees of freedom. The white-noise covariance is the
+classical one and honest only if residuals are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.sysid.solver import ReducedSystem
+
+FloatArray = npt.NDArray[np.float64]
+
+MIN_CLUSTERS = 6
+# Relative size of a singular value below which its direction counts as undetermined.
+RANK_TOLERANCE = 1e-5
+# Share in a unit direction above which a parameter counts as part of it.
+INVOLVED = 0.05
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """Covariance of the free parameters.
+
+    Attributes:
+      matrix: Shape (p, p); rows and columns of parameters without a claim are NaN.
+      dof: Degrees of freedom of the t quantiles.
+      method: ``"clustered"`` or ``"white"``.
+      singular_values: Of the Jacobian with columns scaled to the width of the bounds, descending.
+      open_directions: Unit vectors in scaled parameters that the data leaves open, (k, p).
+    """
+
+    matrix: FloatArray
+    dof: float
+    method: str
+    singular_values: FloatArray
+    open_directions: FloatArray
+
+
+def no_covariance(p: int) -> Covariance:
+    """No claim about any of ``p`` parameters, for a fit that never got to a Jacobian."""
+    return Covariance(np.full((p, p), np.nan), 1.0, "none", np.zeros(0), np.zeros((0, p)))
+
+
+def covariance(
+    system: ReducedSystem,
+    scale: FloatArray,
+    free: npt.NDArray[np.bool_],
+    *,
+    method: str,
+    n_samples: int,
+    residual_square: float,
+) -> Covariance:
+    """Covariance at the optimum.
+
+    Args:
+      system: The Gauss-Newton model there, starts eliminated.
+      scale: Typical magnitude per parameter, (p,).
+      free: Parameters strictly inside their bounds, (p,); the others count as fixed.
+      method: ``"clustered"`` or ``"white"``; too few windows fall back to white.
+      n_samples: Number of residuals.
+      residual_square: Sum of squared residuals in units of noise.
+
+    Returns:
+      Covariance with NaN for parameters at a bound or in an open direction.
+    """
+    p = scale.size
+    scaling = np.outer(scale, scale)
+    hessian = system.hessian * scaling
+    values, vectors = np.linalg.eigh(hessian)
+    threshold = RANK_TOLERANCE**2 * max(values.max(initial=0.0), 1e-300)
+    open_directions = vectors[:, values <= threshold].T
+    active = np.flatnonzero(free)
+    keep = np.ix_(active, active)
+    bread = np.linalg.pinv(hessian[keep], rcond=RANK_TOLERANCE**2, hermitian=True)
+    n_clusters = len(system.window_gradients)
+    clustered = method == "clustered" and n_clusters >= max(MIN_CLUSTERS, active.size + 2)
+    if clustered:
+        dof = float(n_clusters - 1)
+        shares = (system.window_hessians * scaling)[:, active][:, :, active]
+        scores = (system.window_gradients * scale)[:, active]
+        scaled = bread @ _leverage_corrected_meat(shares, scores, bread) @ bread
+        scaled *= (n_clusters - 1) / n_clusters
+    else:
+        dof = float(max(1, n_samples - p))
+        scaled = bread * residual_square / dof
+    matrix = np.full((p, p), np.nan)
+    matrix[keep] = scaled * scaling[keep]
+    opened = involved_in(open_directions)
+    matrix[opened] = np.nan
+    matrix[:, opened] = np.nan
+    return Covariance(
+        matrix,
+        dof,
+        "clustered" if clustered else "white",
+        np.sqrt(np.maximum(values[::-1], 0.0)),
+        open_directions,
+    )
+
+
+def involved_in(directions: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which parameters take part in any of the unit ``directions`` (k, p)."""
+    involved: npt.NDArray[np.bool_] = np.any(np.abs(directions) > INVOLVED, axis=0)
+    return involved
+
+
+def _leverage_corrected_meat(
+    shares: FloatArray, scores: FloatArray, bread: FloatArray
+) -> FloatArray:
+    """Sum over windows of ``s s^T`` with ``s = (I - A_w A^-1)^-1 g_w``.
+
+    By the push-through identity this equals CR3's ``J_w^T (I - H_ww)^-1 r_w``, with matrices of
+    the parameters' size only.
+    """
+    identity = np.eye(bread.shape[0])
+    corrected = np.stack(
+        [
+            np.linalg.lstsq(identity - share @ bread, score, rcond=None)[0]
+            for share, score in zip(shares, scores, strict=True)
+        ]
+    )
+    meat: FloatArray = corrected.T @ corrected
+    return meat
+
+
+def describe_open_directions(
+    covariance: Covariance, names: Sequence[str], scale: FloatArray
+) -> tuple[str, ...]:
+    """Say in words which combinations of parameters the data leaves open.
+
+    Args:
+      covariance: With its open directions.
+      names: Parameter names, (p,).
+      scale: Their typical magnitudes, (p,).
+
+    Returns:
+      One sentence per open direction.
+    """
+    sentences = []
+    for direction in covariance.open_directions:
+        members = np.flatnonzero(np.abs(direction) > INVOLVED)
+        if members.size <= 1:
+            name = names[int(members[0])] if members.size else "?"
+            sentences.append(f"the data says nothing about {name}; freeze it or excite it")
+            continue
+        relative = direction[members] * scale[members]
+        changes = ", ".join(
+            f"{names[i]} {'up' if change > 0 else 'down'} by {abs(change):.3g}"
+            for i, change in zip(members, relative, strict=True)
+        )
+        sentences.append(
+            f"only a combination of {', '.join(names[i] for i in members)} is determined: "
+            f"changing together ({changes}) leaves every signal as it is; "
+            "fix one of them, give a prior, or add a recording with a known payload"
+        )
+    return tuple(sentences)

@@ -1,0 +1,152 @@
+"""One window between unknowns and residual: its start, its controls, its predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.sysid.candidate import Candidate, SignalSettings
+from sysid_ros.sysid.control import is_semi_implicit, step_offsets
+from sysid_ros.sysid.observation import RowWeights, cubic_weights
+from sysid_ros.sysid.rollout_batch import RolloutJob
+from sysid_ros.sysid.starts import StartReader
+from sysid_ros.sysid.windows import SequenceData, Window
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class WindowSimulation:
+    """Prepares the rollouts of one window and turns them into residuals.
+
+    Everything that does not depend on the unknowns is computed once; controls and interpolation
+    weights are kept until a delay changes.
+
+    Args:
+      sequence: The recording that the window is a part of.
+      window: The window.
+      reader: Reads the start off the measurements.
+      model: A compiled model with the sizes and the timestep of all candidates.
+      estimate_start: Whether the start is an unknown.
+    """
+
+    def __init__(
+        self,
+        sequence: SequenceData,
+        window: Window,
+        reader: StartReader,
+        model: mujoco.MjModel,
+        *,
+        estimate_start: bool,
+    ) -> None:
+        self.sequence = sequence
+        self.window = window
+        offset = -0.5 * model.opt.timestep if is_semi_implicit(model) else 0.0
+        self._measured_start = reader.state(window.start, offset)
+        self.spread = reader.spread() if estimate_start else np.zeros(0)
+        self.model = model
+        self._columns = np.array([signal.column for signal in sequence.signals])
+        self._control_cache: tuple[tuple[SignalSettings, ...], FloatArray] | None = None
+        self._weight_cache: tuple[tuple[float, ...], RowWeights] | None = None
+        self._actuators = tuple(
+            mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) or "" for i in range(model.nu)
+        )
+
+    @property
+    def n_start(self) -> int:
+        """Unknowns of the start: 2 nv + na where it is estimated, otherwise 0."""
+        return int(self.spread.size)
+
+    @property
+    def n_samples(self) -> int:
+        """Measured values compared in this window."""
+        return int(self.window.samples.values.size)
+
+    def sigma(self, noise: Mapping[str, float]) -> FloatArray:
+        """The noise level of every sample, shape (m,)."""
+        levels = np.array([noise[signal.name] for signal in self.sequence.signals])
+        sigma: FloatArray = levels[self.window.samples.signals]
+        return sigma
+
+    @property
+    def bytes_per_rollout(self) -> int:
+        """Size of one rollout's sensor data."""
+        return 8 * self.window.steps * int(self.model.nsensordata)
+
+    def squares(self, residual: FloatArray) -> dict[str, tuple[float, int]]:
+        """Per signal the sum of squared residuals (its unit squared) and their number."""
+        signals = self.window.samples.signals
+        sums = np.bincount(signals, residual**2, minlength=len(self.sequence.signals))
+        counts = np.bincount(signals, minlength=len(self.sequence.signals))
+        names = [signal.name for signal in self.sequence.signals]
+        return {
+            name: (float(total), int(count))
+            for name, total, count in zip(names, sums, counts, strict=True)
+        }
+
+    def job(self, candidate: Candidate, deviation: FloatArray) -> RolloutJob:
+        """The rollout of this window.
+
+        Args:
+          candidate: What to simulate.
+          deviation: Tangent-space difference from the measured start in (qpos, qvel, act), shape
+            (n_start,).
+        """
+        return RolloutJob(candidate.model, self._start(deviation), self._control(candidate))
+
+    def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
+        """Predicted minus measured.
+
+        Args:
+          candidate: What was simulated.
+          data: Sensor data of one or several rollouts, shape (..., steps, nsensordata).
+
+        Returns:
+          Shape (..., m), in the signals' units.
+        """
+        samples = self.window.samples
+        settings = [candidate.settings(signal.sensor) for signal in self.sequence.signals]
+        weights = self._weights(tuple(setting.delay for setting in settings))
+        predicted = weights.apply(data, self._columns[samples.signals])
+        gain = np.array([setting.gain for setting in settings])[samples.signals]
+        bias = np.array([setting.bias for setting in settings])[samples.signals]
+        residual: FloatArray = gain * predicted + bias - samples.values
+        return residual
+
+    def _start(self, deviation: FloatArray) -> FloatArray:
+        state = self._measured_start.copy()
+        if deviation.size:
+            model = self.model
+            qpos = state[1 : 1 + model.nq].copy()
+            mujoco.mj_integratePos(model, qpos, deviation[: model.nv], 1.0)
+            state[1 : 1 + model.nq] = qpos
+            state[1 + model.nq : 1 + model.nq + model.nv + model.na] += deviation[model.nv :]
+        return state
+
+    def _control(self, candidate: Candidate) -> FloatArray:
+        settings = tuple(candidate.settings(name) for name in self._actuators)
+        if self._control_cache is None or self._control_cache[0] != settings:
+            self._control_cache = (settings, self._averaged_control(settings))
+        return self._control_cache[1]
+
+    def _averaged_control(self, settings: tuple[SignalSettings, ...]) -> FloatArray:
+        h = float(self.model.opt.timestep)
+        times = self.window.start + h * np.arange(self.window.steps)
+        offsets = step_offsets(self.model)
+        control = np.zeros((self.window.steps, self.model.nu))
+        for i, (signal, setting) in enumerate(zip(self.sequence.controls, settings, strict=True)):
+            if signal is not None:
+                mean = signal.mean(times + offsets[i] - setting.delay, h)
+                control[:, i] = setting.gain * mean + setting.bias
+        return control
+
+    def _weights(self, delays: tuple[float, ...]) -> RowWeights:
+        if self._weight_cache is None or self._weight_cache[0] != delays:
+            samples = self.window.samples
+            offsets = np.array([signal.offset for signal in self.sequence.signals])
+            shift = (offsets + np.array(delays))[samples.signals]
+            position = (samples.times - shift) / float(self.model.opt.timestep)
+            self._weight_cache = (delays, cubic_weights(position, self.window.steps))
+        return self._weight_cache[1]

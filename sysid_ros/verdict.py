@@ -1,0 +1,95 @@
+"""The verdict in one sentence and the warnings that matter, in plain language."""
+
+from __future__ import annotations
+
+from sysid_ros.experiment.schema import Experiment, Interpolation, SignalKind
+from sysid_ros.outcome import Score
+from sysid_ros.sysid.fit_result import FitResult, FitStatus
+
+# Below this relative decrease of the held-out error the tuning was not worth it.
+WORTHWHILE = 0.05
+
+
+def verdict(result: FitResult, training: Score, validation: Score | None) -> str:
+    """Can this be trusted, and what changed?
+
+    Args:
+      result: The fit.
+      training: Scores on the data fitted.
+      validation: Scores on held-out data, if any.
+
+    Returns:
+      One sentence.
+    """
+    judged, kind = (validation, "held-out") if validation is not None else (training, "training")
+    before, after, unit = judged.rmse_all_initial, judged.rmse_all, judged.unit_all
+    change = f"{before:.4g} to {after:.4g} {unit}".rstrip()
+    if result.status is FitStatus.CANCELED:
+        return f"Canceled early: the best parameters so far change the {kind} error from {change}."
+    if after > before * (1.0 - WORTHWHILE):
+        return (
+            f"No improvement: the {kind} error goes from {change}; "
+            "the model as it was predicts about as well."
+        )
+    opened = sum("unidentifiable" in p.flags for p in result.parameters)
+    open_text = f", but {opened} of {len(result.parameters)} parameters are not determined"
+    return (
+        f"Improved: the {kind} error falls from {change} "
+        f"({100 * (1 - after / before):.0f} % less){open_text if opened else ''}"
+        + ("." if validation is not None else "; nothing was held out to confirm it.")
+    )
+
+
+def warnings(
+    experiment: Experiment, result: FitResult, training: Score, validation: Score | None
+) -> tuple[str, ...]:
+    """What a careful reader must know, most important first.
+
+    Args:
+      experiment: What was asked for.
+      result: The fit.
+      training: Scores on the data fitted.
+      validation: Scores on held-out data, if any.
+
+    Returns:
+      Sentences.
+    """
+    found = []
+    if result.status is not FitStatus.CONVERGED:
+        found.append(f"The fit did not converge: {result.message}.")
+    found += [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable]
+    found += [
+        f"{p.name} is {flag}: no interval is claimed; the data may want it further out, or "
+        "something the model lacks is being absorbed."
+        for p in result.parameters
+        for flag in p.flags
+        if flag.startswith("at ")
+    ]
+    if validation is None:
+        found.append("Nothing was held out, so an overfit would not show; add a validation bag.")
+    elif validation.rmse_all > 2.0 * training.rmse_all:
+        found.append(
+            f"The held-out error ({validation.rmse_all:.4g}) is more than twice the training "
+            f"error ({training.rmse_all:.4g}): the fit may not carry over to other motions."
+        )
+    if result.interval_method == "white" and experiment.fit.intervals == "clustered":
+        found.append(
+            "There are too few windows for intervals that allow correlated residuals; the "
+            "intervals assume white noise and are probably too narrow. Use shorter windows or "
+            "more data."
+        )
+    if _measured_torque_as_input(experiment):
+        found.append(
+            "A measured effort is used as input: its scale multiplies every inertia and friction "
+            "and cannot be told from them without a known payload. Under feedback its noise also "
+            "correlates with the motion; prefer simulating the controller from its reference."
+        )
+    return tuple(found)
+
+
+def _measured_torque_as_input(experiment: Experiment) -> bool:
+    return any(
+        signal.kind is SignalKind.ACTUATOR
+        and (signal.interpolation is Interpolation.LINEAR or signal.field.startswith("effort["))
+        for signal in experiment.signals
+    )
