@@ -1,0 +1,95 @@
+"""Parameters of nodes, declared with their description and checked when the node starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from sysid_ros.errors import ExperimentError
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def text(node: Node, name: str, default: str, description: str) -> str:
+    """Declare a string parameter and return its value."""
+    return str(_declare(node, name, default, description))
+
+
+def number(node: Node, name: str, default: float, description: str) -> float:
+    """Declare a floating-point parameter and return its value; integers are taken too."""
+    return float(_declare(node, name, default, description))  # type: ignore[arg-type]
+
+
+def integer(node: Node, name: str, default: int, description: str) -> int:
+    """Declare an integer parameter and return its value."""
+    return int(_declare(node, name, default, description))  # type: ignore[call-overload, no-any-return]
+
+
+def flag(node: Node, name: str, default: bool, description: str) -> bool:
+    """Declare a boolean parameter and return its value."""
+    return bool(_declare(node, name, default, description))
+
+
+def texts(node: Node, name: str, description: str) -> tuple[str, ...]:
+    """Declare a list of strings, empty by default, and return its value."""
+    value = _declare(node, name, Parameter.Type.STRING_ARRAY, description)
+    return tuple(value) if value else ()  # type: ignore[arg-type]
+
+
+def numbers(node: Node, name: str, description: str) -> FloatArray:
+    """Declare a list of floating-point numbers, empty by default, and return its value."""
+    value = _declare(node, name, Parameter.Type.DOUBLE_ARRAY, description)
+    return np.array(value if value else (), dtype=np.float64)
+
+
+def choice(node: Node, name: str, options: Sequence[str], description: str) -> str:
+    """Declare a string parameter with the first option as default.
+
+    Raises:
+      ExperimentError: The value is none of the options.
+    """
+    value = text(node, name, options[0], f"{description}: {' or '.join(options)}")
+    if value not in options:
+        raise ExperimentError(
+            f"parameter {name} of {node.get_name()} is {value!r}; valid: {', '.join(options)}"
+        )
+    return value
+
+
+def existing_file(node: Node, name: str, description: str, *, required: bool) -> Path | None:
+    """Declare a path parameter; ``None`` where it is left empty and not required.
+
+    Raises:
+      ExperimentError: The file does not exist, or is required and not given.
+    """
+    value = text(node, name, "", description)
+    if not value and not required:
+        return None
+    path = Path(value).expanduser()
+    if not value or not path.is_file():
+        raise ExperimentError(
+            f"parameter {name} of {node.get_name()} must name a file, given {value!r}"
+        )
+    return path
+
+
+def _declare(node: Node, name: str, default: object, description: str) -> object:
+    # Optional numbers in YAML often lack their point: 500 for 500.0 is no reason to stop.
+    descriptor = ParameterDescriptor(
+        description=description, dynamic_typing=not isinstance(default, Parameter.Type)
+    )
+    value = node.declare_parameter(name, default, descriptor).value
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(default, Parameter.Type) and type(value) is not type(default):
+        raise ExperimentError(
+            f"parameter {name} of {node.get_name()} must be a {type(default).__name__}, "
+            f"given {value!r}"
+        )
+    return value

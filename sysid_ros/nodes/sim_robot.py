@@ -1,0 +1,156 @@
+"""Node ``sim_robot``: a MuJoCo robot with hidden true parameters, in real time.
+
+It publishes ``joint_states`` and obeys ``command``. Like a robot whose controller keeps its own
+time, it is exact even on a busy machine: states carry the instant they describe, and a command
+takes effect a fixed delay after the instant it was published. To make that possible the
+simulation runs ``latency`` seconds behind the wall clock, so that a command that was held up
+still arrives before its effect is due.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from sysid_ros.errors import ExperimentError
+from sysid_ros.nodes import parameters
+from sysid_ros.nodes.process import run_node
+from sysid_ros.nodes.simulated_robot import (
+    RobotState,
+    SimulatedRobot,
+    TrueParameter,
+    build_true_model,
+    read_true_parameters,
+)
+
+# Enough for half a second at 1 kHz, should a subscriber be held up.
+_QUEUE = 500
+
+
+class SimRobot(Node):
+    """The simulated robot on its topics."""
+
+    def __init__(self, **node_options: Any) -> None:
+        super().__init__("sim_robot", **node_options)
+        rate = parameters.number(self, "rate", 500.0, "joint states per second")
+        self._latency = parameters.number(
+            self, "latency", 0.05, "seconds by which the simulation runs behind the wall clock"
+        )
+        command_type = parameters.choice(
+            self,
+            "command_type",
+            ("float64_multi_array", "joint_trajectory"),
+            "message type of the topic command",
+        )
+        self._robot = self._make_robot(rate)
+        # The monotonic clock drives the simulation; the system's clock only dates its start.
+        self._start_ns = time.time_ns()
+        self._monotonic_ns = time.monotonic_ns() - self._start_ns
+        self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=_QUEUE))
+        if command_type == "joint_trajectory":
+            self.create_subscription(JointTrajectory, "command", self._on_trajectory, _QUEUE)
+        else:
+            self.create_subscription(Float64MultiArray, "command", self._on_array, _QUEUE)
+        self.create_timer(1.0 / rate, self._catch_up)
+        self.get_logger().info(f"simulating {', '.join(self._robot.joints)}")
+
+    def _make_robot(self, rate: float) -> SimulatedRobot:
+        model_file = parameters.existing_file(self, "model", "MJCF or URDF file", required=True)
+        truth_file = parameters.existing_file(
+            self, "true_parameters", "YAML file with the hidden values", required=False
+        )
+        timestep = parameters.number(self, "timestep", 0.0005, "simulation timestep in s")
+        noise = [
+            parameters.number(self, f"noise.{what}", 0.0, f"standard deviation of {what}")
+            for what in ("position", "velocity", "effort")
+        ]
+        seed = parameters.integer(self, "seed", 0, "seed of the noise")
+        truth = read_true_parameters(truth_file) if truth_file else ()
+        assert model_file is not None
+        return SimulatedRobot(
+            build_true_model(model_file, truth, timestep),
+            rate=rate,
+            command_delay=_command_delay(truth),
+            noise=(noise[0], noise[1], noise[2]),
+            seed=seed,
+        )
+
+    @property
+    def late_commands(self) -> int:
+        """Commands that arrived after their effect was due."""
+        return self._robot.late_commands
+
+    def _on_array(self, message: Float64MultiArray, info: dict[str, int]) -> None:
+        self._obey(message.data, info)
+
+    def _on_trajectory(self, message: JointTrajectory, info: dict[str, int]) -> None:
+        if message.points and set(message.joint_names) == set(self._robot.joints):
+            values = dict(zip(message.joint_names, message.points[-1].positions, strict=False))
+            self._obey([values.get(joint, np.nan) for joint in self._robot.joints], info)
+
+    def _obey(self, values: Sequence[float], info: dict[str, int]) -> None:
+        command = np.array(values, dtype=np.float64)
+        if command.size != self._robot.command_size or not np.all(np.isfinite(command)):
+            self.get_logger().warning(
+                f"command of {command.size} values ignored: {self._robot.command_size} finite "
+                "values are needed",
+                throttle_duration_sec=5.0,
+            )
+            return
+        published = info["source_timestamp"] or time.time_ns()
+        self._robot.command(1e-9 * (published - self._start_ns), command)
+
+    def _catch_up(self) -> None:
+        now = 1e-9 * (time.monotonic_ns() - self._monotonic_ns - self._start_ns)
+        for state in self._robot.advance(now - self._latency):
+            self._states.publish(self._message(state))
+
+    def _message(self, state: RobotState) -> JointState:
+        message = JointState()
+        stamp = self._start_ns + round(1e9 * state.time)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+        message.name = self._robot.joints
+        message.position = state.position.tolist()
+        message.velocity = state.velocity.tolist()
+        message.effort = state.effort.tolist()
+        return message
+
+
+def _command_delay(truth: Sequence[TrueParameter]) -> float:
+    """The hidden delay of all commands.
+
+    Raises:
+      ExperimentError: Something other than one delay is hidden in the signals.
+    """
+    signals = [value for value in truth if value.element == "signal"]
+    if any(value.attribute != "delay" for value in signals) or len(signals) > 1:
+        raise ExperimentError("of signals a simulated robot hides one delay of all its commands")
+    return signals[0].value if signals else 0.0
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node.
+
+    Returns:
+      The exit status.
+    """
+
+    def report(node: Node) -> None:
+        assert isinstance(node, SimRobot)
+        if node.late_commands:
+            print(f"sim_robot: {node.late_commands} commands arrived too late", file=sys.stderr)
+
+    return run_node(SimRobot, args, finish=report)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

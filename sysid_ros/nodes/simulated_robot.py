@@ -1,0 +1,203 @@
+"""A robot in MuJoCo that has secrets: true parameters that only this simulation knows.
+
+Nothing here knows of ROS; :mod:`sysid_ros.nodes.sim_robot` gives it topics and the wall clock.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from sysid_ros.errors import ExperimentError, ModelError
+from sysid_ros.sysid.attributes import lookup, matching
+
+FloatArray = npt.NDArray[np.float64]
+
+_ELEMENTS = ("joint", "body", "actuator", "geom", "pair", "option", "signal")
+
+
+@dataclass(frozen=True)
+class TrueParameter:
+    """One hidden value, such as the armature of the joint ``elbow``."""
+
+    element: str
+    pattern: str
+    attribute: str
+    value: float
+
+    @property
+    def name(self) -> str:
+        """The name the identified parameter has, wildcards left out."""
+        return "_".join([*self.pattern.replace("*", " ").strip("_ ").split(), self.attribute])
+
+
+def read_true_parameters(path: Path) -> tuple[TrueParameter, ...]:
+    """Read a list of hidden values.
+
+    Args:
+      path: YAML, a list of entries such as ``{joint: elbow, armature: 0.02, damping: 0.3}``.
+
+    Returns:
+      The values in their order.
+
+    Raises:
+      ExperimentError: The file cannot be read or an entry is not of that form.
+    """
+    try:
+        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ExperimentError(f"true parameters {path} cannot be read: {error}") from None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ExperimentError(f"{path}: expected a list of entries such as {{joint: elbow, ...}}")
+    return tuple(value for entry in entries for value in _true_values(path, entry))
+
+
+def _true_values(path: Path, entry: dict[str, Any]) -> Iterator[TrueParameter]:
+    elements = [key for key in entry if key in _ELEMENTS]
+    if len(elements) != 1:
+        raise ExperimentError(f"{path}: {entry} needs exactly one of {', '.join(_ELEMENTS)}")
+    element = elements[0]
+    for attribute, value in entry.items():
+        if attribute == element:
+            continue
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ExperimentError(f"{path}: {attribute} of {entry} must be a number")
+        yield TrueParameter(element, str(entry[element]), attribute, float(value))
+
+
+def build_true_model(
+    model_file: Path, parameters: Sequence[TrueParameter], timestep: float
+) -> mujoco.MjModel:
+    """Compile a model with hidden values in place of its own.
+
+    Args:
+      model_file: MJCF or URDF.
+      parameters: The hidden values; those of signals do not concern the model.
+      timestep: Simulation timestep in seconds.
+
+    Raises:
+      ModelError: The model does not load or compile.
+      ParameterError: A value is for something that the model or the package does not have.
+    """
+    try:
+        spec = mujoco.MjSpec.from_file(str(model_file))
+        spec.option.timestep = timestep
+        for parameter in parameters:
+            attribute = lookup(parameter.element, parameter.attribute)
+            if parameter.element != "signal":
+                for name in matching(spec, parameter.element, parameter.pattern):
+                    attribute.write(spec, name, np.array([parameter.value]))
+        return spec.compile()
+    except ValueError as error:
+        raise ModelError(f"model {model_file}: {error}") from None
+
+
+@dataclass(frozen=True)
+class RobotState:
+    """What the robot's sensors say at one instant, noise included; ``n`` joints."""
+
+    time: float  # s since the start
+    position: FloatArray  # (n,)
+    velocity: FloatArray  # (n,)
+    effort: FloatArray  # (n,) of the actuators, at the joints
+
+
+class SimulatedRobot:
+    """A model that is stepped to given times and obeys commands at their own instants."""
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        *,
+        rate: float,
+        command_delay: float = 0.0,
+        noise: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        seed: int = 0,
+    ) -> None:
+        """Start at the model's own start posture, at rest.
+
+        Args:
+          model: The true robot; every joint hinge or slide, all named.
+          rate: States per second; the interval must be a multiple of the timestep.
+          command_delay: Seconds between a command's instant and its effect.
+          noise: Standard deviations of measured position, velocity and effort.
+          seed: Seed of the noise.
+
+        Raises:
+          ModelError: The model has other joints, or the rate does not fit the timestep.
+        """
+        scalar = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+        if model.njnt == 0 or any(kind not in scalar for kind in model.jnt_type):
+            raise ModelError("a simulated robot needs hinge and slide joints only")
+        self.joints = tuple(model.joint(i).name for i in range(model.njnt))
+        self._steps = round(1.0 / (rate * model.opt.timestep))
+        if self._steps < 1 or abs(self._steps * model.opt.timestep * rate - 1.0) > 1e-9:
+            raise ModelError(
+                f"{rate} states per second are not a multiple of the timestep "
+                f"{model.opt.timestep} s apart"
+            )
+        self._model = model
+        self._data = mujoco.MjData(model)
+        if model.nkey:
+            mujoco.mj_resetDataKeyframe(model, self._data, 0)
+        mujoco.mj_forward(model, self._data)
+        self._step_count = 0
+        self._delay = command_delay
+        self._noise = noise
+        self._generator = np.random.default_rng(seed)
+        self._queue: list[tuple[float, FloatArray]] = []
+        self.late_commands = 0
+
+    @property
+    def time(self) -> float:
+        """Seconds simulated so far."""
+        return self._step_count * float(self._model.opt.timestep)
+
+    @property
+    def command_size(self) -> int:
+        """Number of actuators."""
+        return int(self._model.nu)
+
+    def command(self, instant: float, values: FloatArray) -> None:
+        """Take a command, (n_actuators,), given ``instant`` seconds after the start.
+
+        It takes effect after the command delay, or at once where that has passed already.
+        """
+        effect = instant + self._delay
+        if effect < self.time:
+            self.late_commands += 1
+        bisect.insort(self._queue, (effect, values), key=lambda entry: entry[0])
+
+    def advance(self, until: float) -> Iterator[RobotState]:
+        """Simulate up to ``until`` seconds, giving every state that falls due."""
+        period = self._steps * float(self._model.opt.timestep)
+        while self.time + period <= until:
+            for _ in range(self._steps):
+                self._obey()
+                mujoco.mj_step(self._model, self._data)
+                self._step_count += 1
+            yield self._measure()
+
+    def _obey(self) -> None:
+        # A command acts from the step that is nearest to its effect.
+        due = self.time + 0.5 * float(self._model.opt.timestep)
+        while self._queue and self._queue[0][0] <= due:
+            self._data.ctrl[:] = self._queue.pop(0)[1]
+
+    def _measure(self) -> RobotState:
+        # After a step the forces are those of the step's start; this brings them up to date.
+        mujoco.mj_forward(self._model, self._data)
+        truth = (self._data.qpos, self._data.qvel, self._data.qfrc_actuator)
+        noisy = [
+            value + deviation * self._generator.standard_normal(value.size)
+            for value, deviation in zip(truth, self._noise, strict=True)
+        ]
+        return RobotState(self.time, *noisy)
