@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -58,9 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except Exception as error:
         if options.debug:
-            traceback.print_exc()
-        else:
-            _complain(f"internal error: {type(error).__name__}: {error}; run with --debug for more")
+            raise
+        _complain(f"internal error: {type(error).__name__}: {error}; run with --debug for more")
         return EXIT_INTERNAL
 
 
@@ -156,7 +154,8 @@ def _demo(options: argparse.Namespace) -> int:
             "'make setup' and use its .venv, or source a ROS installation"
         )
         return EXIT_USAGE
-    return demo(options.arguments)
+    status: int = demo(options.arguments)
+    return status
 
 
 def _experiment(options: argparse.Namespace) -> Experiment:
@@ -189,9 +188,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"sysid_ros {_version()}")
     parser.set_defaults(debug=False)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    common = argparse.ArgumentParser(add_help=False)
+    common = _Parser(add_help=False)
     common.add_argument("--debug", action="store_true", help="show tracebacks of internal errors")
-    source = argparse.ArgumentParser(add_help=False)
+    source = _Parser(add_help=False)
     source.add_argument("experiment", metavar="EXPERIMENT", help="experiment file (YAML)")
     source.add_argument(
         "--data", type=Path, metavar="DIR", help="where bags are found (and models, as second)"

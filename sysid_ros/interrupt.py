@@ -5,9 +5,10 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, final
 
 
+@final
 class StopRequest:
     """While active, turns SIGINT and SIGTERM into a flag that the fit polls.
 

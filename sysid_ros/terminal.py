@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TextIO
+from typing import TextIO, final
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -23,6 +23,7 @@ def console_for(stream: TextIO) -> Console:
     return Console(file=stream, width=width, highlight=False, soft_wrap=not stream.isatty())
 
 
+@final
 class FitProgress:
     """Shows the stages and iterations of a fit on one stream; also a context manager.
 

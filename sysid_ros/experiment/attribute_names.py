@@ -1,27 +1,29 @@
-"""Which attributes the parameters of an experiment may name: the library's table, in one place."""
+"""Which attributes an experiment's parameters may name: the library's table, read in one place.
+
+The library is imported when it is first asked, as it brings MuJoCo along.
+"""
 
 from __future__ import annotations
 
-ELEMENTS = ("joint", "body", "actuator", "geom", "pair", "signal")
+from sysid_ros.errors import SysidError
 
-_ATTRIBUTES: dict[str, tuple[str, ...]] = {
-    "joint": ("armature", "damping", "damping_poly", "stiffness", "frictionloss", "springref"),
-    "body": ("mass", "mass_ipos", "inertia", "gravcomp"),
-    "actuator": ("gain", "bias", "kp", "kv", "gear", "force_limit", "time_constant"),
-    "geom": ("friction", "mass"),
-    "pair": ("friction",),
-    "signal": ("delay", "gain", "bias"),
-}
-_FORMS: dict[tuple[str, str], tuple[str, ...]] = {
-    ("body", "inertia"): ("pseudo", "mass", "mass_ipos"),
-}
+# The kinds of element that a parameter entry may name, in the order that messages list them.
+ELEMENTS = ("joint", "body", "actuator", "geom", "pair", "tendon", "option", "signal")
 
 
 def attribute_names(element: str) -> tuple[str, ...]:
-    """The attributes of one kind of element."""
-    return _ATTRIBUTES[element]
+    """The attributes that one kind of element has."""
+    from sysid_ros.sysid.attributes import table
+
+    return tuple(name for kind, name in table() if kind == element)
 
 
-def form_names(element: str, attribute: str) -> tuple[str, ...]:
-    """The forms of an attribute that has several."""
-    return _FORMS.get((element, attribute), ())
+def form_problem(element: str, attribute: str, form: str) -> str | None:
+    """Say what is wrong with the form of an attribute, ``None`` if nothing is."""
+    from sysid_ros.sysid.attributes import lookup
+
+    try:
+        lookup(element, attribute, form)
+    except SysidError as error:
+        return str(error)
+    return None

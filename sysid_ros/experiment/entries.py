@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sysid_ros.errors import unknown_name
-from sysid_ros.experiment.attribute_names import ELEMENTS, attribute_names, form_names
+from sysid_ros.experiment.attribute_names import ELEMENTS, attribute_names, form_problem
 from sysid_ros.experiment.problems import Problems
 from sysid_ros.experiment.schema import (
     ParameterConfig,
@@ -139,9 +139,9 @@ def _read_attribute(
         return ParameterConfig(element, pattern, attribute)
     before = len(problems)
     config = read_section(ParameterConfig, value, where, problems, given=given)
-    forms = form_names(element, attribute)
-    if config.form is not None and config.form not in forms:
-        problems.add(value.place, unknown_name("form", config.form, forms, where=where))
+    wrong = form_problem(element, attribute, config.form) if config.form is not None else None
+    if wrong is not None:
+        problems.add(value.place, f"{where}: {wrong}")
     if len(problems) == before:
         _check_bounds(config, value, where, problems)
     return config

@@ -76,6 +76,13 @@ class SignalConfig:
     )
     clock: Clock | None = key(default=None, metadata=rule("as the experiment's if left out"))
 
+    @property
+    def label(self) -> str:
+        """What parameters and results call the signal; a joint's state gets a sensor's name."""
+        if self.kind in (SignalKind.QPOS, SignalKind.QVEL):
+            return f"{self.name}_{self.kind.value}"
+        return self.name
+
 
 @dataclass(frozen=True)
 class SequenceConfig:
@@ -149,17 +156,21 @@ class InitialStateConfig:
 
 @dataclass(frozen=True)
 class PriorConfig:
-    """A Gaussian pull of one parameter towards ``mean``."""
+    """A Gaussian pull of one parameter towards ``mean``, ``None`` for its start."""
 
-    mean: float = key(metadata=rule("expected value, in the parameter's unit"))
-    std: float = key(metadata=rule("its standard deviation", above=0))
+    std: float | tuple[float, ...] = key(
+        metadata=rule("standard deviation, in the parameter's unit", above=0)
+    )
+    mean: float | tuple[float, ...] | None = key(
+        default=None, metadata=rule("expected value; `initial` if left out")
+    )
 
 
 @dataclass(frozen=True)
 class ParameterConfig:
     """One entry of ``parameters``: an attribute of all model elements matching a pattern."""
 
-    element: str  # joint | body | actuator | geom | pair | signal
+    element: str  # joint | body | actuator | geom | pair | tendon | option | signal
     pattern: str  # shell-style, matched against element names
     attribute: str  # armature, damping, mass, gain, delay, ...
     initial: float | tuple[float, ...] | None = key(
@@ -172,7 +183,7 @@ class ParameterConfig:
         default=None, metadata=rule("upper bound; the attribute's own if left out")
     )
     prior: PriorConfig | None = key(
-        default=None, metadata=rule("what is known beforehand: {mean: ..., std: ...}")
+        default=None, metadata=rule("what is known beforehand: {mean: 0.5, std: 0.1}")
     )
     shared: bool = key(
         default=False, metadata=rule("one value for all matches instead of one each")
@@ -256,7 +267,8 @@ class Experiment:
     fit: FitConfig = key(default=FitConfig(), metadata=rule("how the fit is run"))
     output: str = key(default="results", metadata=rule("folder for result folders"))
     modifiers: str | None = key(
-        default=None, metadata=rule("`my_module:function`, for what this file cannot say")
+        default=None,
+        metadata=rule("`my_module:function` that adds parameters this file cannot describe"),
     )
     path: Path | None = None  # the file it came from; None for text
     text: str = ""  # its source, kept for provenance

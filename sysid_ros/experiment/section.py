@@ -119,7 +119,7 @@ def _read(value: Value, expected: Any, rule: Rule, where: str, problems: Problem
         options = tuple(option for option in options if option is not type(None))
     kind = options[0]
     if any(get_origin(option) is tuple for option in options):
-        return _numbers(value, where, problems)
+        return _numbers(value, rule, where, problems)
     if get_origin(kind) is Mapping:
         return read_labels(value, where, problems)
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
@@ -180,14 +180,14 @@ def _number(
     return number
 
 
-def _numbers(value: Value, where: str, problems: Problems) -> float | tuple[float, ...]:
+def _numbers(value: Value, rule: Rule, where: str, problems: Problems) -> float | tuple[float, ...]:
     """A number, or a list of them for an attribute with several components."""
     if not isinstance(value.content, list):
-        return _number(value, None, where, problems, "a number or a list of numbers")
+        return _number(value, rule, where, problems, "a number or a list of numbers")
     if not value.content:
         problems.add(value.place, f"{where} must not be an empty list")
     return tuple(
-        _number(item, None, f"{where}[{i}]", problems) for i, item in enumerate(value.content)
+        _number(item, rule, f"{where}[{i}]", problems) for i, item in enumerate(value.content)
     )
 
 

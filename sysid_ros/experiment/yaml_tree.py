@@ -26,8 +26,7 @@ _TEXTS = {_TAG + name for name in ("str", "timestamp", "value")}
 # YAML 1.1 takes 1e-3 for text, as its floats need a dot; nobody who writes it means text.
 _EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
 
-Scalar = Union[None, bool, int, float, str]
-Content = Union[Scalar, "list[Value]", "dict[str, Value]"]
+Content = Union[None, bool, int, float, str, "list[Value]", "dict[str, Value]"]
 
 
 @dataclass(frozen=True)
@@ -164,8 +163,8 @@ class _Builder:
         return Place(self._source, node.start_mark.line + 1)
 
 
-def _constructed(node: yaml.ScalarNode) -> Scalar:
-    scalar: Scalar = yaml.constructor.SafeConstructor().construct_object(node)
+def _constructed(node: yaml.ScalarNode) -> bool | int | float | None:
+    scalar: bool | int | float | None = yaml.constructor.SafeConstructor().construct_object(node)
     return scalar
 
 

@@ -1,0 +1,62 @@
+"""The experiment's Python hook: a function that adds parameters YAML cannot describe."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+from sysid_ros.errors import ExperimentError, SysidError
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.sysid.parameter_dict import ParameterDict
+
+
+def call_hook(experiment: Experiment, parameters: ParameterDict, spec: Any) -> None:
+    """Let the experiment's hook add to its parameters or change them.
+
+    The hook is called as ``function(parameters, spec)`` with a copy of the model; what it adds are
+    :class:`Parameter` objects with a modifier of their own.
+
+    Args:
+      experiment: Its ``modifiers`` names the hook as ``module:function``. The module is a file
+        beside the experiment, or importable.
+      parameters: Changed in place.
+      spec: The model (an MjSpec).
+
+    Raises:
+      ExperimentError: There is no such function, or it raised; the message has its reason.
+    """
+    if experiment.modifiers is None:
+        return
+    module_name, _, function_name = experiment.modifiers.partition(":")
+    what = f"{experiment.path or 'experiment'}: modifiers {experiment.modifiers!r}"
+    try:
+        function = getattr(_module(module_name, experiment.path), function_name, None)
+    except Exception as error:  # whatever the user's module raises while it is imported
+        raise ExperimentError(f"{what}: importing it failed: {_described(error)}") from error
+    if not callable(function):
+        raise ExperimentError(f"{what}: the module has no function {function_name!r}")
+    try:
+        function(parameters, spec.copy())
+    except SysidError:
+        raise
+    except Exception as error:
+        raise ExperimentError(f"{what} failed: {_described(error)}") from error
+
+
+def _module(name: str, experiment_file: Path | None) -> Any:
+    """Import a module, a file beside the experiment first."""
+    if experiment_file is not None:
+        file = experiment_file.parent.joinpath(*name.split(".")).with_suffix(".py")
+        if file.is_file():
+            spec = importlib.util.spec_from_file_location(name, file)
+            if spec is not None and spec.loader is not None:
+                module = importlib.util.module_from_spec(spec)
+                spec.loader.exec_module(module)
+                return module
+    return importlib.import_module(name)
+
+
+def _described(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

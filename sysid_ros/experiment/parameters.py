@@ -1,0 +1,181 @@
+"""From the ``parameters`` of an experiment to the parameters of the library, for one model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import ExperimentError, SysidError, unknown_name
+from sysid_ros.experiment.hook import call_hook
+from sysid_ros.experiment.schema import Experiment, ParameterConfig
+from sysid_ros.sysid.attributes import Attribute, lookup, matching, matching_names
+from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
+from sysid_ros.sysid.parameter import Parameter
+from sysid_ros.sysid.parameter_dict import ParameterDict
+
+FloatArray = npt.NDArray[np.float64]
+
+# Attributes of a body that describe the same thing, so that one of them can be fitted.
+_INERTIAL = ("mass", "mass_ipos", "inertia")
+
+
+def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
+    """Make one parameter per element and attribute that the experiment asks for.
+
+    A parameter is called ``<element>_<attribute>``, such as ``shoulder_armature``; one value that
+    is shared by all matches takes what is constant in the pattern (``left_*`` gives
+    ``left_armature``, ``*`` gives ``all_armature``). What the file leaves out comes from the
+    model and from the attribute's default bounds.
+
+    Args:
+      experiment: Its ``parameters`` are expanded, its ``signals`` are what signal patterns match.
+      spec: The model (an MjSpec); not changed.
+
+    Returns:
+      The parameters at their start, with units, bounds, priors and modifiers.
+
+    Raises:
+      ExperimentError: A pattern matches nothing, a start lies outside its bounds, a list has the
+        wrong length, two entries concern the same thing, or the hook fails; the message names the
+        line.
+    """
+    parameters = ParameterDict()
+    lines: dict[tuple[str, str, str], int | None] = {}
+    for config in experiment.parameters:
+        try:
+            row = lookup(config.element, config.attribute, config.form)
+            names = _matches(experiment, spec, config)
+            _claim(row, names, config.line, lines)
+            for target in _targets(config, row, names):
+                parameter = _parameter(config, row, target, spec)
+                if parameter.name in parameters:  # a joint and an actuator of one name
+                    parameter.name = f"{target.label}_{row.element}_{row.name}"
+                parameters.add(parameter)
+        except SysidError as error:
+            raise ExperimentError(f"{_place(experiment, config)}: {error}") from error
+    if experiment.modifiers is not None:
+        call_hook(experiment, parameters, spec)
+    return parameters
+
+
+@dataclass(frozen=True)
+class _Target:
+    """The elements that one parameter is written to, and how its name begins."""
+
+    label: str
+    names: tuple[str, ...]
+
+
+def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list[str]:
+    if config.element != "signal":
+        return matching(spec, config.element, config.pattern)
+    mapped = dict.fromkeys(signal.label for signal in experiment.signals)
+    names = matching_names(mapped, config.pattern)
+    if not names:
+        raise ExperimentError(unknown_name("signal", config.pattern, mapped))
+    return names
+
+
+def _claim(
+    row: Attribute,
+    names: list[str],
+    line: int | None,
+    lines: dict[tuple[str, str, str], int | None],
+) -> None:
+    """Note what an entry concerns, and refuse what another one concerns already."""
+    rivals = _INERTIAL if row.element == "body" and row.name in _INERTIAL else (row.name,)
+    for name in names:
+        for rival in rivals:
+            key = (row.element, name, rival)
+            if key in lines:
+                where = f" in line {lines[key]}" if lines[key] is not None else ""
+                raise ExperimentError(
+                    f"{row.name} of {row.element} {name!r} cannot be a parameter: its {rival} "
+                    f"is one already{where}"
+                )
+        lines[row.element, name, row.name] = line
+
+
+def _targets(config: ParameterConfig, row: Attribute, names: list[str]) -> list[_Target]:
+    if not config.shared:
+        return [_Target(name, (name,)) for name in names]
+    constant = "".join(c for c in config.pattern if c not in "*?[]!").strip("_-/.")
+    return [_Target(constant or "all", tuple(names))]
+
+
+def _parameter(config: ParameterConfig, row: Attribute, target: _Target, spec: Any) -> Parameter:
+    first = target.names[0]
+    nominal = _start(config, row, target, spec)
+    lower, upper = _bounds(config, row, nominal)
+    one_or_all: str | tuple[str, ...] = first if len(target.names) == 1 else target.names
+    modifier: AttributeModifier | SignalModifier
+    if row.element == "signal":
+        modifier = SignalModifier(one_or_all, row.name)
+    else:
+        modifier = AttributeModifier(row.element, one_or_all, row.name)
+    prior = None
+    if config.prior is not None:
+        mean = nominal if config.prior.mean is None else config.prior.mean
+        prior = (mean, config.prior.std)
+    return Parameter(
+        row.name if row.element == "option" else f"{target.label}_{row.name}",
+        nominal,
+        lower,
+        upper,
+        frozen=config.frozen,
+        modifier=modifier,
+        unit=row.unit_for(spec, first),
+        prior=prior,
+    )
+
+
+def _start(config: ParameterConfig, row: Attribute, target: _Target, spec: Any) -> FloatArray:
+    """``initial``, or the model's value; the mean of them where several share one."""
+    if config.initial is None:
+        values = np.array([row.read(spec, name) for name in target.names], dtype=np.float64)
+        return np.asarray(values.mean(axis=0))
+    return _sized("initial", config.initial, row)
+
+
+def _bounds(
+    config: ParameterConfig, row: Attribute, nominal: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The entry's bounds, the attribute's own where it leaves them out."""
+    lower, upper = row.bounds(nominal)
+    if config.frozen:  # it may be anything, such as a gain of 0 while there is no power
+        lower, upper = nominal, nominal
+    if config.min is not None:
+        lower = _sized("min", config.min, row)
+    if config.max is not None:
+        upper = _sized("max", config.max, row)
+    outside = np.flatnonzero((nominal < lower) | (nominal > upper))
+    if outside.size:
+        i = int(outside[0])
+        origin = "the model's value" if config.initial is None else "initial"
+        part = f" of {row.components[i]}" if row.components else ""
+        raise ExperimentError(
+            f"{row.name} of {row.element} {config.pattern!r} starts at {nominal[i]:g} "
+            f"({origin}){part}, outside its bounds [{lower[i]:g}, {upper[i]:g}]"
+        )
+    return lower, upper
+
+
+def _sized(what: str, given: float | tuple[float, ...], row: Attribute) -> FloatArray:
+    array = np.atleast_1d(np.array(given, dtype=np.float64))
+    if array.size == 1:
+        return np.full(row.size, array.item())
+    if array.size != row.size:
+        names = f" ({', '.join(row.components)})" if row.components else ""
+        raise ExperimentError(
+            f"{what} of {row.element} {row.name} has {array.size} components, "
+            f"it takes {row.size}{names}"
+        )
+    return array
+
+
+def _place(experiment: Experiment, config: ParameterConfig) -> str:
+    source = str(experiment.path or "experiment")
+    return source if config.line is None else f"{source}:{config.line}"
