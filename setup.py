@@ -1,0 +1,66 @@
+"""Packaging for colcon (ament_python) and for pip."""
+
+from pathlib import Path
+
+from setuptools import setup
+
+ROOT = Path(__file__).resolve().parent
+
+
+def share(*folders: str) -> list[tuple[str, list[str]]]:
+    """The files of folders, as data files under share/sysid_ros."""
+    found = []
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                file = path.relative_to(ROOT)
+                found.append((f"share/sysid_ros/{file.parent}", [str(file)]))
+    return found
+
+
+setup(
+    name="sysid_ros",
+    version="0.1.0",
+    description="Records a robot and identifies the MuJoCo model parameters of its motion.",
+    author="sysid_ros maintainers",
+    maintainer="sysid_ros maintainers",
+    maintainer_email="maintainers@sysid-ros.example",
+    license="Apache-2.0",
+    python_requires=">=3.10",
+    packages=[
+        "sysid_ros",
+        "sysid_ros.experiment",
+        "sysid_ros.nodes",
+        "sysid_ros.recording",
+        "sysid_ros.report",
+        "sysid_ros.sysid",
+    ],
+    package_data={"sysid_ros": ["py.typed"], "sysid_ros.report": ["templates/*"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", ["resource/sysid_ros"]),
+        ("share/sysid_ros", ["package.xml"]),
+        *share("launch", "config", "examples"),
+    ],
+    zip_safe=False,
+    install_requires=[
+        "Jinja2>=3.0",
+        "mcap>=1.1",
+        "mujoco>=3.3",
+        "numpy>=1.26",
+        "PyYAML>=5.4",
+        "rich>=11.2",
+        "rosbags>=0.10",
+        "scipy>=1.11",
+    ],
+    extras_require={"test": ["hypothesis", "pytest"]},
+    entry_points={
+        "console_scripts": [
+            "sysid_ros = sysid_ros.cli:main",
+            "excite = sysid_ros.nodes.excite:main",
+            "fit_server = sysid_ros.nodes.fit_server:main",
+            "identify = sysid_ros.nodes.identify:main",
+            "recorder = sysid_ros.nodes.recorder:main",
+            "sim_robot = sysid_ros.nodes.sim_robot:main",
+        ],
+    },
+)
