@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -22,6 +21,7 @@ from sysid_ros.recording.storage import Definition, RawMessage, Storage, StoredT
 
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Fielddefs
+    from typing_extensions import Self
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _SERIALIZATIONS = ("cdr", "ros1")
@@ -64,13 +64,12 @@ class Recording:
         self._storages = tuple(storages)
         self._definitions = definitions
         self._resources = resources
-        self._read: Counter[str] = Counter()
         self._span: tuple[int, int] | None = None
         stored = [topic for storage in storages for topic in storage.topics]
         self.topics: Mapping[str, TopicInfo] = _merge(stored, files.promised)
         self.format = storages[0].format
 
-    def __enter__(self) -> Recording:
+    def __enter__(self: Self) -> Self:
         return self
 
     def __exit__(
@@ -162,17 +161,18 @@ class Recording:
         wanted = set(self.topics) if topics is None else set(topics)
         for name in wanted - set(self.topics):
             raise BagError(f"bag {self.path}: {unknown_name('topic', name, self.topics)}")
-        unpack = _unpack_message if self._files.message_compression else None
         for storage in self._storages:
-            for message in storage.messages(wanted):
-                yield message if unpack is None else unpack(message)
+            messages = storage.messages(wanted)
+            packed = self._files.message_compression
+            yield from map(_unpack_message, messages) if packed else messages
 
     def _time_span(self) -> tuple[int, int]:
         if self._span is None:
-            stamps = [message.log_ns for message in self.messages()]
-            if not stamps:
-                raise BagError(f"bag {self.path} holds no messages")
-            self._span = min(stamps), max(stamps)
+            first = next(self.messages()).log_ns
+            last = first
+            for message in self.messages():
+                first, last = min(first, message.log_ns), max(last, message.log_ns)
+            self._span = first, last
         return self._span
 
 
@@ -229,9 +229,12 @@ def _open_storage(path: Path, stack: ExitStack) -> Storage:
 
 def _decompress_file(path: Path, folder: Path) -> Path:
     unpacked = folder / path.stem
-    with path.open("rb") as packed, unpacked.open("wb") as out:
-        with zstandard.ZstdDecompressor().stream_reader(packed) as reader:
-            shutil.copyfileobj(reader, out)
+    with (
+        path.open("rb") as packed,
+        unpacked.open("wb") as out,
+        zstandard.ZstdDecompressor().stream_reader(packed) as reader,
+    ):
+        shutil.copyfileobj(reader, out)
     return unpacked
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,16 +13,16 @@ import numpy.typing as npt
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.bag import Recording
 from sysid_ros.recording.fields import Absent, FieldPath
-from sysid_ros.recording.layout import FieldReader, Layout
+from sysid_ros.recording.layout import FieldReader, Layout, Rows, stack_messages
 from sysid_ros.recording.message_tree import Number
 from sysid_ros.recording.storage import RawMessage
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 BoolArray = npt.NDArray[np.bool_]
 
-_BATCH_BYTES = 8 << 20
-_BATCH_MESSAGES = 8192
+_BATCH = 1024  # messages decoded at once; a batch of joint states fits a processor's cache
 _LAYOUTS_KEPT = 8  # of messages laid out in more ways in turn, each is located by itself
 
 
@@ -67,73 +69,55 @@ def read_columns(
       BagError: A topic is not in the bag or lacks a definition, or the bag is damaged.
       DataError: A field is not in its type.
     """
-    readers: dict[str, _TopicReader] = {}
+    decoders: dict[str, _TopicDecoder] = {}
     for topic, paths in fields.items():
         info = recording.topic(topic)
         types = recording.types(topic)
         reader = FieldReader.of_type(info.msgtype, info.serialization, types, tuple(paths))
-        readers[topic] = _TopicReader(topic, reader)
-    for message in recording.messages(set(readers)):
-        readers[message.topic].add(message)
-    return {topic: reader.finish() for topic, reader in readers.items()}
+        decoders[topic] = _TopicDecoder(topic, reader)
+    messages = recording.messages(set(decoders))
+    while batch := list(islice(messages, _BATCH)):
+        by_topic: dict[str, list[RawMessage]] = {}
+        for message in batch:
+            by_topic.setdefault(message.topic, []).append(message)
+        for topic, of_topic in by_topic.items():
+            decoders[topic].add(of_topic)
+    return {topic: decoder.columns() for topic, decoder in decoders.items()}
 
 
-class _TopicReader:
-    """Collects the messages of one topic and decodes them batch by batch."""
+class _TopicDecoder:
+    """Decodes the messages of one topic batch by batch."""
 
     def __init__(self, topic: str, reader: FieldReader) -> None:
         self._topic = topic
         self._reader = reader
         self._layouts: list[Layout] = []  # the one used last comes first
         self._absences: list[Absent | None] = [None] * len(reader.paths)
-        self._batch: list[RawMessage] = []
-        self._batch_bytes = 0
         self._log: list[IntArray] = []
         self._publish: list[IntArray] = []
         self._stamps: list[IntArray] = []
         self._values: list[FloatArray] = []
         self._present: list[BoolArray] = []
 
-    def add(self, message: RawMessage) -> None:
-        """Take one message."""
-        self._batch.append(message)
-        self._batch_bytes += len(message.data)
-        if len(self._batch) >= _BATCH_MESSAGES or self._batch_bytes >= _BATCH_BYTES:
-            self._decode_batch()
-
-    def finish(self) -> TopicColumns:
-        """Decode what is left and put everything in the order of receipt."""
-        self._decode_batch()
-        log = _join(self._log, np.int64)
-        order = np.argsort(log, kind="stable")
-        fields = len(self._reader.paths)
-        return TopicColumns(
-            topic=self._topic,
-            msgtype=self._reader.msgtype,
-            paths=self._reader.paths,
-            log_ns=log[order],
-            publish_ns=_join(self._publish, np.int64)[order] if self._publish else None,
-            header_ns=_join(self._stamps, np.int64)[order] if self._reader.stamp else None,
-            values=_join(self._values, np.float64).reshape(-1, fields)[order],
-            present=_join(self._present, np.bool_).reshape(-1, fields)[order],
-            absences=tuple(self._absences),
-        )
-
-    def _decode_batch(self) -> None:
-        if not self._batch:
-            return
-        count, fields = len(self._batch), len(self._reader.paths)
+    def add(self, messages: Sequence[RawMessage]) -> None:
+        """Decode some messages."""
+        _, log, publish, data = zip(*messages, strict=True)
+        self._log.append(np.array(log, dtype=np.int64))
+        if None not in publish:
+            self._publish.append(np.array(publish, dtype=np.int64))
+        count, fields = len(data), len(self._reader.paths)
         values = np.empty((count, fields))
         present = np.empty((count, fields), dtype=np.bool_)
         stamps = np.empty(count, dtype=np.int64)
-        lengths = np.array([len(message.data) for message in self._batch])
+        lengths = np.array([len(one) for one in data])
         for length in np.unique(lengths):
             remaining = np.flatnonzero(lengths == length)
-            joined = b"".join([self._batch[index].data for index in remaining])
-            rows = np.frombuffer(joined, np.uint8).reshape(-1, length)
+            rows = stack_messages(data if len(remaining) == count else [data[i] for i in remaining])
             while len(remaining):
-                layout, matching = self._next_layout(rows)
-                chosen, taken = remaining[matching], rows[matching]
+                layout, matching = self._next_layout(rows, int(length))
+                whole = bool(matching.all())
+                taken = rows if whole else rows[matching]
+                chosen = remaining if whole else remaining[matching]
                 values[chosen] = layout.values(taken)
                 present[chosen] = [isinstance(number, Number) for number in layout.numbers]
                 if layout.stamp:
@@ -142,23 +126,34 @@ class _TopicReader:
         self._values.append(values)
         self._present.append(present)
         self._stamps.append(stamps)
-        self._log.append(np.array([message.log_ns for message in self._batch], dtype=np.int64))
-        published = [message.publish_ns for message in self._batch]
-        known = [stamp for stamp in published if stamp is not None]
-        if len(known) == count:
-            self._publish.append(np.array(known, dtype=np.int64))
-        self._batch.clear()
-        self._batch_bytes = 0
 
-    def _next_layout(self, rows: npt.NDArray[np.uint8]) -> tuple[Layout, BoolArray]:
+    def columns(self) -> TopicColumns:
+        """Return everything decoded, in the order of receipt."""
+        log = _join(self._log, np.int64)
+        received_in_order = bool(np.all(log[1:] >= log[:-1]))
+        order = slice(None) if received_in_order else np.argsort(log, kind="stable")
+        fields = len(self._reader.paths)
+        publish = _join(self._publish, np.int64)
+        return TopicColumns(
+            topic=self._topic,
+            msgtype=self._reader.msgtype,
+            paths=self._reader.paths,
+            log_ns=log[order],
+            publish_ns=publish[order] if len(publish) == len(log) else None,
+            header_ns=_join(self._stamps, np.int64)[order] if self._reader.stamped else None,
+            values=_join(self._values, np.float64).reshape(-1, fields)[order],
+            present=_join(self._present, np.bool_).reshape(-1, fields)[order],
+            absences=tuple(self._absences),
+        )
+
+    def _next_layout(self, rows: Rows, length: int) -> tuple[Layout, BoolArray]:
         """Find a layout that fits some of the messages, the first among them at least."""
         for position, layout in enumerate(self._layouts):
-            matching = layout.matches(rows[:1])
-            if matching[0]:
+            if layout.length == length and layout.matches(rows[:1])[0]:
                 self._layouts.insert(0, self._layouts.pop(position))
                 return layout, layout.matches(rows)
         try:
-            layout = self._reader.layout(rows[0].tobytes())
+            layout = self._reader.layout(rows[0].tobytes()[:length])
         except (BagError, DataError) as error:
             raise type(error)(f"topic {self._topic}: {error}") from error
         for column, number in enumerate(layout.numbers):
@@ -169,5 +164,5 @@ class _TopicReader:
         return layout, layout.matches(rows)
 
 
-def _join(parts: list[npt.NDArray[np.generic]], dtype: npt.DTypeLike) -> npt.NDArray[np.generic]:
+def _join(parts: list[npt.NDArray[_Scalar]], dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
     return np.concatenate(parts) if parts else np.empty(0, dtype=dtype)

@@ -76,7 +76,7 @@ def parse_field(text: str) -> FieldPath:
     position = 0
     while True:
         match = _STEP.match(text, position)
-        if match is None or match[2] is not None and not match[2].strip():
+        if match is None or (match[2] is not None and not match[2].strip()):
             raise DataError(
                 f"{text!r} is not a field path (at character {position + 1}); valid are such as "
                 "'position[elbow]', 'linear_acceleration.x', 'data[1]'"

@@ -7,9 +7,9 @@ each byte that decides the layout is then read through strided numpy views.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,17 @@ from sysid_ros.recording.message_tree import Number, locate
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Fielddefs
 
-ByteRows = npt.NDArray[np.uint8]
+Rows = npt.NDArray[np.uint64]
+_WORD = 8  # bytes
+_BRIDGED_WORDS = 16  # comparing so many words that do not matter is cheaper than another slice
 _NANOSECONDS = 1_000_000_000
+
+
+def stack_messages(messages: Sequence[bytes]) -> Rows:
+    """Stack messages of equal length as (n, words) rows, each filled up to whole words."""
+    filler = bytes(-len(messages[0]) % _WORD)
+    joined = filler.join(messages) + filler
+    return np.frombuffer(joined, np.uint64).reshape(len(messages), -1)
 
 
 @dataclass(frozen=True)
@@ -33,14 +42,14 @@ class FieldReader:
       serialization: ``"cdr"`` or ``"ros1"``.
       types: Fields of the type and of those it uses.
       paths: The wanted fields.
-      stamp: Paths of the header's seconds and nanoseconds; ``None`` for a type without.
+      stamped: Whether the type has a header.
     """
 
     msgtype: str
     serialization: str
     types: Mapping[str, Fielddefs]
     paths: tuple[FieldPath, ...]
-    stamp: tuple[FieldPath, FieldPath] | None
+    stamped: bool
 
     @classmethod
     def of_type(
@@ -53,8 +62,7 @@ class FieldReader:
         """Make a reader, finding out whether the type has a header."""
         header = dict(types[msgtype]).get("header")
         stamped = header is not None and header[1] == "std_msgs/msg/Header"
-        stamp = parse_field("header.stamp.sec"), parse_field("header.stamp.nanosec")
-        return cls(msgtype, serialization, types, paths, stamp if stamped else None)
+        return cls(msgtype, serialization, types, paths, stamped)
 
     def layout(self, data: bytes) -> Layout:
         """Locate the fields in one message.
@@ -64,19 +72,25 @@ class FieldReader:
           DataError: The type has no such field.
         """
         tree = locate(data, self.msgtype, self.types, serialization=self.serialization)
-        shape = np.array(tree.shape, dtype=np.intp)
-        stamp: list[Number] = []
-        for path in self.stamp or ():
-            number = resolve(path, tree.root)
-            if isinstance(number, Number):
-                stamp.append(number)
+        stamp = [
+            resolve(parse_field(f"header.stamp.{part}"), tree.root)
+            for part in (("sec", "nanosec") if self.stamped else ())
+        ]
         return Layout(
             length=len(data),
-            shape=shape,
-            expected=np.frombuffer(data, np.uint8)[shape],
-            stamp=tuple(stamp),
+            fixed=_fixed_words(data, tree.shape),
+            stamp=tuple(number for number in stamp if isinstance(number, Number)),
             numbers=tuple(resolve(path, tree.root) for path in self.paths),
         )
+
+
+class _FixedWords(NamedTuple):
+    """Consecutive words whose masked bits must have a value."""
+
+    start: int
+    end: int
+    expected: Rows
+    mask: Rows
 
 
 @dataclass(frozen=True)
@@ -85,40 +99,66 @@ class Layout:
 
     Attributes:
       length: Their length in bytes.
-      shape: (s,) offsets of the bytes that decide the layout.
-      expected: (s,) the bytes there.
+      fixed: The words in which they must agree.
       stamp: Header seconds and nanoseconds, or nothing.
       numbers: For each field its place, or why there is none.
     """
 
     length: int
-    shape: npt.NDArray[np.intp]
-    expected: ByteRows
+    fixed: tuple[_FixedWords, ...]
     stamp: tuple[Number, ...]
     numbers: tuple[Number | Absent, ...]
 
-    def matches(self, rows: ByteRows) -> npt.NDArray[np.bool_]:
-        """Say which messages are laid out like this; ``rows`` is (n, length)."""
-        if rows.shape[1] != self.length:
-            return np.zeros(len(rows), dtype=np.bool_)
-        matching: npt.NDArray[np.bool_] = np.all(rows[:, self.shape] == self.expected, axis=1)
+    def matches(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Say which messages of this layout's length are laid out like this: (n, w) to (n,)."""
+        matching = np.ones(len(rows), dtype=np.bool_)
+        for words in self.fixed:
+            differing = (rows[:, words.start : words.end] ^ words.expected) & words.mask
+            matching &= ~differing.any(axis=1)
         return matching
 
-    def values(self, rows: ByteRows) -> npt.NDArray[np.float64]:
-        """Read the fields of matching messages: (n, length) to (n, k), NaN where absent."""
+    def values(self, rows: Rows) -> npt.NDArray[np.float64]:
+        """Read the fields of matching messages: (n, w) to (n, k), NaN where absent."""
         table = np.full((len(rows), len(self.numbers)), np.nan)
+        alike: dict[tuple[str, int], list[tuple[int, int]]] = {}
         for column, number in enumerate(self.numbers):
             if isinstance(number, Number):
-                table[:, column] = _strided(rows, number)
+                position, phase = divmod(number.offset, np.dtype(number.dtype).itemsize)
+                alike.setdefault((number.dtype, phase), []).append((column, position))
+        for (dtype, phase), places in alike.items():
+            columns, positions = zip(*places, strict=True)
+            table[:, columns] = _view(rows, dtype, phase)[:, positions]
         return table
 
-    def stamps(self, rows: ByteRows) -> npt.NDArray[np.int64]:
-        """Read the header stamps of matching messages: (n, length) to (n,) nanoseconds."""
-        seconds, nanoseconds = (_strided(rows, number).astype(np.int64) for number in self.stamp)
+    def stamps(self, rows: Rows) -> npt.NDArray[np.int64]:
+        """Read the header stamps of matching messages: (n, w) to (n,) nanoseconds."""
+        seconds, nanoseconds = (
+            _view(rows, number.dtype, number.offset % 4)[:, number.offset // 4].astype(np.int64)
+            for number in self.stamp
+        )
         total: npt.NDArray[np.int64] = seconds * _NANOSECONDS + nanoseconds
         return total
 
 
-def _strided(rows: ByteRows, number: Number) -> npt.NDArray[np.generic]:
-    """View one number of every row; nothing is copied."""
-    return np.ndarray((len(rows),), np.dtype(number.dtype), rows, number.offset, (rows.strides[0],))
+def _fixed_words(data: bytes, shape: Sequence[int]) -> tuple[_FixedWords, ...]:
+    """Group the bytes that decide the layout into runs of words."""
+    expected = stack_messages([data])[0]
+    deciding = np.zeros(len(expected) * _WORD, dtype=np.uint8)
+    deciding[list(shape)] = 0xFF
+    mask = deciding.view(np.uint64)
+    touched = np.flatnonzero(mask)
+    runs = np.split(touched, np.flatnonzero(np.diff(touched) > _BRIDGED_WORDS) + 1)
+    return tuple(
+        _FixedWords(
+            start := int(run[0]), end := int(run[-1]) + 1, expected[start:end], mask[start:end]
+        )
+        for run in runs
+        if len(run)
+    )
+
+
+def _view(rows: Rows, dtype: str, phase: int) -> npt.NDArray[np.generic]:
+    """View rows as numbers of one type that start ``phase`` bytes into the row."""
+    kind = np.dtype(dtype)
+    count = (rows.strides[0] - phase) // kind.itemsize
+    return np.ndarray((len(rows), count), kind, rows, phase, (rows.strides[0], kind.itemsize))

@@ -13,18 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rosbags.interfaces import Nodetype
 
 from sysid_ros.errors import BagError
 
 if TYPE_CHECKING:
-    from typing import Union
-
     from rosbags.interfaces.typing import Fielddefs
 
-    Node = Union["Number", "NumberArray", "Text", "TextArray", "Group", "GroupArray"]
+    Node: TypeAlias = "Number | NumberArray | Text | TextArray | Group | GroupArray"
 
 _NUMPY_CODES = {
     "bool": "u1",

@@ -18,9 +18,9 @@ from sysid_ros.recording.bag import Recording
 from sysid_ros.recording.clocks import Stamps, choose_stamps, put_in_order
 from sysid_ros.recording.columns import TopicColumns, read_columns
 from sysid_ros.recording.fields import FieldPath, parse_field
-from sysid_ros.recording.samples import check_samples, is_command, samples
 from sysid_ros.recording.mapped import MappedRecording, MappedSignal
 from sysid_ros.recording.quality import TopicQuality
+from sysid_ros.recording.samples import check_samples, is_command, samples
 from sysid_ros.recording.sampling import published_on_change, sampling, unknown_intervals
 
 FloatArray = npt.NDArray[np.float64]

@@ -211,10 +211,11 @@ class McapStorage:
 
     def _note_cut(self, position: int) -> None:
         if not self._complete:
-            self.warnings.append(
+            note = (
                 f"{self._path.name} was cut off (its end mark is missing); "
                 f"read up to byte {position} of {self._size}"
             )
+            self.warnings[:] = [note]
 
     def _damaged(self, position: int, why: str) -> BagError:
         return BagError(f"{self._path} is damaged at byte {position}: {why}")
@@ -268,10 +269,11 @@ def _messages_in(records: bytes, wanted: dict[int, str]) -> Iterator[RawMessage]
     """Yield the wanted messages in a run of records; the inner loop of reading MCAP."""
     position, end = 0, len(records)
     unpack, size, head = _MESSAGE.unpack_from, _MESSAGE.size, _HEADER.size
+    message = int(Opcode.MESSAGE)  # comparing with the enumeration's member is slow
     while position + size <= end:
         opcode, length, channel, _, log_ns, publish_ns = unpack(records, position)
         following = position + head + length
-        if opcode == Opcode.MESSAGE and channel in wanted and following <= end:
+        if opcode == message and channel in wanted and following <= end:
             yield RawMessage(
                 wanted[channel], log_ns, publish_ns, records[position + size : following]
             )

@@ -23,7 +23,7 @@ _VERSION = b"#ROSBAG V2.0\n"
 _MESSAGE, _BAG_HEADER, _CHUNK, _CHUNK_INFO, _CONNECTION = 0x02, 0x03, 0x05, 0x06, 0x07
 
 
-class _Malformed(Exception):
+class _MalformedError(Exception):
     """A record does not have the shape it must have."""
 
 
@@ -111,9 +111,9 @@ class Rosbag1Storage:
         try:
             opcode, header, _ = self._read_record()
             if opcode != _BAG_HEADER:
-                raise _Malformed("the first record is not a bag header")
+                raise _MalformedError("the first record is not a bag header")
             return _unsigned(header, b"index_pos", "<Q")
-        except _Malformed as problem:
+        except _MalformedError as problem:
             raise self._damaged(len(_VERSION), problem) from problem
 
     def _read_connections(self) -> tuple[dict[int, _Connection], Counter[int] | None]:
@@ -141,7 +141,7 @@ class Rosbag1Storage:
             try:
                 record = self._read_record()
                 inner = _chunk_records(record) if record.opcode == _CHUNK else (record,)
-            except _Malformed as problem:
+            except _MalformedError as problem:
                 if self._is_filler(position, end):
                     return
                 if self._whole:
@@ -165,16 +165,17 @@ class Rosbag1Storage:
         head = self._file.read(4)
         size = int.from_bytes(head, "little")
         if len(head) < 4 or size > self._size - self._file.tell():
-            raise _Malformed("a record there is longer than the file")
+            raise _MalformedError("a record there is longer than the file")
         return self._file.read(size)
 
     def _note_cut(self, position: int) -> None:
-        self.warnings[:] = [
+        note = (
             f"{self._path.name} was cut off (it has no index); "
             f"read up to byte {position} of {self._size}"
-        ]
+        )
+        self.warnings[:] = [note]
 
-    def _damaged(self, position: int, problem: _Malformed) -> BagError:
+    def _damaged(self, position: int, problem: _MalformedError) -> BagError:
         return BagError(f"{self._path} is damaged at byte {position}: {problem}")
 
 
@@ -187,7 +188,7 @@ def _parse_header(raw: bytes) -> dict[bytes, bytes]:
         position += 4
         name, equals, value = raw[position : position + size].partition(b"=")
         if not equals or position + size > len(raw):
-            raise _Malformed("a record header there does not consist of fields")
+            raise _MalformedError("a record header there does not consist of fields")
         fields[name] = value
         position += size
     return fields
@@ -198,7 +199,7 @@ def _unsigned(header: dict[bytes, bytes], name: bytes, form: str = "<I") -> int:
     try:
         (value,) = struct.unpack(form, header[name])
     except (KeyError, struct.error) as error:
-        raise _Malformed(f"a record there lacks its field {name.decode()!r}") from error
+        raise _MalformedError(f"a record there lacks its field {name.decode()!r}") from error
     return int(value)
 
 
@@ -217,7 +218,7 @@ def _connection(header: dict[bytes, bytes], data: bytes) -> _Connection:
             definition=fields[b"message_definition"].decode(errors="replace"),
         )
     except (KeyError, UnicodeDecodeError) as error:
-        raise _Malformed(f"a connection there lacks its {error}") from error
+        raise _MalformedError(f"a connection there lacks its {error}") from error
 
 
 def _chunk_records(chunk: _Record) -> list[_Record]:
@@ -231,9 +232,9 @@ def _chunk_records(chunk: _Record) -> list[_Record]:
         elif compression == b"none":
             records = chunk.data
         else:
-            raise _Malformed(f"the chunk's compression {compression!r} is unknown")
+            raise _MalformedError(f"the chunk's compression {compression!r} is unknown")
     except (OSError, ValueError, EOFError, RuntimeError) as error:
-        raise _Malformed(f"the chunk does not unpack ({error})") from error
+        raise _MalformedError(f"the chunk does not unpack ({error})") from error
     found = []
     position = 0
     while position < len(records):
@@ -241,7 +242,7 @@ def _chunk_records(chunk: _Record) -> list[_Record]:
         data_start = header_end + 4
         end = data_start + int.from_bytes(records[header_end:data_start], "little")
         if end > len(records):
-            raise _Malformed("a record there is longer than its chunk")
+            raise _MalformedError("a record there is longer than its chunk")
         header = _parse_header(records[position + 4 : header_end])
         found.append(_Record(_unsigned(header, b"op", "<B"), header, records[data_start:end]))
         position = end

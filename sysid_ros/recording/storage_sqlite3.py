@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Collection, Iterator
@@ -50,10 +51,12 @@ class Sqlite3Storage:
             for number, name in self._database.execute("SELECT id, name FROM topics")
             if name in topics
         }
-        marks = ",".join("?" * len(wanted))
-        query = f"SELECT topic_id, timestamp, data FROM messages WHERE topic_id IN ({marks})"
+        query = (
+            "SELECT topic_id, timestamp, data FROM messages "
+            "WHERE topic_id IN (SELECT value FROM json_each(?))"
+        )
         try:
-            for number, stamp, data in self._database.execute(query, tuple(wanted)):
+            for number, stamp, data in self._database.execute(query, (json.dumps(list(wanted)),)):
                 yield RawMessage(wanted[number], stamp, None, data)
         except sqlite3.Error as error:
             raise self._damaged(error) from error
@@ -85,29 +88,27 @@ class Sqlite3Storage:
         return {row[1] for row in self._database.execute(f"PRAGMA table_info({table})")}
 
     def _read_topics(self) -> list[StoredTopic]:
-        columns = self._columns("topics")
-        if not columns or not self._columns("messages"):
+        if not self._columns("topics") or not self._columns("messages"):
             raise BagError(f"{self._path} is a database but not a bag: it has no table of messages")
         definitions = self._read_definitions()
-        qos = "offered_qos_profiles" if "offered_qos_profiles" in columns else "''"
-        digest = "type_description_hash" if "type_description_hash" in columns else "''"
         counts = dict(
             self._database.execute("SELECT topic_id, count(*) FROM messages GROUP BY topic_id")
         )
-        rows = self._database.execute(
-            f"SELECT id, name, type, serialization_format, {qos}, {digest} FROM topics ORDER BY id"
-        )
+        cursor = self._database.execute("SELECT * FROM topics ORDER BY id")
+        names = [column[0] for column in cursor.description]
         topics = []
-        for number, name, msgtype, serialization, offered, hashed in rows:
-            language, text = definitions.get(msgtype, ("", ""))
+        for row in cursor:
+            topic = dict(zip(names, row, strict=True))
+            language, text = definitions.get(topic["type"], ("", ""))
+            digest = topic.get("type_description_hash", "")  # since Iron
             topics.append(
                 StoredTopic(
-                    name=name,
-                    msgtype=ros2_type(msgtype),
-                    serialization=serialization,
-                    definition=Definition(language, text, hashed),
-                    promised=counts.get(number, 0),
-                    qos=offered,
+                    name=topic["name"],
+                    msgtype=ros2_type(topic["type"]),
+                    serialization=topic["serialization_format"],
+                    definition=Definition(language, text, digest),
+                    promised=counts.get(topic["id"], 0),
+                    qos=topic.get("offered_qos_profiles", ""),  # since Foxy
                 )
             )
         return topics
