@@ -2,17 +2,105 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
 import jinja2
+from markupsafe import Markup
 
 from sysid_ros.outcome import Outcome
+from sysid_ros.report import numbers, tables
+from sysid_ros.report.diagnostics import residual_diagnostics
+from sysid_ros.report.signal_data import signal_data
+from sysid_ros.report.svg import charts
+from sysid_ros.report.svg.heatmap import heatmap
+
+_TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_report(outcome: Outcome) -> str:
-    """Render ``outcome`` as one HTML document that needs no network."""
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    template = environment.from_string(
-        "<!doctype html><html lang=en><meta charset=utf-8><title>{{ o.title }}</title>"
-        "<h1>{{ o.title }}</h1><p>{{ o.verdict }}</p>{% for p in o.fit.parameters %}"
-        "<p>{{ p.name }} = {{ p.value }} {{ p.unit }}{% endfor %}"
+    """Render ``outcome`` as one HTML document.
+
+    The document loads nothing: style, script (uPlot for the signals) and data are inside, and a
+    content security policy forbids the browser every request.
+
+    Args:
+      outcome: What the pipeline delivered, or what was read back from a result folder.
+
+    Returns:
+      The text of ``report.html``.
+    """
+    return _environment().get_template("report.html.j2").render(_context(outcome))
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    return template.render(o=outcome)
+    environment.filters.update(
+        number=numbers.number,
+        plural=numbers.plural,
+    )
+    environment.globals.update(
+        charts=charts, heatmap=heatmap, percent_change=numbers.percent_change
+    )
+    return environment
+
+
+def _context(outcome: Outcome) -> dict[str, Any]:
+    held_out = [s for s in outcome.sequences if s.role == "validation"]
+    columns, sequences = tables.sequence_rows(outcome.sequences)
+    script = _asset("uplot.js") + "\n" + _asset("report.js")
+    return {
+        "outcome": outcome,
+        "fit": outcome.fit,
+        "tone": _tone(outcome),
+        "score": outcome.validation or outcome.training,
+        "error_rows": tables.error_rows(outcome.validation or outcome.training),
+        "parameters": tables.parameter_rows(outcome.fit),
+        "parameters_yaml": tables.parameters_as_yaml(outcome.fit),
+        "signal_columns": columns,
+        "sequence_rows": sequences,
+        "diagnosed": "held-out" if held_out else "training",
+        "diagnostics": residual_diagnostics(held_out or outcome.sequences),
+        "correlations": tables.correlations(outcome.fit),
+        "style": Markup(_asset("uplot.css") + _asset("report.css")),
+        "script": Markup(script),
+        "script_hash": _content_hash(script),
+        "licence": Markup(_asset("uplot.LICENSE")),
+        "data": _json_for_html(signal_data(outcome.sequences, outcome.fit.noise)),
+    }
+
+
+def _tone(outcome: Outcome) -> str:
+    """``good``, ``caution`` or ``bad``: how the verdict is coloured."""
+    score = outcome.validation or outcome.training
+    if score is not None and not score.rmse_all < score.rmse_all_initial:
+        return "bad"
+    clean = outcome.fit.status.value == "CONVERGED" and not outcome.warnings
+    return "good" if clean and outcome.validation is not None else "caution"
+
+
+def _asset(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _content_hash(script: str) -> str:
+    """The source expression by which the content security policy admits exactly this script."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return "sha256-" + base64.b64encode(digest).decode("ascii")
+
+
+def _json_for_html(document: object) -> Markup:
+    """JSON that cannot end the script element it stands in, whatever its texts contain."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)

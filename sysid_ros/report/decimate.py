@@ -1,0 +1,83 @@
+"""Long signals reduced to what a screen can show, with every peak kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sysid_ros.outcome import FloatArray
+
+_BREAK = 5.0  # an interval this many times the usual one is drawn as a gap
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Several curves over the same instants; NaN breaks a curve.
+
+    ``times`` is (n,), strictly increasing, in seconds; every entry of ``values`` is (n,).
+    """
+
+    times: FloatArray
+    values: tuple[FloatArray, ...]
+    reduced: bool  # whether samples were left out
+
+
+def reduce_curves(times: FloatArray, values: Sequence[FloatArray], max_points: int) -> Curves:
+    """Reduce curves to at most ``max_points`` points, or break them at gaps if they are short.
+
+    Time is cut into equal buckets; each keeps its smallest and its largest value, in the order
+    in which they most likely occurred. What remains looks the same as the original as long as a
+    bucket is not wider than a pixel, and no peak is lost beyond that.
+
+    Args:
+      times: (n,) s, increasing.
+      values: Curves of shape (n,); NaN where there is no value.
+      max_points: Even, at least 2.
+
+    Returns:
+      The reduced curves.
+    """
+    if times.size <= max_points:
+        return _broken_at_gaps(times, values)
+    buckets = max_points // 2
+    edges = np.linspace(times[0], times[-1], buckets + 1)
+    starts = np.searchsorted(times, edges[:-1], side="left")
+    ends = np.append(starts[1:], times.size)
+    filled = np.flatnonzero(ends > starts)
+    quarter = 0.25 * (edges[1] - edges[0])
+    points = (edges[:-1, None] + np.array([quarter, 3.0 * quarter])).ravel()
+    reduced = tuple(_extremes(curve, starts, ends, filled, buckets) for curve in values)
+    return Curves(points, reduced, reduced=True)
+
+
+def _extremes(
+    curve: FloatArray,
+    starts: np.ndarray[tuple[int], np.dtype[np.intp]],
+    ends: np.ndarray[tuple[int], np.dtype[np.intp]],
+    filled: np.ndarray[tuple[int], np.dtype[np.intp]],
+    buckets: int,
+) -> FloatArray:
+    """Smallest and largest value per bucket, shape (2 * buckets,); NaN for empty buckets."""
+    result = np.full((buckets, 2), np.nan)
+    smallest = np.fmin.reduceat(curve, starts[filled])
+    largest = np.fmax.reduceat(curve, starts[filled])
+    rising = curve[ends[filled] - 1] >= curve[starts[filled]]
+    result[filled, 0] = np.where(rising, smallest, largest)
+    result[filled, 1] = np.where(rising, largest, smallest)
+    return result.ravel()
+
+
+def _broken_at_gaps(times: FloatArray, values: Sequence[FloatArray]) -> Curves:
+    """Insert one instant without values into every interval that is unusually long."""
+    intervals = np.diff(times)
+    if intervals.size == 0:
+        return Curves(times, tuple(values), reduced=False)
+    wide = np.flatnonzero(intervals > _BREAK * np.median(intervals))
+    middles = 0.5 * (times[wide] + times[wide + 1])
+    return Curves(
+        np.insert(times, wide + 1, middles),
+        tuple(np.insert(curve, wide + 1, np.nan) for curve in values),
+        reduced=False,
+    )

@@ -1,0 +1,137 @@
+"""What the residuals still contain: their distribution, memory and frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.fft
+import scipy.signal
+import scipy.stats
+
+from sysid_ros.outcome import FloatArray, SequenceFit, SignalFit
+
+_BINS = 41
+_MAX_LAGS = 120
+_SPECTRUM_POINTS = 200
+
+
+@dataclass(frozen=True)
+class ResidualDiagnostics:
+    """One signal's residual (measured minus fitted) over several sequences."""
+
+    signal: str
+    unit: str
+    count: int
+    mean: float
+    std: float
+    bin_edges: FloatArray  # (bins + 1,) in the signal's unit
+    density: FloatArray  # (bins,) of the residual
+    density_initial: FloatArray  # (bins,) with the initial parameters, what falls in these bins
+    quantiles: FloatArray  # (m,) of a standard normal distribution
+    residual_quantiles: FloatArray  # (m,) of the standardised residual
+    lags: FloatArray  # (k,) s
+    autocorrelation: FloatArray  # (k,)
+    white_limit: float  # 95 % of a white residual's autocorrelation lies within +- this
+    frequencies: FloatArray  # (f,) Hz
+    spectrum: FloatArray  # (f,) power density, unit^2 / Hz
+
+
+def residual_diagnostics(sequences: Sequence[SequenceFit]) -> list[ResidualDiagnostics]:
+    """Diagnose every signal that occurs in ``sequences``.
+
+    Args:
+      sequences: Those whose residuals are pooled, usually the held-out ones.
+
+    Returns:
+      One entry per signal name that has at least eight residuals, in order of appearance.
+    """
+    by_name: dict[str, list[SignalFit]] = {}
+    for sequence in sequences:
+        for signal in sequence.signals:
+            by_name.setdefault(signal.name, []).append(signal)
+    entries = (_diagnose(signals) for signals in by_name.values())
+    return [entry for entry in entries if entry is not None]
+
+
+def _diagnose(signals: list[SignalFit]) -> ResidualDiagnostics | None:
+    parts = [signal.measured - signal.fitted for signal in signals]
+    pooled = _finite(np.concatenate(parts))
+    if pooled.size < 8 or np.ptp(pooled) == 0.0:
+        return None
+    initial = _finite(np.concatenate([signal.measured - signal.initial for signal in signals]))
+    limit = float(np.quantile(np.abs(pooled), 0.999))
+    edges = np.linspace(-limit, limit, _BINS + 1)
+    quantiles, ordered = _normal_plot(pooled)
+    longest = max(range(len(parts)), key=lambda i: parts[i].size)
+    step = _step(signals[longest].times)
+    correlation = _autocorrelation(parts)
+    frequencies, spectrum = _spectrum(parts[longest], step)
+    return ResidualDiagnostics(
+        signal=signals[0].name,
+        unit=signals[0].unit,
+        count=pooled.size,
+        mean=float(pooled.mean()),
+        std=float(pooled.std()),
+        bin_edges=edges,
+        density=_density(pooled, edges),
+        density_initial=_density(initial, edges),
+        quantiles=quantiles,
+        residual_quantiles=ordered,
+        lags=step * np.arange(correlation.size),
+        autocorrelation=correlation,
+        white_limit=1.96 / float(np.sqrt(pooled.size)),
+        frequencies=frequencies,
+        spectrum=spectrum,
+    )
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    return values[np.isfinite(values)]
+
+
+def _step(times: FloatArray) -> float:
+    return float(np.median(np.diff(times))) if times.size > 1 else 1.0
+
+
+def _density(values: FloatArray, edges: FloatArray) -> FloatArray:
+    """Share of ``values`` per unit; unlike numpy's, values outside the bins count too."""
+    counts, _ = np.histogram(values, bins=edges)
+    return counts / (max(values.size, 1) * np.diff(edges))
+
+
+def _normal_plot(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Standardised quantiles against those of a normal distribution."""
+    levels = np.linspace(0.0, 1.0, 82)[1:-1]
+    standardised = (np.quantile(values, levels) - values.mean()) / values.std()
+    return np.asarray(scipy.stats.norm.ppf(levels), dtype=np.float64), standardised
+
+
+def _autocorrelation(parts: list[FloatArray]) -> FloatArray:
+    """Autocorrelation over all parts, pairs with a missing value left out.
+
+    By sums of products over FFTs of the residual and of its mask, so that gaps cost nothing.
+    """
+    longest = max(part.size for part in parts)
+    lags = min(_MAX_LAGS, longest // 2)
+    products = np.zeros(lags)
+    pairs = np.zeros(lags)
+    mean = float(np.nanmean(np.concatenate(parts)))
+    for part in parts:
+        known = np.isfinite(part)
+        centred = np.where(known, part - mean, 0.0)
+        size = int(scipy.fft.next_fast_len(part.size + lags, real=True))
+        for source, total in ((centred, products), (known.astype(np.float64), pairs)):
+            power = np.abs(np.fft.rfft(source, size)) ** 2
+            total += np.fft.irfft(power, size)[:lags]
+    average = products / np.maximum(pairs, 1.0)
+    return average / average[0] if lags and average[0] > 0.0 else average
+
+
+def _spectrum(part: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
+    """Welch's power density of one sequence, gaps filled with the mean, thinned for drawing."""
+    filled = np.where(np.isfinite(part), part, np.nanmean(part))
+    length = min(filled.size, 2 * _SPECTRUM_POINTS)
+    frequencies, power = scipy.signal.welch(filled, fs=1.0 / step, nperseg=length)
+    return frequencies[1:], power[1:]

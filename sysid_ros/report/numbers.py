@@ -1,0 +1,66 @@
+"""Numbers as people write them: as many digits as they deserve."""
+
+from __future__ import annotations
+
+import math
+
+_UNKNOWN = "–"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """``value`` with ``digits`` significant digits, in powers of ten only where zeros would pile up.
+
+    Args:
+      value: Any number; ``None`` and NaN become a dash.
+      digits: How many significant digits.
+
+    Returns:
+      For example ``0.0218``, ``1.53e-06``, ``−∞`` or ``–``.
+    """
+    if value is None or math.isnan(value):
+        return _UNKNOWN
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.{digits}g}"
+    if "e" in text and 1e-4 <= abs(value) < 1e7:
+        text = f"{value:.0f}"
+    return text
+
+
+def to_error(value: float, standard_error: float | None) -> str:
+    """``value`` with the digits that its standard error leaves: two of the error's own.
+
+    Args:
+      value: The estimate.
+      standard_error: Its standard error in the same unit; ``None`` gives four digits.
+
+    Returns:
+      For example ``0.002130`` for an error of 0.00002.
+    """
+    if standard_error is None or not math.isfinite(value):
+        return number(value)
+    if not math.isfinite(standard_error) or standard_error <= 0.0:
+        return number(value)
+    last = math.floor(math.log10(standard_error)) - 1  # power of ten of the last digit shown
+    first = math.floor(math.log10(abs(value))) if value else last
+    digits = min(max(first - last + 1, 1), 15)
+    if first < -4 or last > 0:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.{max(-last, 0)}f}"
+
+
+def percent_change(before: float, after: float) -> str:
+    """How much ``after`` differs from ``before``, for example ``−92 %``."""
+    if not (math.isfinite(before) and math.isfinite(after)) or before == 0.0:
+        return _UNKNOWN
+    change = 100.0 * (after - before) / abs(before)
+    if abs(change) >= 1000.0:
+        return f"×{after / before:.3g}"
+    sign = "−" if change < 0 else "+"
+    digits = 1 if 0.0 < abs(change) < 10.0 else 0
+    return f"{sign}{abs(change):.{digits}f} %"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 gap``, ``2 gaps``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

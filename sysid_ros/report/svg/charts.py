@@ -1,0 +1,114 @@
+"""The report's static charts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from markupsafe import Markup
+
+from sysid_ros.outcome import FloatArray
+from sysid_ros.report.diagnostics import ResidualDiagnostics
+from sysid_ros.report.svg.frame import Axis, Frame
+from sysid_ros.sysid.fit_result import Iteration
+
+
+def cost_chart(trace: Sequence[Iteration]) -> Markup:
+    """Cost over iterations on a logarithmic axis."""
+    numbers = [float(step.iteration) for step in trace]
+    costs = [step.cost for step in trace]
+    frame = Frame(
+        Axis.over(numbers, "iteration", pad=0.02),
+        Axis.over(costs, "cost", logarithmic=True),
+        f"Cost over iterations, from {costs[0]:.4g} to {costs[-1]:.4g}",
+    )
+    dots = Markup("").join(
+        Markup('<circle class="dot" r="2.5" cx="{}" cy="{}"/>').format(
+            *(f"{part:.1f}" for part in frame.point(number, cost))
+        )
+        for number, cost in zip(numbers, costs)
+        if cost > 0.0
+    )
+    return frame.svg(frame.path(numbers, costs, "fitted"), dots)
+
+
+def parameter_chart(trace: Sequence[Iteration], index: int) -> Markup:
+    """One parameter's value over iterations."""
+    numbers = [float(step.iteration) for step in trace]
+    values = [float(step.values[index]) for step in trace]
+    name = trace[0].names[index]
+    frame = Frame(
+        Axis.over(numbers, "iteration", pad=0.02),
+        Axis.over(values, name),
+        f"{name} over iterations, from {values[0]:.4g} to {values[-1]:.4g}",
+    )
+    return frame.svg(frame.path(numbers, values, "fitted"))
+
+
+def histogram_chart(entry: ResidualDiagnostics) -> Markup:
+    """Distribution of the residual, before and after, with the normal one of equal spread."""
+    edges = entry.bin_edges
+    middles = 0.5 * (edges[:-1] + edges[1:])
+    normal = np.exp(-0.5 * ((middles - entry.mean) / entry.std) ** 2)
+    normal /= entry.std * np.sqrt(2.0 * np.pi)
+    top = 1.08 * float(max(entry.density.max(), normal.max()))
+    frame = Frame(
+        Axis(float(edges[0]), float(edges[-1]), f"{entry.signal} residual [{entry.unit}]"),
+        Axis(0.0, top, "density"),
+        f"Distribution of the residual of {entry.signal}: standard deviation {entry.std:.3g} "
+        f"{entry.unit}, mean {entry.mean:.3g} {entry.unit}",
+    )
+    return frame.svg(
+        frame.bars(edges.tolist(), entry.density.tolist(), "fitted"),
+        frame.path(middles.tolist(), entry.density_initial.tolist(), "initial"),
+        frame.path(middles.tolist(), normal.tolist(), "reference"),
+    )
+
+
+def normal_chart(entry: ResidualDiagnostics) -> Markup:
+    """Quantiles of the residual against a normal distribution's; a straight line is normal."""
+    x, y = entry.quantiles, entry.residual_quantiles
+    frame = Frame(
+        Axis.over(x.tolist(), "normal quantile"),
+        Axis.over([*y.tolist(), *x.tolist()], "residual quantile"),
+        f"Normal plot of the residual of {entry.signal}",
+    )
+    ends = [float(x[0]), float(x[-1])]
+    return frame.svg(
+        frame.path(ends, ends, "reference"), frame.path(x.tolist(), y.tolist(), "fitted")
+    )
+
+
+def autocorrelation_chart(entry: ResidualDiagnostics) -> Markup:
+    """Autocorrelation with the band of a white residual."""
+    frame = Frame(
+        Axis(0.0, max(float(entry.lags[-1]), 1e-9), "lag [s]"),
+        Axis(min(-0.25, 1.1 * float(entry.autocorrelation.min())), 1.05, "autocorrelation"),
+        f"Autocorrelation of the residual of {entry.signal}",
+    )
+    return frame.svg(
+        frame.band(-entry.white_limit, entry.white_limit, "band"),
+        frame.path([0.0, float(entry.lags[-1])], [0.0, 0.0], "zero"),
+        frame.path(entry.lags.tolist(), entry.autocorrelation.tolist(), "fitted"),
+    )
+
+
+def spectrum_chart(entry: ResidualDiagnostics) -> Markup:
+    """Power density of the residual."""
+    frame = Frame(
+        Axis(float(entry.frequencies[0]), float(entry.frequencies[-1]), "frequency [Hz]", True),
+        Axis.over(entry.spectrum.tolist(), f"[{entry.unit}²/Hz]", logarithmic=True),
+        f"Spectrum of the residual of {entry.signal}",
+    )
+    return frame.svg(frame.path(entry.frequencies.tolist(), entry.spectrum.tolist(), "fitted"))
+
+
+def singular_value_chart(values: FloatArray) -> Markup:
+    """Singular values from the best determined combination of parameters to the worst."""
+    frame = Frame(
+        Axis(0.5, values.size + 0.5, "combination"),
+        Axis.over(values.tolist(), "singular value", logarithmic=True),
+        "Singular values of the scaled Jacobian: " + ", ".join(f"{v:.3g}" for v in values),
+    )
+    edges = [0.5 + i for i in range(values.size + 1)]
+    return frame.svg(frame.bars(edges, values.tolist(), "fitted"))
