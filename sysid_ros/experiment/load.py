@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
+
+import yaml
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment.consistency import check_consistency
@@ -112,8 +114,11 @@ def with_bags(
     if not bags:
         return experiment
     sign = "=" if replace else "+="
-    listed = json.dumps([str(bag) for bag in bags], ensure_ascii=False)
-    return with_overrides(experiment, [f"sequences{sign}{listed}"])
+    # Quoted, so that no name is taken for a number and no character for syntax.
+    listed = yaml.safe_dump(
+        [str(bag) for bag in bags], default_style='"', default_flow_style=True, width=math.inf
+    )
+    return with_overrides(experiment, [f"sequences{sign}{listed.strip()}"])
 
 
 def _read_experiment(

@@ -40,7 +40,7 @@ def apply_overrides(root: Value, overrides: Iterable[str]) -> Value:
             raise ExperimentError(
                 f"{source}: must look like fit.max_iterations=20 or parameters[0].armature.max=0.1"
             )
-        value = _on_one_line(parse_yaml(match["value"].strip() or "null", source), source)
+        value = parse_yaml(match["value"].strip() or "null", source, numbered=False)
         steps = [
             step["key"] if step["key"] is not None else int(step["index"])
             for step in _STEP.finditer(match["path"])
@@ -74,13 +74,3 @@ def _changed(
     entry = entries.get(step, Value(None, Place(source)))
     entries[step] = _changed(entry, rest, new, source, append=append)
     return replace(value, content=entries)
-
-
-def _on_one_line(value: Value, source: str) -> Value:
-    """An override has no lines worth naming."""
-    content = value.content
-    if isinstance(content, dict):
-        content = {key: _on_one_line(entry, source) for key, entry in content.items()}
-    elif isinstance(content, list):
-        content = [_on_one_line(item, source) for item in content]
-    return replace(value, content=content, place=Place(source))

@@ -50,12 +50,13 @@ class Value:
         return _shortened(self.raw)
 
 
-def parse_yaml(text: str, source: str) -> Value:
+def parse_yaml(text: str, source: str, *, numbered: bool = True) -> Value:
     """Parse one YAML document.
 
     Args:
       text: The document.
       source: What messages call it, usually the file's path.
+      numbered: Whether places have a line; for text that is no file, they need none.
 
     Returns:
       The tree; its root's place is the first line.
@@ -63,29 +64,37 @@ def parse_yaml(text: str, source: str) -> Value:
     Raises:
       ExperimentError: Not YAML, empty, too large, or beyond the subset described above.
     """
-    start = Place(source, 1)
+    places = _Places(source, numbered)
     if len(text) > _MAX_CHARACTERS:
         raise ExperimentError(
             f"{source}: {len(text)} characters; an experiment file has at most {_MAX_CHARACTERS}"
         )
-    root = _compose(text, source)
+    root = _compose(text, places)
     if root is None:
-        raise ExperimentError(f"{start}: the file is empty")
+        raise ExperimentError(f"{places.at(0)}: the file is empty")
     problems = Problems()
-    try:
-        value = _Builder(source, problems).build(root, start, depth=0)
-    finally:
-        problems.raise_if_any()
+    value = _Builder(places, problems).build(root, places.at(0), depth=0)
+    problems.raise_if_any()
     return value
 
 
-def _compose(text: str, source: str) -> yaml.Node | None:
+@dataclass(frozen=True)
+class _Places:
+    source: str
+    numbered: bool
+
+    def at(self, line: int) -> Place:
+        """The place in a line, counted from 0 as PyYAML does."""
+        return Place(self.source, line + 1 if self.numbered else None)
+
+
+def _compose(text: str, places: _Places) -> yaml.Node | None:
     """PyYAML's node graph, its errors translated."""
     try:
         return yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = Place(source, mark.line + 1 if mark else None)
+        place = places.at(mark.line) if mark else Place(places.source)
         problem = error.problem or "malformed"
         if "'\\t'" in problem:
             problem = "a tab indents this line; YAML allows spaces only"
@@ -93,21 +102,20 @@ def _compose(text: str, source: str) -> yaml.Node | None:
             problem = "a second document starts here; an experiment file has one"
         raise ExperimentError(f"{place}: not valid YAML: {problem}") from error
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
+        place = places.at(text.count("\n", 0, error.position))
+        character = repr(text[error.position])
         raise ExperimentError(
-            f"{Place(source, line)}: not valid YAML: the character {error.character!r} is not allowed"
+            f"{place}: not valid YAML: the character {character} is not allowed"
         ) from error
     except RecursionError as error:
-        raise ExperimentError(f"{source}: nested too deeply") from error
-    except yaml.YAMLError as error:
-        raise ExperimentError(f"{source}: not valid YAML: {error}") from error
+        raise ExperimentError(f"{places.source}: nested too deeply") from error
 
 
 class _Builder:
     """Turns nodes into values, counting them: aliases make a graph exponentially large."""
 
-    def __init__(self, source: str, problems: Problems) -> None:
-        self._source = source
+    def __init__(self, places: _Places, problems: Problems) -> None:
+        self._places = places
         self._problems = problems
         self._count = 0
 
@@ -160,7 +168,7 @@ class _Builder:
         return None
 
     def _place(self, node: yaml.Node) -> Place:
-        return Place(self._source, node.start_mark.line + 1)
+        return self._places.at(node.start_mark.line)
 
 
 def _constructed(node: yaml.ScalarNode) -> bool | int | float | None:
