@@ -1,0 +1,44 @@
+"""Holding out a block of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sysid_ros.errors import DataError
+
+
+@dataclass(frozen=True)
+class Split:
+    """Half-open intervals [s] of one recording: one to fit, one to validate, a gap between."""
+
+    training: tuple[float, float]
+    validation: tuple[float, float]
+
+
+def contiguous_split(start: float, end: float, fraction: float, *, gap: float = 0.0) -> Split:
+    """Hold out the end of a recording.
+
+    The held-out part is one block, since interleaved samples or windows would leak: neighbours
+    are correlated, and zero-phase filters reach across. The gap keeps them apart.
+
+    Args:
+      start: Where the recording starts [s].
+      end: Where it ends [s].
+      fraction: Share of the recording to hold out, in (0, 1).
+      gap: Time [s] left unused before the held-out block.
+
+    Returns:
+      Both intervals; together with the gap they fill the recording.
+
+    Raises:
+      DataError: The fraction is not in (0, 1), or nothing is left to fit.
+    """
+    if not 0.0 < fraction < 1.0:
+        raise DataError(f"the held-out fraction is {fraction:g}; it must lie between 0 and 1")
+    boundary = end - fraction * (end - start)
+    if gap < 0.0 or boundary - gap <= start or boundary >= end:
+        raise DataError(
+            f"holding out {fraction:g} of {end - start:.3g} s with a gap of {gap:g} s before it "
+            "leaves nothing to fit"
+        )
+    return Split(training=(start, boundary - gap), validation=(boundary, end))
