@@ -68,7 +68,7 @@ def _candidates(name: str, folders: Iterable[Path | None]) -> list[Path]:
     path = Path(name).expanduser()
     if path.is_absolute():
         return [path]
-    tried = [Path(os.path.abspath(folder / path)) for folder in folders if folder is not None]
+    tried = [(folder / path).absolute() for folder in folders if folder is not None]
     return list(dict.fromkeys(tried))
 
 

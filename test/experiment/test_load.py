@@ -26,12 +26,12 @@ COMPLETE = """\
 model: arm.xml
 sequences:
   - bags/a
-  - {bag: bags/b, model: payload.xml, conditions: {kp: 8, floor: soft}, robot: two, start: 1, end: 2.5}
+  - {bag: bags/b, model: p.xml, conditions: {kp: 8, floor: soft}, robot: two, start: 1, end: 2.5}
 validation: {bags: [bags/c]}
 clock: receive
 signals:
   - {actuator: motor, topic: /command, field: "data[0]", clock: publish, interpolation: linear}
-  - {sensor: angle, topic: /joint_states, field: "position[elbow]", scale: -1, offset: 0.5, noise: 1e-3}
+  - {sensor: angle, topic: /js, field: "position[elbow]", scale: -1, offset: 0.5, noise: 1e-3}
   - {qvel: elbow, topic: /joint_states, field: "velocity[elbow]"}
 windows: {length: 0.5}
 scoring: {overlap: 0.25}
@@ -60,7 +60,7 @@ def test_every_part_of_a_complete_file_is_read() -> None:
     experiment = parse_experiment(COMPLETE)
     first, second = experiment.sequences
     assert (first.bag, first.name, first.model, dict(first.conditions)) == ("bags/a", "a", None, {})
-    assert (second.model, second.robot, second.start, second.end) == ("payload.xml", "two", 1, 2.5)
+    assert (second.model, second.robot, second.start, second.end) == ("p.xml", "two", 1, 2.5)
     assert second.conditions == {"kp": 8.0, "floor": "soft"}
     assert [bag.bag for bag in experiment.validation.bags] == ["bags/c"]
     assert experiment.clock is Clock.RECEIVE
@@ -100,7 +100,8 @@ def test_a_file_is_read_with_its_path_and_survives_pickling(tmp_path: Path) -> N
     experiment = load_experiment(file)
     assert experiment.path == file
     assert experiment.text == COMPLETE
-    assert pickle.loads(pickle.dumps(experiment)) == experiment
+    copied = pickle.loads(pickle.dumps(experiment))  # noqa: S301  # as a child process gets it
+    assert copied == experiment
 
 
 BAD = [
@@ -146,7 +147,7 @@ BAD = [
      "sequences[0].conditions.kp must be a number or text, given true"),
     ("sequences: [a]", "lacks the key 'model' (or 'model_topic')"),
     ("model: a.xml\nmodel_topic: /robot_description", "give model or model_topic, not both"),
-    ("model: a.xml\nmodifiers: hooks", "modifiers must look like my_module:function, given 'hooks'"),
+    ("model: a.xml\nmodifiers: hooks", "modifiers must look like my_module:function, given"),
 ]  # fmt: skip
 
 
@@ -246,7 +247,7 @@ def test_files_that_are_no_experiment_are_refused(tmp_path: Path, content: bytes
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ExperimentError, match="cannot read the experiment file .*No such file"):
+    with pytest.raises(ExperimentError, match=r"cannot read the experiment file .*No such file"):
         load_experiment(tmp_path / "absent.yaml")
     with pytest.raises(ExperimentError, match="cannot read the experiment file"):
         load_experiment(tmp_path)
@@ -323,12 +324,14 @@ def mappings_in(document: Any) -> list[dict[str, Any]]:
 
 @settings(deadline=None)  # the machine may be busy
 @given(DOCUMENTS, st.data())
-def test_any_wrong_key_is_an_experiment_error(document: dict[str, Any], data: st.DataObject) -> None:
+def test_any_wrong_key_is_an_experiment_error(
+    document: dict[str, Any], data: st.DataObject
+) -> None:
     document = copy.deepcopy(document)
     mapping = data.draw(st.sampled_from(mappings_in(document)))
     wrong = data.draw(NAMES).strip() + "_x"
     mapping[wrong] = data.draw(NUMBERS | st.none() | st.booleans() | st.just([{}]))
-    with pytest.raises(ExperimentError, match="unknown key|is not text"):
+    with pytest.raises(ExperimentError, match=r"unknown key|is not text"):
         parse_experiment(yaml.safe_dump(document, allow_unicode=True))
 
 

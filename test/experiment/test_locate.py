@@ -12,7 +12,7 @@ from sysid_ros.experiment import locate_bag, locate_model
 
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path]:
-    """An experiment's folder and a data folder, each with a bag ``both`` and a model ``both.xml``."""
+    """An experiment's folder and one for data, with a bag ``both`` and a model ``both.xml`` each."""
     for name in ("experiment", "data"):
         (tmp_path / name / "bags" / "both").mkdir(parents=True)
         (tmp_path / name / "bags" / f"only_{name}").mkdir()
@@ -72,7 +72,7 @@ def test_impossible_names_are_just_not_found(folders: tuple[Path, Path], name: s
 
 def test_a_missing_model_and_a_folder_are_refused(folders: tuple[Path, Path]) -> None:
     here, data = folders
-    with pytest.raises(ModelError, match="model 'only_dat.xml' not found.*'only_data.xml'"):
+    with pytest.raises(ModelError, match=r"model 'only_dat.xml' not found.*'only_data.xml'"):
         locate_model("only_dat.xml", experiment_file=here / "e.yaml", data_dir=data)
     with pytest.raises(ModelError, match="model 'bags' is not a file"):
         locate_model("bags", experiment_file=here / "e.yaml", data_dir=data)
@@ -87,7 +87,9 @@ def test_packages_are_found_in_the_sourced_prefixes(
     monkeypatch.setenv("AMENT_PREFIX_PATH", f"{tmp_path / 'a'}:{tmp_path / 'b'}")
     uri = "package://arm_description/urdf/arm.urdf"
     assert locate_model(uri, experiment_file=None, data_dir=None) == model
-    with pytest.raises(ModelError, match="package://arm/x' not found; looked for .*/a/share/arm/x"):
+    with pytest.raises(
+        ModelError, match=r"package://arm/x' not found; looked for .*/a/share/arm/x"
+    ):
         locate_model("package://arm/x", experiment_file=None, data_dir=None)
     monkeypatch.delenv("AMENT_PREFIX_PATH")
     with pytest.raises(ModelError, match="no ROS installation is sourced"):

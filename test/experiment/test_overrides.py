@@ -54,8 +54,10 @@ def test_overrides_add_up_and_are_kept(experiment: Experiment) -> None:
 
 
 def test_bags_are_added_or_take_the_place_of_the_others(experiment: Experiment) -> None:
-    assert [s.bag for s in with_bags(experiment, ["b", Path("c")]).sequences] == ["bags/a", "b", "c"]
-    assert [s.bag for s in with_bags(experiment, ["b"], replace=True).sequences] == ["b"]
+    added = with_bags(experiment, ["b", Path("c")])
+    assert [sequence.bag for sequence in added.sequences] == ["bags/a", "b", "c"]
+    replaced = with_bags(experiment, ["b"], replace=True)
+    assert [sequence.bag for sequence in replaced.sequences] == ["b"]
     assert with_bags(experiment, []) is experiment
     with pytest.raises(ExperimentError, match="bag 'bags/a' is trained on twice"):
         with_bags(experiment, ["bags/a"])
