@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -25,16 +25,13 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     Raises:
       OutputError: The folder or the file cannot be written.
     """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}") from error
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
+        with temporary.open("xb") as stream:
             yield stream
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files private
-        os.replace(temporary, path)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}") from error
     finally:
@@ -49,10 +46,3 @@ def write_text(path: Path, text: str) -> None:
     """
     with replacing(path) as stream:
         stream.write(text.encode("utf-8"))
-
-
-def _umask() -> int:
-    """The process's file mode mask, which POSIX lets one read only by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
