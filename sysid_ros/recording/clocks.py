@@ -41,6 +41,44 @@ class Stamps:
     backwards: int
 
 
+@dataclass(frozen=True)
+class ClockRelation:
+    """How receive times relate to stamps.
+
+    Attributes:
+      median: Median of receipt minus stamp [s]: clock offset and transport together.
+      spread: 95th percentile of the deviation from it [s]: queueing.
+      drift: Slope of receipt minus stamp over time [s/s]: clocks that run apart.
+    """
+
+    median: float
+    spread: float
+    drift: float
+
+
+def relate(stamps_ns: IntArray, log_ns: IntArray) -> ClockRelation:
+    """Compare stamps with receive times.
+
+    Queueing only ever adds delay, so the drift is the slope through the least delay in the first
+    and the last quarter of the recording rather than a fit through all of them.
+
+    Args:
+      stamps_ns: (n,) stamps, n >= 1.
+      log_ns: (n,) receive times of the same messages.
+    """
+    delays = (log_ns - stamps_ns) / 1e9
+    median = float(np.median(delays))
+    quarter = len(delays) // 4
+    drift = 0.0
+    if quarter:
+        early = int(np.argmin(delays[:quarter]))
+        late = len(delays) - quarter + int(np.argmin(delays[-quarter:]))
+        elapsed = (int(log_ns[late]) - int(log_ns[early])) / 1e9
+        drift = float(delays[late] - delays[early]) / elapsed if elapsed > 0.0 else 0.0
+    spread = float(np.percentile(np.abs(delays - median), 95))
+    return ClockRelation(median, spread, drift)
+
+
 def choose_stamps(columns: TopicColumns, wanted: Clock) -> tuple[Clock, IntArray]:
     """Return the stamps of a topic's messages by the wanted clock or the next best.
 

@@ -12,6 +12,7 @@ from sysid_ros.errors import OutputError
 from sysid_ros.experiment.schema import SignalKind
 from sysid_ros.recording.mapped import MappedRecording, MappedSignal
 from sysid_ros.sysid import timeseries_io
+from sysid_ros.sysid.mappings import SUFFIXES
 from sysid_ros.sysid.timeseries import SignalType, TimeSeries
 
 FloatArray = npt.NDArray[np.float64]
@@ -22,7 +23,6 @@ _TYPES = {
     SignalKind.QPOS: SignalType.MjStateQPos,
     SignalKind.QVEL: SignalType.MjStateQVel,
 }
-_SUFFIXES = {SignalKind.QPOS: "_qpos", SignalKind.QVEL: "_qvel"}
 
 
 def control_time_series(mapped: MappedRecording) -> TimeSeries:
@@ -38,7 +38,8 @@ def control_time_series(mapped: MappedRecording) -> TimeSeries:
     """
     if not mapped.controls:
         return TimeSeries(_ends(mapped), np.empty((2, 0)), {}, ())
-    return _join(mapped.controls, _value_at)
+    names = [signal.name for signal in mapped.controls]
+    return _join(mapped.controls, names, _value_at)
 
 
 def measured_time_series(mapped: MappedRecording) -> TimeSeries:
@@ -50,7 +51,7 @@ def measured_time_series(mapped: MappedRecording) -> TimeSeries:
     """
     if not mapped.measured:
         return TimeSeries(_ends(mapped), np.empty((2, 0)), {}, ())
-    return _join(mapped.measured, _sample_at)
+    return _join(mapped.measured, _names(mapped.measured), _sample_at)
 
 
 def export(mapped: MappedRecording, path: str | Path) -> None:
@@ -75,16 +76,17 @@ def export(mapped: MappedRecording, path: str | Path) -> None:
         timeseries_io.save_npz(path, arrays)
     elif path.suffix == ".csv":
         signals = (*mapped.controls, *mapped.measured)
-        timeseries_io.save_csv(path, _join(signals, _table_value_at))
+        timeseries_io.save_csv(path, _join(signals, _names(signals), _table_value_at))
     else:
         raise OutputError(f"cannot export to {path}: its name must end in .npz or .csv")
 
 
 def _join(
-    signals: Sequence[MappedSignal], value_at: Callable[[MappedSignal, FloatArray], FloatArray]
+    signals: Sequence[MappedSignal],
+    names: Sequence[str],
+    value_at: Callable[[MappedSignal, FloatArray], FloatArray],
 ) -> TimeSeries:
     times = np.unique(np.concatenate([signal.times for signal in signals]))
-    names = [signal.name + _SUFFIXES.get(signal.kind, "") for signal in signals]
     return TimeSeries(
         times,
         np.column_stack([value_at(signal, times) for signal in signals]),
@@ -94,6 +96,11 @@ def _join(
         },
         tuple("zoh" if signal.held else "linear" for signal in signals),
     )
+
+
+def _names(signals: Sequence[MappedSignal]) -> list[str]:
+    """Name columns as the library does: a state or control by its element with a suffix."""
+    return [signal.name + SUFFIXES.get(_TYPES[signal.kind], "") for signal in signals]
 
 
 def _value_at(signal: MappedSignal, times: FloatArray) -> FloatArray:
