@@ -93,9 +93,8 @@ def install_missing(*, compiler: bool) -> None:
         _apt_install(missing.values())
         missing = missing_packages(compiler=compiler)
     if missing:
-        verb = "are" if len(missing) > 1 or "Python's C headers" in missing else "is"
         raise SetupError(
-            f"{' and '.join(missing)} {verb} missing: run "
+            f"this machine lacks {', '.join(missing)}: run "
             f"`sudo apt-get install {' '.join(missing.values())}`, then try again"
         )
 

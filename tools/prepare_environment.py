@@ -185,8 +185,8 @@ def _run(*command: str) -> None:
         lines = LOG.read_text(errors="replace").splitlines()
         print("\n" + "\n".join(lines[-25:]), file=sys.stderr)
         raise SetupError(
-            f"{Path(command[0]).name} ended with status {ended.returncode}; "
-            f"its output is in {LOG.relative_to(ROOT)}"
+            f"`{' '.join([Path(command[0]).name, *command[1:4]])} ...` ended with status "
+            f"{ended.returncode}; all it said is in {LOG.relative_to(ROOT)}"
         )
 
 
