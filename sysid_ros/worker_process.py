@@ -46,7 +46,7 @@ class FitRequest:
     allow_hooks: bool = False
     threads: int = 0  # 0: the experiment decides
     resume: bool = False
-    checkpoint_dir: str = ""  # existing folder for the best parameters so far; set by run_fit
+    checkpoint_dir: str = ""  # an open work folder, for the best so far; set by run_fit
 
     @classmethod
     def from_json(cls, text: str) -> FitRequest:
@@ -97,6 +97,7 @@ def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
         experiment,
         data_dir=Path(request.data_dir) if request.data_dir else None,
         output_dir=Path(request.output_dir),
+        work_dir=Path(request.checkpoint_dir) if request.checkpoint_dir else None,
         on_iteration=lambda step: callbacks.on_iteration(step, min(step.iteration / most, 1.0)),
         should_stop=callbacks.should_stop,
         on_stage=callbacks.on_stage,

@@ -42,6 +42,12 @@ def texts(node: Node, name: str, description: str) -> tuple[str, ...]:
     return tuple(value) if value else ()  # type: ignore[arg-type]
 
 
+def current_texts(node: Node, name: str) -> tuple[str, ...]:
+    """The present value of a list of strings declared with :func:`texts`."""
+    unset = Parameter(name, Parameter.Type.STRING_ARRAY, [])
+    return tuple(node.get_parameter_or(name, unset).value)
+
+
 def numbers(node: Node, name: str, description: str) -> FloatArray:
     """Declare a list of floating-point numbers, empty by default, and return its value."""
     value = _declare(node, name, Parameter.Type.DOUBLE_ARRAY, description)

@@ -1,52 +1,68 @@
-"""What every node process does around its node: start, spin, and end without a traceback."""
+"""What every node process does around its node: start, spin, and end in good order."""
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import rclpy
-from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 from sysid_ros.errors import SysidError
 
+AnyNode = TypeVar("AnyNode", bound=Node)
+
+_SPIN = 0.1  # s between looks at whether a signal has come
+
 
 def run_node(
-    make_node: Callable[[], Node],
+    make_node: Callable[[], AnyNode],
     args: Sequence[str] | None = None,
     *,
     make_executor: Callable[[], Executor] = SingleThreadedExecutor,
-    finish: Callable[[Node], None] = lambda node: None,
+    ready_to_end: Callable[[AnyNode], bool] = lambda node: True,
 ) -> int:
-    """Run one node until the process is asked to end by SIGINT, SIGTERM or rclpy.
+    """Run one node until SIGINT or SIGTERM.
+
+    rclpy's own signal handlers end its context at once, in the middle of whatever a callback is
+    doing; here the node keeps its topics until it is ready, so that a motion can brake and a bag
+    can be completed.
 
     Args:
       make_node: Creates the node once rclpy is up.
       args: Command line, including ROS arguments; ``None`` for the process's own.
       make_executor: Creates the executor.
-      finish: Called with the node before it is destroyed, for example to close files.
+      ready_to_end: Asked repeatedly after the signal, while the node still spins, until true.
 
     Returns:
       The exit status: 0, or the code of the error that kept the node from starting.
     """
-    rclpy.init(args=list(args) if args is not None else None)
+    ending = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ending.set())
+    rclpy.init(
+        args=list(args) if args is not None else None,
+        signal_handler_options=SignalHandlerOptions.NO,
+    )
     executor = make_executor()
     try:
         node = make_node()
     except SysidError as error:
         print(f"error: {error}", file=sys.stderr)
-        rclpy.try_shutdown()
+        rclpy.shutdown()
         return int(error.code)
     try:
         executor.add_node(node)
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass  # both are requests to end
+        while not (ending.is_set() and ready_to_end(node)):
+            executor.spin_once(timeout_sec=_SPIN)
     finally:
-        finish(node)
         # The order matters: a thread that still spins at exit aborts the process.
         executor.shutdown()
         node.destroy_node()
-        rclpy.try_shutdown()
+        rclpy.shutdown()
     return 0

@@ -84,10 +84,15 @@ class SimRobot(Node):
             seed=seed,
         )
 
-    @property
-    def late_commands(self) -> int:
-        """Commands that arrived after their effect was due."""
-        return self._robot.late_commands
+    def report_late_commands(self) -> bool:
+        """Say how many commands came too late to take effect at their instant, if any did.
+
+        Returns:
+          True.
+        """
+        if self._robot.late_commands:
+            self.get_logger().warning(f"{self._robot.late_commands} commands arrived too late")
+        return True
 
     def _on_array(self, message: Float64MultiArray, info: dict[str, int]) -> None:
         self._obey(message.data, info)
@@ -143,13 +148,7 @@ def main(args: Sequence[str] | None = None) -> int:
     Returns:
       The exit status.
     """
-
-    def report(node: Node) -> None:
-        assert isinstance(node, SimRobot)
-        if node.late_commands:
-            print(f"sim_robot: {node.late_commands} commands arrived too late", file=sys.stderr)
-
-    return run_node(SimRobot, args, finish=report)
+    return run_node(SimRobot, args, ready_to_end=SimRobot.report_late_commands)
 
 
 if __name__ == "__main__":
