@@ -24,7 +24,7 @@ def outcome(
     """An outcome with ``sequences`` recordings of ``signals`` signals; the last one is held out."""
     rng = np.random.default_rng(7)
     made = tuple(
-        _sequence(rng, f"trajectory_{i:02d}", i == sequences - 1, signals, duration, rate)
+        _sequence(rng, f"trajectory_{i:02d}", 0 < i == sequences - 1, signals, duration, rate)
         for i in range(sequences)
     )
     return Outcome(
@@ -117,15 +117,17 @@ def _signal(rng: np.random.Generator, index: int, times: FloatArray) -> SignalFi
     return SignalFit(f"signal_{index}", "rad", times, measured, initial, fitted)
 
 
-def _score(sequences: tuple[SequenceFit, ...], role: str) -> Score:
+def _score(sequences: tuple[SequenceFit, ...], role: str) -> Score | None:
     chosen = [s for sequence in sequences if sequence.role == role for s in sequence.signals]
+    if not chosen:
+        return None
     names = dict.fromkeys(signal.name for signal in chosen)
     return Score(
         rmse={n: _rmse([s.measured - s.fitted for s in chosen if s.name == n]) for n in names},
         rmse_initial={
             n: _rmse([s.measured - s.initial for s in chosen if s.name == n]) for n in names
         },
-        units={name: "rad" for name in names},
+        units=dict.fromkeys(names, "rad"),
         rmse_all=_rmse([s.measured - s.fitted for s in chosen]),
         rmse_all_initial=_rmse([s.measured - s.initial for s in chosen]),
         unit_all="rad",

@@ -14,6 +14,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from outcomes import outcome as synthetic
 
 from sysid_ros.errors import ErrorCode, OutputError
 from sysid_ros.outcome import Outcome
@@ -29,7 +30,6 @@ from sysid_ros.results import (
 )
 from sysid_ros.results.strict_json import dumps
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
-from outcomes import outcome as synthetic
 
 SPEC = "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody></mujoco>"
 

@@ -79,7 +79,7 @@ def _diagnose(signals: list[SignalFit]) -> ResidualDiagnostics | None:
         density_initial=_density(initial, edges),
         quantiles=quantiles,
         residual_quantiles=ordered,
-        lags=step * np.arange(correlation.size),
+        lags=np.arange(correlation.size, dtype=np.float64) * step,
         autocorrelation=correlation,
         white_limit=1.96 / float(np.sqrt(pooled.size)),
         frequencies=frequencies,

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 
-_UNKNOWN = "–"
+_UNKNOWN = "\N{EM DASH}"
+_MINUS = "\N{MINUS SIGN}"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """``value`` with ``digits`` significant digits, in powers of ten only where zeros would pile up.
+    """``value`` with ``digits`` significant digits, as a power of ten only where zeros pile up.
 
     Args:
       value: Any number; ``None`` and NaN become a dash.
       digits: How many significant digits.
 
     Returns:
-      For example ``0.0218``, ``1.53e-06``, ``−∞`` or ``–``.
+      For example ``0.0218``, ``1.53e-06`` or a dash.
     """
     if value is None or math.isnan(value):
         return _UNKNOWN
     if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
+        return "∞" if value > 0 else f"{_MINUS}∞"
     text = f"{value:.{digits}g}"
     if "e" in text and 1e-4 <= abs(value) < 1e7:
         text = f"{value:.0f}"
@@ -50,13 +51,13 @@ def to_error(value: float, standard_error: float | None) -> str:
 
 
 def percent_change(before: float, after: float) -> str:
-    """How much ``after`` differs from ``before``, for example ``−92 %``."""
+    """How much ``after`` differs from ``before``, for example ``-92 %``."""
     if not (math.isfinite(before) and math.isfinite(after)) or before == 0.0:
         return _UNKNOWN
     change = 100.0 * (after - before) / abs(before)
     if abs(change) >= 1000.0:
-        return f"×{after / before:.3g}"
-    sign = "−" if change < 0 else "+"
+        return f"{after / before:.3g} times"
+    sign = _MINUS if change < 0 else "+"
     digits = 1 if 0.0 < abs(change) < 10.0 else 0
     return f"{sign}{abs(change):.{digits}f} %"
 

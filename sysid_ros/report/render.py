@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
 
 from sysid_ros.outcome import Outcome
 from sysid_ros.report import numbers, tables
@@ -71,10 +70,10 @@ def _context(outcome: Outcome) -> dict[str, Any]:
         "diagnosed": "held-out" if held_out else "training",
         "diagnostics": residual_diagnostics(held_out or outcome.sequences),
         "correlations": tables.correlations(outcome.fit),
-        "style": Markup(_asset("uplot.css") + _asset("report.css")),
-        "script": Markup(script),
+        "style": _asset("uplot.css") + _asset("report.css"),
+        "script": script,
         "script_hash": _content_hash(script),
-        "licence": Markup(_asset("uplot.LICENSE")),
+        "licence": _asset("uplot.LICENSE"),
         "data": _json_for_html(signal_data(outcome.sequences, outcome.fit.noise)),
     }
 
@@ -98,9 +97,9 @@ def _content_hash(script: str) -> str:
     return "sha256-" + base64.b64encode(digest).decode("ascii")
 
 
-def _json_for_html(document: object) -> Markup:
+def _json_for_html(document: object) -> str:
     """JSON that cannot end the script element it stands in, whatever its texts contain."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
+    return text

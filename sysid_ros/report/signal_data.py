@@ -21,6 +21,7 @@ _MAX_POINTS = 24_000  # per curve; more makes zooming sluggish and shows nothing
 _MIN_POINTS = 200
 _CURVES = ("measured", "initial", "fitted", "residual")
 _MISSING = -32768
+_LARGEST = 1e150  # a simulation that runs away; its span stays finite
 
 
 def signal_data(
@@ -60,7 +61,7 @@ def _signal(signal: SignalFit, points: int, noise: float | None) -> dict[str, An
         "noise": noise,
         "reduced": curves.reduced,
         "times": _times(curves.times, even=curves.reduced),
-        "curves": dict(zip(_CURVES, map(_packed, curves.values))),
+        "curves": dict(zip(_CURVES, map(_packed, curves.values), strict=True)),
     }
 
 
@@ -73,6 +74,7 @@ def _times(times: FloatArray, *, even: bool) -> dict[str, Any]:
 
 def _packed(curve: FloatArray) -> dict[str, Any]:
     """``curve`` as ``offset + scale * integer``, with one integer kept for missing values."""
+    curve = np.clip(curve, -_LARGEST, _LARGEST)  # NaN stays NaN
     finite = np.isfinite(curve)
     if not finite.any():
         return {"offset": 0.0, "scale": 0.0, "int16": _base64(np.full(curve.size, _MISSING, "<i2"))}

@@ -131,7 +131,7 @@ def replace_file(path: Path, content: bytes) -> None:
     try:
         with temporary.open("xb") as stream:
             stream.write(content)
-        os.replace(temporary, path)
+        temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

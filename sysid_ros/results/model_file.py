@@ -55,7 +55,7 @@ def write_model(
     model_spec = _with_keyframe(spec, start_state)
     try:
         model = model_spec.compile()
-        root = ET.fromstring(model_spec.to_xml(), parser=_comment_keeping_parser())
+        root = _parsed(model_spec.to_xml())
     except ValueError as error:
         raise ModelError(f"the identified model does not compile: {error}") from error
     restore_precision(root, model_spec, model)
@@ -81,8 +81,10 @@ def _with_keyframe(spec: mujoco.MjSpec, start: StartState | None) -> mujoco.MjSp
     return copy
 
 
-def _comment_keeping_parser() -> ET.XMLParser:
-    return ET.XMLParser(target=ET.TreeBuilder(insert_comments=True))
+def _parsed(xml: str) -> ET.Element:
+    """Parse MuJoCo's own output, comments included."""
+    parser = ET.XMLParser(target=ET.TreeBuilder(insert_comments=True))  # noqa: S314
+    return ET.fromstring(xml, parser=parser)  # noqa: S314
 
 
 def _take_assets_along(root: ET.Element, spec: mujoco.MjSpec, folder: Path) -> None:

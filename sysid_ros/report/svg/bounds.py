@@ -7,6 +7,7 @@ import math
 from markupsafe import Markup
 
 from sysid_ros.report.numbers import number
+from sysid_ros.report.svg.element import element
 from sysid_ros.sysid.fit_result import ParameterEstimate
 
 _WIDTH = 140.0
@@ -28,35 +29,31 @@ def bounds_bar(parameter: ParameterEstimate) -> Markup:
         return _MARGIN + fraction * (_WIDTH - 2.0 * _MARGIN)
 
     middle = 0.5 * _HEIGHT
-    left, right = column(low), column(high)
-    parts = [f'<line class="track" x1="{left:.1f}" x2="{right:.1f}" y1="{middle}" y2="{middle}"/>']
-    for bound, place in ((parameter.lower, left), (parameter.upper, right)):
+    parts = [element("line", css="track", x1=column(low), x2=column(high), y1=middle, y2=middle)]
+    for bound in (parameter.lower, parameter.upper):
         if math.isfinite(bound):
-            parts.append(
-                f'<line class="stop" x1="{place:.1f}" x2="{place:.1f}" y1="{middle - 5}"'
-                f' y2="{middle + 5}"/>'
-            )
+            parts.append(_stroke("stop", column(bound), middle - 5.0, middle + 5.0))
     if interval is not None:
         start, end = column(interval[0]), column(interval[1])
+        width = max(end - start, 1.5)
         parts.append(
-            f'<rect class="interval" x="{start:.1f}" y="{middle - 3}"'
-            f' width="{max(end - start, 1.5):.1f}" height="6"/>'
+            element("rect", css="interval", x=start, y=middle - 3.0, width=width, height=6.0)
         )
     if math.isfinite(parameter.initial):
-        place = column(parameter.initial)
-        parts.append(f'<circle class="start" r="3.5" cx="{place:.1f}" cy="{middle}"/>')
+        start = column(parameter.initial)
+        parts.append(element("circle", css="start", r=3.5, cx=start, cy=middle))
     if math.isfinite(parameter.value):
-        place = column(parameter.value)
-        parts.append(
-            f'<line class="value" x1="{place:.1f}" x2="{place:.1f}" y1="2" y2="{_HEIGHT - 2}"/>'
-        )
+        parts.append(_stroke("value", column(parameter.value), 2.0, _HEIGHT - 2.0))
     label = (
         f"{number(parameter.value)} between {number(parameter.lower)} and "
         f"{number(parameter.upper)}, started at {number(parameter.initial)}"
     )
-    return Markup(
-        '<svg class="bounds" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
-    ).format(f"{_WIDTH:g}", f"{_HEIGHT:g}", label, Markup("".join(parts)))
+    size = f"0 0 {_WIDTH:g} {_HEIGHT:g}"
+    return element("svg", *parts, css="bounds", viewBox=size, role="img", aria_label=label)
+
+
+def _stroke(css: str, x: float, top: float, bottom: float) -> Markup:
+    return element("line", css=css, x1=x, x2=x, y1=top, y2=bottom)
 
 
 def _range(parameter: ParameterEstimate, inside: list[float]) -> tuple[float, float]:

@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from sysid_ros.outcome import FloatArray
 from sysid_ros.report.diagnostics import ResidualDiagnostics
-from sysid_ros.report.svg.frame import Axis, Frame
+from sysid_ros.report.svg.axis import Axis
+from sysid_ros.report.svg.frame import Frame
 from sysid_ros.sysid.fit_result import Iteration
 
 
@@ -22,14 +23,7 @@ def cost_chart(trace: Sequence[Iteration]) -> Markup:
         Axis.over(costs, "cost", logarithmic=True),
         f"Cost over iterations, from {costs[0]:.4g} to {costs[-1]:.4g}",
     )
-    dots = Markup("").join(
-        Markup('<circle class="dot" r="2.5" cx="{}" cy="{}"/>').format(
-            *(f"{part:.1f}" for part in frame.point(number, cost))
-        )
-        for number, cost in zip(numbers, costs)
-        if cost > 0.0
-    )
-    return frame.svg(frame.path(numbers, costs, "fitted"), dots)
+    return frame.svg(frame.path(numbers, costs, "fitted"), frame.dots(numbers, costs))
 
 
 def parameter_chart(trace: Sequence[Iteration], index: int) -> Markup:
@@ -87,7 +81,7 @@ def autocorrelation_chart(entry: ResidualDiagnostics) -> Markup:
         f"Autocorrelation of the residual of {entry.signal}",
     )
     return frame.svg(
-        frame.band(-entry.white_limit, entry.white_limit, "band"),
+        frame.band(-entry.white_limit, entry.white_limit),
         frame.path([0.0, float(entry.lags[-1])], [0.0, 0.0], "zero"),
         frame.path(entry.lags.tolist(), entry.autocorrelation.tolist(), "fitted"),
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from sysid_ros.outcome import FloatArray
+from sysid_ros.report.svg.element import element, text, turned_text
 
 _CELL = 34.0
 _NUMBERS_UP_TO = 14
@@ -29,33 +30,37 @@ def heatmap(names: Sequence[str], matrix: FloatArray) -> Markup:
     parts = []
     for row, name in enumerate(names):
         middle = margin + (row + 0.5) * cell
-        parts.append(
-            f'<text class="tick" x="{margin - 5:.1f}" y="{middle + 4:.1f}" text-anchor="end">'
-            f"{escape(name)}</text>"
-            f'<text class="tick" transform="translate({middle + 4:.1f} {margin - 5:.1f})'
-            f' rotate(-90)">{escape(name)}</text>'
-        )
+        parts.append(text(name, margin - 5.0, middle + 4.0, css="tick", anchor="end"))
+        parts.append(turned_text(name, middle + 4.0, margin - 5.0, css="tick", anchor="start"))
         for column in range(count):
-            parts.append(
-                _cell(matrix[row, column], margin + column * cell, middle - 0.5 * cell, cell)
-            )
-    size = margin + count * cell + 2.0
-    return Markup(
-        '<svg class="heatmap" width="{0}" height="{0}" viewBox="0 0 {0} {0}" role="img"'
-        ' aria-label="Correlation matrix of {1} parameters">{2}</svg>'
-    ).format(f"{size:.0f}", count, Markup("".join(parts)))
+            left = margin + column * cell
+            parts.extend(_cell(float(matrix[row, column]), left, middle - 0.5 * cell, cell))
+    size = f"{margin + count * cell + 2.0:.0f}"
+    return element(
+        "svg",
+        *parts,
+        css="heatmap",
+        width=size,
+        height=size,
+        viewBox=f"0 0 {size} {size}",
+        role="img",
+        aria_label=f"Correlation matrix of {count} parameters",
+    )
 
 
-def _cell(value: float, x: float, y: float, size: float) -> str:
-    css = "positive" if value > 0 else "negative"
-    rect = (
-        f'<rect class="{css}" x="{x:.1f}" y="{y:.1f}" width="{size - 1:g}" height="{size - 1:g}"'
-        f' fill-opacity="{min(abs(value), 1.0):.2f}"><title>{value:.3f}</title></rect>'
+def _cell(value: float, x: float, y: float, size: float) -> list[Markup]:
+    square = element(
+        "rect",
+        element("title", f"{value:.3f}"),
+        css="positive" if value > 0.0 else "negative",
+        x=x,
+        y=y,
+        width=size - 1.0,
+        height=size - 1.0,
+        fill_opacity=f"{min(abs(value), 1.0):.2f}",
     )
     if size < _CELL:
-        return rect
-    strong = " strong" if abs(value) > 0.6 else ""
-    return rect + (
-        f'<text class="cell{strong}" x="{x + 0.5 * size:.1f}" y="{y + 0.5 * size + 4:.1f}"'
-        f' text-anchor="middle">{value:.2f}</text>'
-    )
+        return [square]
+    css = "cell strong" if abs(value) > 0.6 else "cell"
+    center, base = x + 0.5 * size, y + 0.5 * size + 4.0
+    return [square, text(f"{value:.2f}", center, base, css=css)]

@@ -1,0 +1,62 @@
+"""One axis of a chart: its range and its round numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Range, label and scale. ``low < high``; both are positive if ``logarithmic``."""
+
+    low: float
+    high: float
+    label: str
+    logarithmic: bool = False
+
+    @classmethod
+    def over(
+        cls, values: Iterable[float], label: str, *, logarithmic: bool = False, pad: float = 0.05
+    ) -> Axis:
+        """An axis that covers the usable among ``values`` with a margin of ``pad``."""
+        usable = [v for v in values if math.isfinite(v) and (v > 0.0 or not logarithmic)]
+        low, high = (min(usable), max(usable)) if usable else (1.0, 2.0)
+        if logarithmic:
+            if high / low < 10.0:  # less than a decade has no ticks
+                low, high = low / 3.0, high * 3.0
+            return cls(low, high, label, logarithmic=True)
+        if high <= low:
+            half = 0.5 * abs(low) or 1.0
+            low, high = low - half, high + half
+        margin = pad * (high - low)
+        return cls(low - margin, high + margin, label)
+
+    def fraction(self, value: float) -> float:
+        """Where ``value`` lies, 0 at the low end and 1 at the high end."""
+        if self.logarithmic:
+            if value <= 0.0:
+                return 0.0
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    def ticks(self, count: int = 5) -> list[float]:
+        """About ``count`` round values within the range."""
+        if self.logarithmic:
+            first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+            every = max(1, math.ceil((last - first + 1) / count))
+            return [10.0**power for power in range(first, last + 1, every)]
+        raw = (self.high - self.low) / count
+        magnitude = 10.0 ** math.floor(math.log10(raw))
+        step = next(
+            (m * magnitude for m in (1.0, 2.0, 5.0) if m * magnitude >= raw), 10 * magnitude
+        )
+        first, last = math.ceil(self.low / step), math.floor(self.high / step)
+        return [index * step for index in range(first, last + 1)]
+
+    def tick_text(self, tick: float) -> str:
+        """A short text for one of :meth:`ticks`."""
+        if self.logarithmic and not 0.01 <= tick <= 1000.0:
+            return f"1e{round(math.log10(tick))}"
+        return f"{tick:.4g}".replace("e-0", "e-").replace("e+0", "e")
