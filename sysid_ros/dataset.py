@@ -5,20 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import DataError, ExperimentError
+from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import locate_bag, locate_model
-from sysid_ros.experiment.schema import Experiment, SequenceConfig, SignalConfig, SignalKind
+from sysid_ros.experiment.schema import Experiment, SequenceConfig, SignalKind
 from sysid_ros.model_source import (
     file_hash,
     load_spec,
-    sensor_name,
     spec_from_description,
     with_state_sensors,
 )
@@ -26,12 +25,15 @@ from sysid_ros.recording.bag import open_recording
 from sysid_ros.recording.mapped import MappedRecording
 from sysid_ros.recording.quality import TopicQuality
 from sysid_ros.recording.signal_map import map_recording
-from sysid_ros.recording.splits import Split, contiguous_split
+from sysid_ros.recording.splits import contiguous_split
+from sysid_ros.recording.text import read_text
 from sysid_ros.recording.time_series import control_time_series, measured_time_series
 from sysid_ros.sysid.timeseries import TimeSeries
 from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
 
 FloatArray = npt.NDArray[np.float64]
+
+SPLIT_GAP = 0.5  # s, between the fitted and the held-out part of one recording
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ def _load_models(
             file = locate_model(path, experiment_file=experiment.path, data_dir=data_dir)
             spec, digest = load_spec(file), file_hash(file)
         else:
-            text = _description(experiment, config, data_dir)
+            text = _description(experiment, experiment.model_topic or "", config, data_dir)
             spec = spec_from_description(text, name)
             digest = hashlib.sha256(text.encode()).hexdigest()
         models[name] = _Model(spec, with_state_sensors(spec, experiment.signals), digest)
@@ -171,29 +173,22 @@ def _load_models(
 
 
 def _description(
-    experiment: Experiment, config: SequenceConfig, data_dir: Path | None
+    experiment: Experiment, topic: str, config: SequenceConfig, data_dir: Path | None
 ) -> str:
-    """The robot description that the experiment's model topic carries in a bag."""
+    """The robot description that a topic carries in a bag."""
     path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
-    assert experiment.model_topic is not None
     with open_recording(path) as recording:
-        return read_text(recording, experiment.model_topic)
+        return read_text(recording, topic)
 
 
 def _map(
     experiment: Experiment, config: SequenceConfig, name: str, data_dir: Path | None
 ) -> MappedRecording:
     path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
-    signals = [
-        signal
-        if signal.kind is SignalKind.ACTUATOR
-        else replace(signal, kind=SignalKind.SENSOR, name=sensor_name(signal))
-        for signal in experiment.signals
-    ]
     with open_recording(path) as recording:
         return map_recording(
             recording,
-            signals,
+            experiment.signals,
             clock=experiment.clock,
             max_gap=experiment.fit.max_gap,
             name=name,
@@ -233,7 +228,7 @@ def reference_state(spec: mujoco.MjSpec) -> FloatArray:
 
 def _noise(experiment: Experiment) -> dict[str, float]:
     return {
-        sensor_name(signal): signal.noise
+        signal.label: signal.noise
         for signal in experiment.signals
         if signal.noise is not None and signal.kind is not SignalKind.ACTUATOR
     }
@@ -256,4 +251,42 @@ def _undriven(experiment: Experiment, models: Mapping[str, _Model]) -> tuple[str
     return tuple(
         f"No signal drives actuator {name!r}; its control is taken as zero throughout."
         for name in sorted(idle)
+    )
+
+
+def _split_by_time(
+    groups: Sequence[ModelSequences], fraction: float
+) -> tuple[tuple[ModelSequences, ...], tuple[ModelSequences, ...]]:
+    """Hold out the end of every sequence, with a gap that filters do not reach across."""
+    training, validation = [], []
+    for group in groups:
+        parts = [
+            contiguous_split(
+                float(measured.times[0]), float(measured.times[-1]), fraction, gap=SPLIT_GAP
+            )
+            for measured in group.sensordata
+        ]
+        training.append(_cut_group(group, [part.training for part in parts]))
+        validation.append(_cut_group(group, [part.validation for part in parts]))
+    return tuple(training), tuple(validation)
+
+
+def _cut_group(
+    group: ModelSequences, spans: Sequence[tuple[float, float]]
+) -> ModelSequences:
+    return ModelSequences(
+        group.name,
+        group.spec,
+        group.sequence_name,
+        group.initial_state,
+        group.control,
+        [_between(series, *span) for series, span in zip(group.sensordata, spans, strict=True)],
+        allow_missing_sensors=True,
+    )
+
+
+def _between(series: TimeSeries, start: float, end: float) -> TimeSeries:
+    kept = (series.times >= start) & (series.times <= end)
+    return TimeSeries(
+        series.times[kept], series.data[kept], series.signal_mapping, series.interpolation
     )

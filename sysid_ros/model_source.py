@@ -49,13 +49,6 @@ def spec_from_description(xml: str, source: str) -> mujoco.MjSpec:
     return spec
 
 
-def sensor_name(signal: SignalConfig) -> str:
-    """The sensor that shows a measured signal: its own, or the one made for a joint's state."""
-    if signal.kind in _SENSOR_OF_STATE:
-        return f"{signal.name}_{signal.kind.value}"
-    return signal.name
-
-
 def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> mujoco.MjSpec:
     """A copy of the spec with a sensor for every measured ``qpos`` and ``qvel``.
 
@@ -66,10 +59,9 @@ def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> 
     _check_names(spec, signals)
     existing = {sensor.name for sensor in spec.sensors}
     for signal in signals:
-        name = sensor_name(signal)
-        if signal.kind in _SENSOR_OF_STATE and name not in existing:
+        if signal.kind in _SENSOR_OF_STATE and signal.label not in existing:
             spec.add_sensor(
-                name=name,
+                name=signal.label,
                 type=_SENSOR_OF_STATE[signal.kind],
                 objtype=mujoco.mjtObj.mjOBJ_JOINT,
                 objname=signal.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import mujoco
@@ -49,12 +49,17 @@ class Candidate:
         """Settings of the signal called ``name``."""
         return self.signals.get(name, UNCHANGED)
 
-    def same_rollout(self, other: Candidate) -> bool:
-        """Whether both simulate alike and differ at most in how sensors are read."""
+    def same_rollout(self, other: Candidate, start_sensors: Collection[str]) -> bool:
+        """Whether both simulate alike and differ at most in how sensors are read.
+
+        Args:
+          other: Another candidate.
+          start_sensors: Sensors that starts are read from.
+        """
         if self.model is not other.model:
             return False
-        names = (self.model.actuator(i).name for i in range(self.model.nu))
-        return all(self.settings(name) == other.settings(name) for name in names)
+        names = [self.model.actuator(i).name for i in range(self.model.nu)]
+        return all(self.settings(name) == other.settings(name) for name in [*names, *start_sensors])
 
 
 class CandidateBuilder:

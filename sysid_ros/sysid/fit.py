@@ -265,7 +265,7 @@ class _Fit:
             interval_method=uncertainty.method,
             singular_values=uncertainty.singular_values,
             unidentifiable=describe_open_directions(
-                uncertainty, problem.params.scalar_names(), problem.scale
+                uncertainty, problem.params.scalar_names(), _width(problem)
             ),
             optimizer=self._settings.optimizer,
         )
@@ -284,7 +284,7 @@ def _uncertainty(problem: WindowedProblem, solution: Solution, method: str) -> C
     margin = 1e-6 * problem.scale
     return covariance(
         eliminate_starts(solution.linearization),
-        problem.scale,
+        _width(problem),
         (theta > problem.lower + margin) & (theta < problem.upper - margin),
         method=method,
         n_samples=sum(w.n_samples for w in problem.windows),
@@ -300,6 +300,12 @@ _MESSAGES = {
     "may be non-smooth here, try another start or a longer window",
     FitStatus.CANCELED: "canceled; the best parameters so far are kept",
 }
+
+
+def _width(problem: WindowedProblem) -> FloatArray:
+    """Distance of the bounds, or the magnitude of a parameter without finite ones."""
+    width = problem.upper - problem.lower
+    return np.where(np.isfinite(width) & (width > 0.0), width, problem.scale)
 
 
 def _estimates(

@@ -193,7 +193,10 @@ class WindowedProblem:
     ) -> Iterator[WindowRows]:
         """Simulate all columns of some windows in one batch."""
         base = columns[0].candidate
-        simulated = [c for c in columns if c.step == 0.0 or not c.candidate.same_rollout(base)]
+        sensors = {name for window in windows for name in window.start_sensors}
+        simulated = [
+            c for c in columns if c.step == 0.0 or not c.candidate.same_rollout(base, sensors)
+        ]
         jobs = []
         for window, deviation in zip(windows, deviations, strict=True):
             jobs += [window.job(column.candidate, deviation) for column in simulated]

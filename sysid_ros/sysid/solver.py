@@ -43,7 +43,7 @@ class SolverSettings:
 
     max_iterations: int = 50
     time_limit: float | None = None
-    cost_tolerance: float = 1e-7
+    cost_tolerance: float = 1e-6
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ position. What nothing measures starts at the model's reference with a wide prio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -15,21 +16,30 @@ import numpy.typing as npt
 import scipy.interpolate
 import scipy.signal
 
+from sysid_ros.sysid.candidate import SignalSettings
 from sysid_ros.sysid.timeseries import TimeSeries
 
 FloatArray = npt.NDArray[np.float64]
 
-_POSITION = {int(mujoco.mjtSensor.mjSENS_JOINTPOS), int(mujoco.mjtSensor.mjSENS_BALLQUAT)}
-_VELOCITY = {int(mujoco.mjtSensor.mjSENS_JOINTVEL), int(mujoco.mjtSensor.mjSENS_BALLANGVEL)}
+_POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
+_VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
 
 
 @dataclass(frozen=True)
 class MeasuredJoint:
-    """One scalar joint's measured motion as functions of time."""
+    """One scalar joint's measured motion as functions of time.
 
-    position: scipy.interpolate.PPoly  # rad or m
-    velocity: scipy.interpolate.PPoly  # rad/s or m/s
-    velocity_spread: float  # how much the velocity varies, the scale of an uninformed prior
+    Attributes:
+      sensor: The position sensor it was read from.
+      position: rad or m.
+      velocity: rad/s or m/s.
+      velocity_spread: How much the velocity varies, the scale of an uninformed prior.
+    """
+
+    sensor: str
+    position: scipy.interpolate.BSpline
+    velocity: scipy.interpolate.BSpline
+    velocity_spread: float
 
 
 class StartReader:
@@ -54,18 +64,33 @@ class StartReader:
         self._base = base
         self._joints = _measured_joints(model, sensordata, velocity_filter)
 
-    def state(self, t: float, velocity_offset: float) -> FloatArray:
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """The position sensors that starts are read from."""
+        return tuple(motion.sensor for motion in self._joints.values())
+
+    def state(
+        self, t: float, velocity_offset: float, settings: Sequence[SignalSettings]
+    ) -> FloatArray:
         """The state at ``t``, velocities taken at ``t + velocity_offset``.
+
+        Args:
+          t: Instant, s.
+          velocity_offset: Where velocities belong relative to positions, s.
+          settings: How each of :attr:`sensors` differs from the model's; undone here.
 
         Returns:
           ``mjSTATE_FULLPHYSICS`` vector (time, qpos, qvel, act), shape (nstate,); time is 0.
         """
         state = self._base.copy()
         state[0] = 0.0
-        for joint, motion in self._joints.items():
-            state[1 + self._model.jnt_qposadr[joint]] = motion.position(t)
+        for (joint, motion), setting in zip(self._joints.items(), settings, strict=True):
+            shown = t + setting.delay
+            position = (motion.position(shown) - setting.bias) / setting.gain
+            state[1 + self._model.jnt_qposadr[joint]] = position
             dof = self._model.jnt_dofadr[joint]
-            state[1 + self._model.nq + dof] = motion.velocity(t + velocity_offset)
+            velocity = motion.velocity(shown + velocity_offset) / setting.gain
+            state[1 + self._model.nq + dof] = velocity
         return state
 
     def spread(self) -> FloatArray:
@@ -88,6 +113,7 @@ def _measured_joints(
     model: mujoco.MjModel, sensordata: TimeSeries, cutoff: float
 ) -> dict[int, MeasuredJoint]:
     positions: dict[int, tuple[FloatArray, FloatArray]] = {}
+    sensors: dict[int, str] = {}
     velocities: dict[int, tuple[FloatArray, FloatArray]] = {}
     for name, (_, columns) in (sensordata.signal_mapping or {}).items():
         sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
@@ -95,12 +121,13 @@ def _measured_joints(
             continue
         samples = _finite(sensordata.times, sensordata.data[:, columns[0]])
         kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
-        if kind in _POSITION and len(samples[0]) >= 4:
+        if kind == _POSITION and len(samples[0]) >= 4:
             positions.setdefault(joint, samples)
-        elif kind in _VELOCITY and len(samples[0]) >= 4:
+            sensors.setdefault(joint, name)
+        elif kind == _VELOCITY and len(samples[0]) >= 4:
             velocities.setdefault(joint, samples)
     return {
-        joint: _measured_joint(*samples, velocities.get(joint), cutoff)
+        joint: _measured_joint(sensors[joint], samples, velocities.get(joint), cutoff)
         for joint, samples in positions.items()
     }
 
@@ -111,16 +138,16 @@ def _finite(times: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArr
 
 
 def _measured_joint(
-    times: FloatArray,
-    positions: FloatArray,
+    sensor: str,
+    samples: tuple[FloatArray, FloatArray],
     velocity: tuple[FloatArray, FloatArray] | None,
     cutoff: float,
 ) -> MeasuredJoint:
-    slope = filtered_velocity(times, positions, cutoff)
+    slope = filtered_velocity(*samples, cutoff)
     if velocity is not None:
         slope = scipy.interpolate.make_interp_spline(*velocity, k=1)
-    spread = float(np.std(slope(times)))
-    return MeasuredJoint(scipy.interpolate.make_interp_spline(times, positions, k=1), slope, spread)
+    position = scipy.interpolate.make_interp_spline(*samples, k=1)
+    return MeasuredJoint(sensor, position, slope, float(np.std(slope(samples[0]))))
 
 
 def filtered_velocity(

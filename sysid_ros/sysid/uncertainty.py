@@ -20,10 +20,13 @@ from sysid_ros.sysid.solver import ReducedSystem
 FloatArray = npt.NDArray[np.float64]
 
 MIN_CLUSTERS = 6
-# Relative size of a singular value below which its direction counts as undetermined.
-RANK_TOLERANCE = 1e-5
+# A direction whose standard error reaches this share of the bounds' width is open: it is the
+# standard deviation of a uniform distribution, so the data says no more than the bounds.
+OPEN_ERROR = 1.0 / np.sqrt(12.0)
+# With columns of unit length, an eigenvalue below this is zero up to finite differences.
+RANK_TOLERANCE = 1e-9
 # Share in a unit direction above which a parameter counts as part of it.
-INVOLVED = 0.05
+INVOLVED = 0.1
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def no_covariance(p: int) -> Covariance:
 
 def covariance(
     system: ReducedSystem,
-    scale: FloatArray,
+    width: FloatArray,
     free: npt.NDArray[np.bool_],
     *,
     method: str,
@@ -63,7 +66,7 @@ def covariance(
 
     Args:
       system: The Gauss-Newton model there, starts eliminated.
-      scale: Typical magnitude per parameter, (p,).
+      width: Distance of each parameter's bounds, or its magnitude where they are infinite, (p,).
       free: Parameters strictly inside their bounds, (p,); the others count as fixed.
       method: ``"clustered"`` or ``"white"``; too few windows fall back to white.
       n_samples: Number of residuals.
@@ -72,38 +75,62 @@ def covariance(
     Returns:
       Covariance with NaN for parameters at a bound or in an open direction.
     """
-    p = scale.size
-    scaling = np.outer(scale, scale)
+    p = width.size
+    dof = float(max(1, n_samples - p))
+    variance = residual_square / dof
+    scaling = np.outer(width, width)
     hessian = system.hessian * scaling
-    values, vectors = np.linalg.eigh(hessian)
-    threshold = RANK_TOLERANCE**2 * max(values.max(initial=0.0), 1e-300)
-    open_directions = vectors[:, values <= threshold].T
-    active = np.flatnonzero(free)
-    keep = np.ix_(active, active)
-    bread = np.linalg.pinv(hessian[keep], rcond=RANK_TOLERANCE**2, hermitian=True)
+    open_directions = _open_directions(hessian, variance)
+    involved = involved_in(open_directions)
+    closed = np.flatnonzero(free & ~involved)
+    keep = np.ix_(closed, closed)
+    # What is open must stay out of the inverse, where it would drown everything else; what it is
+    # correlated with is thereby judged with it fixed.
+    bread = np.linalg.inv(hessian[keep]) if closed.size else np.zeros((0, 0))
     n_clusters = len(system.window_gradients)
-    clustered = method == "clustered" and n_clusters >= max(MIN_CLUSTERS, active.size + 2)
+    clustered = method == "clustered" and n_clusters >= max(MIN_CLUSTERS, closed.size + 2)
     if clustered:
         dof = float(n_clusters - 1)
-        shares = (system.window_hessians * scaling)[:, active][:, :, active]
-        scores = (system.window_gradients * scale)[:, active]
+        shares = (system.window_hessians * scaling)[:, closed][:, :, closed]
+        scores = (system.window_gradients * width)[:, closed]
         scaled = bread @ _leverage_corrected_meat(shares, scores, bread) @ bread
         scaled *= (n_clusters - 1) / n_clusters
     else:
-        dof = float(max(1, n_samples - p))
-        scaled = bread * residual_square / dof
+        scaled = bread * variance
     matrix = np.full((p, p), np.nan)
     matrix[keep] = scaled * scaling[keep]
-    opened = involved_in(open_directions)
-    matrix[opened] = np.nan
-    matrix[:, opened] = np.nan
     return Covariance(
         matrix,
         dof,
         "clustered" if clustered else "white",
-        np.sqrt(np.maximum(values[::-1], 0.0)),
+        np.sqrt(np.maximum(np.linalg.eigvalsh(hessian)[::-1], 0.0)),
         open_directions,
     )
+
+
+def _open_directions(hessian: FloatArray, variance: float) -> FloatArray:
+    """Unit directions, in bounds' widths, about which the data says nothing: (k, p).
+
+    Either the columns of the Jacobian are dependent (up to finite differences), or the standard
+    error along the direction is no smaller than the bounds allow anyway.
+    """
+    p = hessian.shape[0]
+    if p == 0:
+        return np.zeros((0, 0))
+    length = np.sqrt(np.diag(hessian))
+    silent = length <= np.sqrt(RANK_TOLERANCE) * max(length.max(), 1e-300)
+    length = np.where(silent, 1.0, length)
+    values, vectors = np.linalg.eigh(hessian / np.outer(length, length))
+    dependent = [vectors[:, i] / length for i in np.flatnonzero(values <= RANK_TOLERANCE)]
+    values, vectors = np.linalg.eigh(hessian)
+    vague = [vectors[:, i] for i in np.flatnonzero(values <= variance / OPEN_ERROR**2)]
+    if not dependent and not vague:
+        return np.zeros((0, p))
+    columns = np.stack([v / np.linalg.norm(v) for v in [*dependent, *vague]])
+    # Both criteria may have found the same direction: keep an orthonormal basis of their span.
+    _, singular, basis = np.linalg.svd(columns, full_matrices=False)
+    directions: FloatArray = basis[singular > 0.1]
+    return directions
 
 
 def involved_in(directions: FloatArray) -> npt.NDArray[np.bool_]:
@@ -132,14 +159,14 @@ def _leverage_corrected_meat(
 
 
 def describe_open_directions(
-    covariance: Covariance, names: Sequence[str], scale: FloatArray
+    covariance: Covariance, names: Sequence[str], width: FloatArray
 ) -> tuple[str, ...]:
     """Say in words which combinations of parameters the data leaves open.
 
     Args:
       covariance: With its open directions.
       names: Parameter names, (p,).
-      scale: Their typical magnitudes, (p,).
+      width: The width of their bounds, (p,).
 
     Returns:
       One sentence per open direction.
@@ -151,10 +178,10 @@ def describe_open_directions(
             name = names[int(members[0])] if members.size else "?"
             sentences.append(f"the data says nothing about {name}; freeze it or excite it")
             continue
-        relative = direction[members] * scale[members]
+        change = direction[members] * width[members]
         changes = ", ".join(
-            f"{names[i]} {'up' if change > 0 else 'down'} by {abs(change):.3g}"
-            for i, change in zip(members, relative, strict=True)
+            f"{names[i]} {'up' if amount > 0 else 'down'} by {abs(amount):.3g}"
+            for i, amount in zip(members, change / np.abs(change).max(), strict=True)
         )
         sentences.append(
             f"only a combination of {', '.join(names[i] for i in members)} is determined: "

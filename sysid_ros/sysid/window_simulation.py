@@ -43,8 +43,9 @@ class WindowSimulation:
     ) -> None:
         self.sequence = sequence
         self.window = window
-        offset = -0.5 * model.opt.timestep if is_semi_implicit(model) else 0.0
-        self._measured_start = reader.state(window.start, offset)
+        self._reader = reader
+        self._velocity_offset = -0.5 * model.opt.timestep if is_semi_implicit(model) else 0.0
+        self._start_cache: tuple[tuple[SignalSettings, ...], FloatArray] | None = None
         self.spread = reader.spread() if estimate_start else np.zeros(0)
         self.model = model
         self._columns = np.array([signal.column for signal in sequence.signals])
@@ -58,6 +59,11 @@ class WindowSimulation:
     def n_start(self) -> int:
         """Unknowns of the start: 2 nv + na where it is estimated, otherwise 0."""
         return int(self.spread.size)
+
+    @property
+    def start_sensors(self) -> tuple[str, ...]:
+        """Position sensors whose settings move the measured start."""
+        return self._reader.sensors
 
     @property
     def n_samples(self) -> int:
@@ -94,7 +100,9 @@ class WindowSimulation:
           deviation: Tangent-space difference from the measured start in (qpos, qvel, act), shape
             (n_start,).
         """
-        return RolloutJob(candidate.model, self._start(deviation), self._control(candidate))
+        return RolloutJob(
+            candidate.model, self._start(candidate, deviation), self._control(candidate)
+        )
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
         """Predicted minus measured.
@@ -115,8 +123,8 @@ class WindowSimulation:
         residual: FloatArray = gain * predicted + bias - samples.values
         return residual
 
-    def _start(self, deviation: FloatArray) -> FloatArray:
-        state = self._measured_start.copy()
+    def _start(self, candidate: Candidate, deviation: FloatArray) -> FloatArray:
+        state = self._measured_start(candidate).copy()
         if deviation.size:
             model = self.model
             qpos = state[1 : 1 + model.nq].copy()
@@ -124,6 +132,13 @@ class WindowSimulation:
             state[1 : 1 + model.nq] = qpos
             state[1 + model.nq : 1 + model.nq + model.nv + model.na] += deviation[model.nv :]
         return state
+
+    def _measured_start(self, candidate: Candidate) -> FloatArray:
+        settings = tuple(candidate.settings(name) for name in self._reader.sensors)
+        if self._start_cache is None or self._start_cache[0] != settings:
+            state = self._reader.state(self.window.start, self._velocity_offset, settings)
+            self._start_cache = (settings, state)
+        return self._start_cache[1]
 
     def _control(self, candidate: Candidate) -> FloatArray:
         settings = tuple(candidate.settings(name) for name in self._actuators)

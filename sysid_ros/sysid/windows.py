@@ -17,12 +17,14 @@ import numpy.typing as npt
 
 from sysid_ros.errors import DataError
 from sysid_ros.sysid.control import SignalIntegral
+from sysid_ros.sysid.mappings import SUFFIXES, SignalType
 from sysid_ros.sysid.observation import row_offset
 from sysid_ros.sysid.timeseries import TimeSeries
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
+CONTROL_SUFFIX = SUFFIXES[SignalType.MjCtrl]
 MIN_STEPS = 4  # the interpolating cubic needs four rows
 
 
@@ -141,11 +143,12 @@ def control_integrals(
     for actuator in range(model.nu):
         column = actuator
         if control.signal_mapping is not None:
-            name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, actuator)
-            if name not in control.signal_mapping:
+            name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, actuator) or ""
+            key = name if name in control.signal_mapping else name + CONTROL_SUFFIX
+            if key not in control.signal_mapping:
                 integrals.append(None)
                 continue
-            column = int(control.signal_mapping[name][1][0])
+            column = int(control.signal_mapping[key][1][0])
         values = control.data[:, column]
         known = np.isfinite(values)
         held = interpolation[column] == "zoh"
