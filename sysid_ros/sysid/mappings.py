@@ -64,6 +64,14 @@ def sensor_mapping(model: Any) -> dict[str, tuple[SignalType, IntArray]]:
     return mapping
 
 
+def sensor_id(model: Any, name: str) -> int:
+    """The id of a sensor by its name in a mapping; -1 where there is none."""
+    known = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR.value, name)
+    if known >= 0:
+        return int(known)
+    return list(sensor_mapping(model)).index(name) if name in sensor_mapping(model) else -1
+
+
 def control_mapping(model: Any) -> dict[str, tuple[SignalType, IntArray]]:
     """All actuators that take a command and their columns in ``ctrl``."""
     mapping = {}
@@ -80,6 +88,20 @@ def control_columns(model: Any, actuator: int) -> tuple[int, int]:
     if hasattr(model, "actuator_ctrladr"):  # several commands per actuator, MuJoCo 4
         return int(model.actuator_ctrladr[actuator]), int(model.actuator_ctrlnum[actuator])
     return actuator, 1
+
+
+def input_actuators(model: Any) -> IntArray:
+    """The id of the actuator that each column of ``ctrl`` belongs to, (nu,)."""
+    ids = np.zeros(int(model.nu), dtype=np.intp)
+    for i in range(_actuators(model)):
+        address, width = control_columns(model, i)
+        ids[address : address + width] = i
+    return ids
+
+
+def actuator_names(model: Any) -> list[str]:
+    """Names of all actuators, by id."""
+    return [_name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) for i in range(_actuators(model))]
 
 
 def state_mappings(

@@ -71,7 +71,7 @@ class Parameter:
             value lies outside its bounds, shapes differ, or a standard deviation is not positive.
         """
         self.name = name
-        self.nominal = np.atleast_1d(np.array(nominal, dtype=np.float64))
+        self.nominal: FloatArray = np.atleast_1d(np.array(nominal, dtype=np.float64))
         self.min_value = self._as_shaped("min_value", min_value)
         self.max_value = self._as_shaped("max_value", max_value)
         self.prior = None if prior is None else self._checked_prior(prior)
@@ -81,7 +81,7 @@ class Parameter:
         self.inertia_type: InertiaType | None = None
         self.scale_rot_inertia = False
         self._check_bounds()
-        self._value = self.nominal.copy()
+        self._value: FloatArray = self.nominal.copy()
 
     @property
     def value(self) -> FloatArray:

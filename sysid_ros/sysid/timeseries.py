@@ -14,6 +14,7 @@ from sysid_ros.errors import unknown_name
 from sysid_ros.sysid import mappings, timeseries_io
 from sysid_ros.sysid.interpolation import check_method, interpolate, interpolate_columns
 from sysid_ros.sysid.mappings import SignalError, SignalMapping, SignalType
+from sysid_ros.sysid.series_checks import check_mapping, check_times, locked, two_dimensional
 
 FloatArray = npt.NDArray[np.float64]
 SignalMappingType = dict[str, tuple[SignalType, npt.NDArray[np.intp]]]
@@ -44,12 +45,12 @@ class TimeSeries:
           SignalError: Empty arrays, times not one-dimensional, finite and strictly increasing,
             lengths that differ, or a mapping or interpolation that does not fit the columns.
         """
-        object.__setattr__(self, "times", _locked(self.times))
-        object.__setattr__(self, "data", _locked(self.data))
-        _check_times(self.times, self.data)
+        object.__setattr__(self, "times", locked(self.times))
+        object.__setattr__(self, "data", locked(self.data))
+        check_times(self.times, self.data)
         columns = self.data.shape[1] if self.data.ndim > 1 else 1
         if self.signal_mapping is not None:
-            _check_mapping(self.signal_mapping, columns)
+            check_mapping(self.signal_mapping, columns)
         if self.interpolation is not None:
             object.__setattr__(self, "interpolation", tuple(self.interpolation))
             if len(self.interpolation) != columns:
@@ -109,7 +110,7 @@ class TimeSeries:
         Raises:
           SignalError: A name is unknown, or the widths do not add up to d.
         """
-        table = _two_dimensional(data)
+        table = two_dimensional(data)
         if names is None:
             mapping = mappings.sensor_mapping(model)
             expected, what = int(model.nsensordata), "match model sensors dim"
@@ -142,7 +143,7 @@ class TimeSeries:
         Raises:
           SignalError: A name is unknown, or the widths do not add up to d.
         """
-        table = _two_dimensional(data)
+        table = two_dimensional(data)
         if names is None:
             mapping, expected = mappings.control_mapping(model), int(model.nu)
         else:
@@ -172,7 +173,7 @@ class TimeSeries:
         Raises:
           SignalError: A width is not positive, or the widths do not add up to d.
         """
-        table = _two_dimensional(data)
+        table = two_dimensional(data)
         mapping: SignalMappingType = {}
         column = 0
         for item in signals:
@@ -378,48 +379,3 @@ class TimeSeries:
 
     def _with(self, times: FloatArray, data: FloatArray) -> TimeSeries:
         return TimeSeries(times, data, self.signal_mapping, self.interpolation)
-
-
-def _locked(array: npt.ArrayLike) -> FloatArray:
-    """A float64 array that nobody can write to; a copy unless it was already locked."""
-    given = np.asarray(array)
-    if given.dtype == np.float64 and not given.flags.writeable and given.base is None:
-        return given
-    copy = np.array(given, dtype=np.float64)
-    copy.flags.writeable = False
-    return copy
-
-
-def _check_times(times: FloatArray, data: FloatArray) -> None:
-    if times.size == 0:
-        raise SignalError("Empty arrays are not allowed in TimeSeries")
-    if times.ndim != 1:
-        raise SignalError(f"times must be a 1D array, got {times.ndim}D array")
-    if data.ndim == 0 or len(times) != len(data):
-        length = len(data) if data.ndim else 0
-        raise SignalError(f"Length of times ({len(times)}) and data ({length}) must match")
-    if not np.all(np.isfinite(times)):
-        raise SignalError(f"times[{int(np.argmin(np.isfinite(times)))}] is not a finite number")
-    steps = np.diff(times)
-    if not np.all(steps > 0):
-        i = int(np.argmin(steps > 0))
-        raise SignalError(
-            f"times must be strictly increasing: times[{i}] = {times[i]:.9g} s is followed by "
-            f"{times[i + 1]:.9g} s"
-        )
-
-
-def _check_mapping(mapping: SignalMapping, columns: int) -> None:
-    for name, (_, indices) in mapping.items():
-        beyond = [int(i) for i in np.atleast_1d(indices) if not 0 <= i < columns]
-        if beyond:
-            raise SignalError(
-                f"signal {name!r} is mapped to column {beyond[0]}, the data has {columns}"
-            )
-
-
-def _two_dimensional(data: npt.ArrayLike) -> FloatArray:
-    table = np.asarray(data, dtype=np.float64)
-    if table.ndim != 2:
-        raise SignalError("The 'data' array must be 2-dimensional (Time x Features).")
-    return table

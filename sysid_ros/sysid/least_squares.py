@@ -1,0 +1,170 @@
+"""The optimizers behind :func:`sysid_ros.sysid.optimize.optimize`, with one kind of result."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.optimize
+from mujoco import minimize
+
+from sysid_ros.sysid.fit_result import FitStatus
+from sysid_ros.sysid.objective import Objective, finite_difference_jacobian
+from sysid_ros.sysid.robust import RobustNorm
+
+FloatArray = npt.NDArray[np.float64]
+
+_STEP = float(np.finfo(np.float64).eps ** 0.5)  # of finite differences, as scipy and mujoco have it
+_INFINITE = 1e12  # stands for an infinite bound where an optimizer needs a finite one
+
+_SCIPY_STATUS = {0: FitStatus.MAX_ITERATIONS, 1: FitStatus.CONVERGED, 2: FitStatus.CONVERGED,
+                 3: FitStatus.CONVERGED, 4: FitStatus.CONVERGED}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """What an optimizer found, in free components.
+
+    Attributes:
+      x: The solution, (n,).
+      jacobian: Of the residual there, (m, n), rows weighted by the loss.
+      gradient: Of the cost there, (n,).
+      status: How it ended.
+      message: The same in words.
+      iterations: Accepted steps.
+      jacobians: Jacobians computed.
+    """
+
+    x: FloatArray
+    jacobian: FloatArray
+    gradient: FloatArray
+    status: FitStatus
+    message: str
+    iterations: int
+    jacobians: int
+
+
+def minimize_mujoco(
+    objective: Objective, *, max_iters: int, verbose: bool, options: Mapping[str, Any]
+) -> Minimum:
+    """Levenberg-Marquardt with box bounds of ``mujoco.minimize``, differences in one batch."""
+    low, high = (np.clip(bound, -_INFINITE, _INFINITE) for bound in objective.bounds)
+    settings = dict(options)
+    user_callback = settings.pop("iter_callback", None)
+
+    def on_iteration(trace: list[Any]) -> None:
+        step = trace[-1]
+        gradient = _free_gradient(step.grad[:, 0], step.candidate[:, 0], (low, high))
+        norm = float(np.linalg.norm(gradient))
+        objective.report(len(trace) - 1, step.candidate[:, 0], float(step.objective), norm)
+        if user_callback is not None:
+            user_callback(trace)
+
+    xtol = settings.setdefault("xtol", 1e-8)
+    gtol = settings.setdefault("gtol", 1e-8)
+    x, trace = minimize.least_squares(
+        objective.start,
+        objective,
+        bounds=[low, high],
+        norm=RobustNorm(objective.loss),
+        max_iter=max_iters,
+        verbose=minimize.Verbosity.FULLITER,  # less would leave out Jacobian and gradient
+        output=sys.stdout if verbose else io.StringIO(),
+        iter_callback=on_iteration,
+        **settings,
+    )
+    final = trace[-1]
+    status, message = _mujoco_status(trace, (low, high), max_iters, xtol, gtol)
+    weight = np.sqrt(objective.loss.hessian_weight(final.residual))
+    return Minimum(
+        x,
+        final.jacobian * weight,
+        final.grad[:, 0],
+        status,
+        message,
+        len(trace) - 1,
+        len(trace),
+    )
+
+
+def minimize_scipy(
+    objective: Objective,
+    *,
+    batched: bool,
+    max_iters: int,
+    verbose: bool,
+    options: Mapping[str, Any],
+) -> Minimum:
+    """``scipy.optimize.least_squares``; differences one by one or in one batch."""
+    settings = dict(options)
+    relative_step = settings.pop("diff_step", _STEP)
+
+    def jacobian(x: FloatArray) -> FloatArray:
+        residual = objective.at(x)
+        result = finite_difference_jacobian(
+            objective, x, relative_step=relative_step, batched=batched
+        )
+        gradient = result.T @ (objective.loss.gradient_weight(residual) * residual)
+        norm = float(np.linalg.norm(_free_gradient(gradient, x, objective.bounds)))
+        cost = objective.loss.cost(residual)
+        objective.report(len(objective.history), x, cost, norm)
+        return result
+
+    found = scipy.optimize.least_squares(
+        objective,
+        np.clip(objective.start, *objective.bounds),
+        jac=jacobian,
+        bounds=objective.bounds,
+        loss=objective.loss.name,
+        f_scale=objective.loss.scale,
+        max_nfev=max_iters,
+        verbose=2 if verbose else 0,
+        **settings,
+    )
+    steps = len(objective.history)
+    if not steps or not np.array_equal(objective.history[-1][1][objective.free], found.x):
+        gradient = _free_gradient(found.grad, found.x, objective.bounds)
+        objective.report(steps, found.x, float(found.cost), float(np.linalg.norm(gradient)))
+    return Minimum(
+        found.x,
+        np.asarray(found.jac),
+        found.grad,
+        _SCIPY_STATUS[found.status],
+        found.message,
+        len(objective.history) - 1,
+        steps,
+    )
+
+
+def _mujoco_status(
+    trace: list[Any],
+    bounds: tuple[FloatArray, FloatArray],
+    max_iters: int,
+    xtol: float,
+    gtol: float,
+) -> tuple[FitStatus, str]:
+    """How ``mujoco.minimize`` ended, which it prints but does not return."""
+    steps, final = trace[:-1], trace[-1]
+    gradient = _free_gradient(final.grad[:, 0], final.candidate[:, 0], bounds)
+    if np.linalg.norm(gradient) <= gtol:
+        return FitStatus.CONVERGED, "the gradient vanishes"
+    if steps:
+        length = np.linalg.norm(steps[-1].step)
+        if length < xtol * (xtol + np.linalg.norm(steps[-1].candidate)):
+            return FitStatus.CONVERGED, "the step vanishes"
+    if len(steps) >= max_iters:
+        return FitStatus.MAX_ITERATIONS, f"the limit of {max_iters} iterations is reached"
+    return FitStatus.STALLED, "no step lowers the cost any further"
+
+
+def _free_gradient(
+    gradient: FloatArray, x: FloatArray, bounds: tuple[FloatArray, FloatArray]
+) -> FloatArray:
+    """The gradient without components that point out of the bounds."""
+    blocked = ((x <= bounds[0]) & (gradient > 0.0)) | ((x >= bounds[1]) & (gradient < 0.0))
+    return np.where(blocked, 0.0, gradient)

@@ -1,0 +1,289 @@
+"""A residual function: simulates what it must, compares, and remembers its threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.sysid import mappings
+from sysid_ros.sysid.candidate import SignalSettings
+from sysid_ros.sysid.declared_signals import signal_settings, with_declared_signals
+from sysid_ros.sysid.discrepancy import compare
+from sysid_ros.sysid.mappings import SignalError, SignalType
+from sysid_ros.sysid.model_modifier import apply_param_modifiers
+from sysid_ros.sysid.modifiers import SignalModifier
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.residual_options import (
+    ResidualOptions,
+)
+from sysid_ros.sysid.rollout_pool import RolloutPool
+from sysid_ros.sysid.step_controls import (
+    StepControls,
+    averaged_controls,
+    ordered_controls,
+    sampled_controls,
+)
+from sysid_ros.sysid.sysid_rollout import Simulation, all_states, trajectories
+from sysid_ros.sysid.timeseries import TimeSeries
+from sysid_ros.sysid.trajectory import ModelSequences, SystemTrajectory
+
+FloatArray = npt.NDArray[np.float64]
+Residuals = tuple[list[FloatArray], list[list[TimeSeries]], list[list[TimeSeries]]]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Recordings of one model, and how to make the model."""
+
+    build: Callable[[ParameterDict], Any]
+    recordings: Sequence[SystemTrajectory]
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """One set of parameter values.
+
+    Attributes:
+      params: The values.
+      model_key: What the models depend on; equal keys share models.
+      commands: Corrections of the commands by actuator.
+    """
+
+    params: ParameterDict
+    model_key: bytes
+    commands: Mapping[str, SignalSettings]
+
+    @property
+    def key(self) -> tuple[bytes, tuple[tuple[str, SignalSettings], ...]]:
+        """What the simulations depend on."""
+        return self.model_key, tuple(sorted(self.commands.items()))
+
+
+_Simulated = dict[tuple[int, Any], "list[SystemTrajectory]"]
+
+
+class ResidualFunction:
+    """A residual with its settings; keeps threads and the latest simulations between calls.
+
+    The models' specs must not be changed between calls.
+    """
+
+    def __init__(self, options: ResidualOptions) -> None:
+        """Keep the settings."""
+        self.options = options
+        self._pool: RolloutPool | None = None
+        self._latest: _Simulated = {}
+
+    def __call__(self, x: FloatArray, params: ParameterDict, **overrides: Any) -> Residuals:
+        """See :func:`residual`; keyword arguments override the settings for this call."""
+        if overrides:
+            return ResidualFunction(replace(self.options, **overrides))(x, params)
+        if not self.options.models_sequences:
+            raise SignalError("no recordings: models_sequences is empty")
+        groups = [self._group(sequences) for sequences in self.options.models_sequences]
+        return self.evaluate(x, params, groups)
+
+    def evaluate(self, x: FloatArray, params: ParameterDict, groups: list[Group]) -> Residuals:
+        """Residuals of all groups' recordings for every column of ``x``."""
+        x = np.asarray(x, dtype=np.float64)
+        columns = x.reshape(len(x), -1).T if x.ndim > 1 else [x]
+        actuators = {
+            name
+            for group in groups
+            for recording in group.recordings[:1]
+            for name in mappings.actuator_names(recording.model)
+        }
+        candidates = [self._candidate(column, params, actuators) for column in columns]
+        run = self._simulated if self.options.custom_rollout is None else self._custom
+        simulated = run(candidates, groups)
+        residuals: list[FloatArray] = []
+        predictions: list[list[TimeSeries]] = []
+        records: list[list[TimeSeries]] = []
+        for g, group in enumerate(groups):
+            for r, recording in enumerate(group.recordings):
+                parts = [
+                    self._compared(candidate, recording, simulated[g, candidate.key][r])
+                    for candidate in candidates
+                ]
+                stacked = np.stack([np.ravel(part[0]) for part in parts], axis=-1)
+                residuals.append(stacked if x.ndim > 1 else stacked[:, 0])
+                predictions.append([part[1] for part in parts])
+                records.append([part[2] for part in parts])
+        pulls = [_prior_residual(candidate.params) for candidate in candidates]
+        if pulls[0].size:
+            pulled = np.stack(pulls, axis=-1)
+            residuals.append(pulled if x.ndim > 1 else pulled[:, 0])
+        return residuals, predictions, records
+
+    def _group(self, sequences: ModelSequences) -> Group:
+        build, spec = self.options.build_model, sequences.spec
+        if build is apply_param_modifiers:  # works on a copy by itself
+            return Group(lambda params: build(params, spec), sequences.measured_rollout)
+        return Group(lambda params: build(params, spec.copy()), sequences.measured_rollout)
+
+    def _candidate(self, x: FloatArray, params: ParameterDict, actuators: set[str]) -> _Candidate:
+        own = params.copy()
+        own.update_from_vector(x)
+        key = x.tobytes()
+        if self.options.build_model is apply_param_modifiers:
+            shaping = [p for p in own.values() if not isinstance(p.modifier, SignalModifier)]
+            shaping = [p for p in shaping if p.modifier is not None]
+            key = b"".join(p.as_vector().tobytes() + str(id(p.modifier)).encode() for p in shaping)
+        commands = {n: each for n, each in signal_settings(own).items() if n in actuators}
+        return _Candidate(own, key, commands)
+
+    def _simulated(self, candidates: list[_Candidate], groups: list[Group]) -> _Simulated:
+        """All simulations that are not known yet, in as few native calls as possible."""
+        wanted = {
+            (g, candidate.key): candidate for g in range(len(groups)) for candidate in candidates
+        }
+        known: _Simulated = {}
+        if len(candidates) > 1:  # a parameter of a signal leaves the latest simulation as it is
+            known = {key: self._latest[key] for key in wanted if key in self._latest}
+        models: dict[tuple[int, bytes], Any] = {}
+        jobs: list[Simulation] = []
+        counts: list[tuple[tuple[int, Any], int]] = []
+        for key, candidate in wanted.items():
+            if key in known:
+                continue
+            g = key[0]
+            if (g, candidate.model_key) not in models:
+                models[g, candidate.model_key] = groups[g].build(candidate.params)
+            model = models[g, candidate.model_key]
+            for recording in groups[g].recordings:
+                controls = self._controls(model, recording.control, candidate.commands)
+                jobs.append(Simulation(model, recording.initial_state, controls))
+            counts.append((key, len(groups[g].recordings)))
+        done = iter(trajectories(self._threads(), jobs))
+        fresh = {key: [next(done) for _ in range(count)] for key, count in counts}
+        result = {**known, **fresh}
+        if len(candidates) == 1:
+            self._latest = result
+        return result
+
+    def _custom(self, candidates: list[_Candidate], groups: list[Group]) -> _Simulated:
+        """The user's own rollout, called once per recording with all candidates."""
+        candidates = list({candidate.key: candidate for candidate in candidates}.values())
+        result: _Simulated = {(g, c.key): [] for g in range(len(groups)) for c in candidates}
+        custom = self.options.custom_rollout
+        assert custom is not None  # noqa: S101  (for the type checker)
+        for g, group in enumerate(groups):
+            models = [group.build(candidate.params) for candidate in candidates]
+            datas = [mujoco.MjData(models[0]) for _ in range(self._threads().n_threads)]
+            for recording in group.recordings:
+                control = recording.control
+                if self.options.resample_true:
+                    control = control.resample(target_dt=float(models[0].opt.timestep))
+                runs = custom(
+                    models=models,
+                    datas=datas,
+                    control_signal=[control] * len(models),
+                    initial_states=[recording.initial_state] * len(models),
+                    param_dicts=[candidate.params for candidate in candidates],
+                    rollout_signal_mapping=mappings.sensor_mapping(models[0]),
+                    rollout_state_mapping=all_states(models[0]),
+                    ctrl_mapping=mappings.control_mapping(models[0]),
+                )
+                for candidate, trajectory in zip(candidates, runs, strict=True):
+                    result[g, candidate.key].append(trajectory)
+        return result
+
+    def _controls(
+        self, model: Any, control: TimeSeries, commands: Mapping[str, SignalSettings]
+    ) -> StepControls:
+        if not self.options.resample_true:
+            return StepControls(control.times[:-1], ordered_controls(model, control)[:-1])
+        if commands or self.options.stamping == "true":
+            centred = self.options.stamping == "true"
+            return averaged_controls(model, control, commands, centred=centred)
+        return sampled_controls(model, control)
+
+    def _compared(
+        self, candidate: _Candidate, recording: SystemTrajectory, simulated: SystemTrajectory
+    ) -> tuple[FloatArray, TimeSeries, TimeSeries]:
+        options, model = self.options, simulated.model
+        state = None if simulated.state is None else simulated.state.data
+        # A simulation starts at its state's time with the recording's first command.
+        shift = float(recording.control.times[0] - recording.initial_state[0])
+        predicted, measured = simulated.sensordata, recording.sensordata
+        if options.modify_residual is not None:
+            result = options.modify_residual(
+                candidate.params,
+                _shifted(predicted, shift),
+                measured,
+                model,
+                options.return_pred_all,
+                state=state,
+            )
+            _check_same_signals(result[1], result[2])
+            return result
+        _check_types(measured, options.enabled_observations)
+        if options.resample_true:
+            # Subtracting is exact where adding an epoch would round.
+            measured = _shifted(measured, -shift)
+        else:
+            # The simulation's first sample is one step after the recording's.
+            measured = TimeSeries(predicted.times, measured.data[1:], measured.signal_mapping)
+        transform = with_declared_signals(
+            options.signal_transform, candidate.params, measured, model
+        )
+        names = (measured.signal_mapping or mappings.sensor_mapping(model)).keys()
+        residual, predicted, measured = compare(
+            predicted,
+            measured,
+            model,
+            options.comparison(options.signal_transform),
+            corrections=transform.corrections(names, candidate.params),
+            state=state,
+        )
+        return residual, _shifted(predicted, shift), _shifted(measured, shift)
+
+    def _threads(self) -> RolloutPool:
+        if self._pool is None:
+            self._pool = RolloutPool(self.options.n_threads)
+        return self._pool
+
+
+def _shifted(series: TimeSeries, seconds: float) -> TimeSeries:
+    """The series with its times later by ``seconds``."""
+    if seconds == 0.0:
+        return series
+    return TimeSeries(
+        series.times + seconds, series.data, series.signal_mapping, series.interpolation
+    )
+
+
+def _check_types(measured: TimeSeries, enabled: Sequence[tuple[str, SignalType]]) -> None:
+    for name, declared in enabled:
+        kind = measured.get_indices(name)[0]
+        if kind is not declared:
+            raise SignalError(
+                f"Observation type error: {name} is of type {kind} but declared as {declared}."
+            )
+
+
+def _check_same_signals(predicted: TimeSeries, measured: TimeSeries) -> None:
+    ours, theirs = predicted.signal_mapping or {}, measured.signal_mapping or {}
+    same = ours.keys() == theirs.keys() and all(
+        np.array_equal(ours[name][1], theirs[name][1]) for name in ours
+    )
+    if not same:
+        raise SignalError(
+            "modify_residual returned a prediction with the signals "
+            f"{list(ours)} and a measurement with the signals {list(theirs)}; they must be the same"
+        )
+
+
+def _prior_residual(params: ParameterDict) -> FloatArray:
+    """How far each free parameter is from its prior, in standard deviations."""
+    pulls = [
+        ((parameter.value - parameter.prior[0]) / parameter.prior[1]).ravel()
+        for parameter in params.free()
+        if parameter.prior is not None
+    ]
+    return np.concatenate(pulls) if pulls else np.empty(0)

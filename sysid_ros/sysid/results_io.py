@@ -1,0 +1,143 @@
+"""The files of a fit: parameters, models and numbers, none of them a pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import OutputError
+from sysid_ros.sysid import timeseries_io
+from sysid_ros.sysid.atomic import replacing, write_text
+from sysid_ros.sysid.intervals import calculate_intervals
+from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.trajectory import ModelSequences
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def save_results(
+    experiment_results_folder: str | os.PathLike[str],
+    models_sequences: Sequence[ModelSequences],
+    initial_params: ParameterDict,
+    opt_params: ParameterDict,
+    opt_result: Mapping[str, Any],
+    residual_fn: Callable[..., Any],
+) -> None:
+    """Write everything about a fit into a folder.
+
+    ``params_x_0.yaml`` and ``params_x_hat.yaml`` (loaded by ``ParameterDict.load_from_disk``),
+    ``result.json`` (status, message, cost, counts, and each parameter with its 95 % interval),
+    ``arrays.npz`` (x, jac, grad, fun, covariance, intervals), and for every model the identified
+    ``<name>.xml`` with its files in ``assets``, which loads on its own.
+
+    Args:
+      experiment_results_folder: Made where it does not exist.
+      models_sequences: The models.
+      initial_params: Parameters before the fit.
+      opt_params: Parameters after it.
+      opt_result: What :func:`optimize` returned.
+      residual_fn: The residual function that was minimized.
+
+    Raises:
+      OutputError: The folder or a file cannot be written.
+      ModelError: A model does not compile or lacks a file.
+    """
+    folder = Path(experiment_results_folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write to {folder}: {error.strerror}") from error
+    initial_params.save_to_disk(folder / "params_x_0.yaml")
+    opt_params.save_to_disk(folder / "params_x_hat.yaml")
+    residuals, *_ = residual_fn(opt_params.as_vector(), opt_params)
+    covariance, half_widths = calculate_intervals(residuals, opt_result["jac"])
+    arrays = {
+        "x": np.asarray(opt_result["x"]),
+        "jac": np.asarray(opt_result["jac"]),
+        "grad": np.asarray(opt_result["grad"]),
+        "fun": np.concatenate([np.ravel(part) for part in residuals]),
+        "covariance": covariance,
+        "intervals": half_widths,
+    }
+    timeseries_io.save_npz(folder / "arrays.npz", arrays)
+    document = _document(initial_params, opt_params, opt_result, half_widths)
+    write_text(folder / "result.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
+    for sequences in models_sequences:
+        spec = apply_param_modifiers_spec(opt_params, sequences.spec)
+        _save_model(spec, folder, sequences.name)
+
+
+def _document(
+    initial: ParameterDict,
+    found: ParameterDict,
+    result: Mapping[str, Any],
+    half_widths: FloatArray,
+) -> dict[str, Any]:
+    counts = {
+        name: result[name]
+        for name in ("iterations", "evaluations", "jacobians", "elapsed")
+        if name in result
+    }
+    low, high = found.get_bounds()
+    intervals = half_widths if len(half_widths) else np.full(found.size, np.inf)
+    units = [p.unit for p in found.free() for _ in range(p.size)]
+    rows = zip(
+        found.scalar_names(),
+        units,
+        initial.as_vector(),
+        found.as_vector(),
+        low,
+        high,
+        intervals,
+        strict=True,
+    )
+    return {
+        "status": getattr(result.get("status"), "value", result.get("status")),
+        "message": str(result.get("message", "")),
+        "cost": _number(result.get("cost", np.nan)),
+        **counts,
+        "parameters": {
+            name: {
+                "unit": unit,
+                "initial": float(before),
+                "value": float(value),
+                "bounds": [_number(lower), _number(upper)],
+                "interval": [_number(value - half), _number(value + half)],
+            }
+            for name, unit, before, value, lower, upper, half in rows
+        },
+    }
+
+
+def _number(value: float) -> float | None:
+    """A number for JSON, which has neither infinity nor NaN."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _save_model(spec: Any, folder: Path, name: str) -> None:
+    """Write a model and its files; models of one fit share the assets folder."""
+    from sysid_ros.results.model_file import ASSET_FOLDER, write_model
+
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".model-") as temporary:
+        path = write_model(spec, Path(temporary))
+        for asset in sorted((path.parent / ASSET_FOLDER).glob("*")):
+            target = folder / ASSET_FOLDER / asset.name
+            content = asset.read_bytes()
+            if target.exists() and target.read_bytes() != content:
+                raise OutputError(
+                    f"{target} exists with other content; models of one fit cannot have different "
+                    "files of the same name"
+                )
+            target.parent.mkdir(exist_ok=True)
+            with replacing(target) as stream:
+                stream.write(content)
+        with replacing(folder / f"{name}.xml") as stream:
+            stream.write(path.read_bytes())
