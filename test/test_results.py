@@ -222,6 +222,29 @@ def test_finished_fit_replaces_its_checkpoint(tmp_path: Path, spec: mujoco.MjSpe
     assert not (result.folder / "checkpoint.json").exists()
 
 
+def test_failed_writing_keeps_the_checkpoint(
+    tmp_path: Path, spec: mujoco.MjSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    work = open_work_folder(tmp_path, "arm")
+    write_checkpoint(work, step(0, 9.0, 1.0))
+    monkeypatch.setattr("sysid_ros.results.writing.write_signals", full)
+    with pytest.raises(OutputError, match="No space left"):
+        write_results(synthetic(), spec, tmp_path, partial=work)
+    assert [path.name for path in work.iterdir()] == ["checkpoint.json"]
+
+
+def test_killed_while_writing_results(tmp_path: Path) -> None:
+    work = open_work_folder(tmp_path, "arm")
+    write_checkpoint(work, step(0, 9.0, 1.0))
+    (work / "residuals.npz").write_bytes(b"half")
+    (work / "assets").mkdir()
+    folder = finalize_checkpoint(work).folder
+    assert {path.name for path in folder.iterdir()} == {"result.json", "parameters.yaml"}
+
+
 def test_no_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="no iteration was finished"):
         finalize_checkpoint(tmp_path)

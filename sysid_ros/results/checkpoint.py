@@ -14,7 +14,7 @@ from sysid_ros.results.document import document_from, iteration_entry
 from sysid_ros.results.folder import is_work_folder, publish, translated_os_errors
 from sysid_ros.results.parameters_file import write_parameters
 from sysid_ros.results.reading import iteration_from
-from sysid_ros.results.result_folder import ResultFolder
+from sysid_ros.results.result_folder import PARAMETERS, RESULT, ResultFolder, clear
 from sysid_ros.results.strict_json import write_json
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration, ParameterEstimate
 
@@ -71,8 +71,9 @@ def finalize_checkpoint(
         raise OutputError(f"{folder} holds no {CHECKPOINT_FILE}: no iteration was finished")
     outcome = _outcome(_read(path), status, message, title)
     with translated_os_errors(folder):
-        write_json(folder / "result.json", document_from(outcome))
-        write_parameters(folder / "parameters.yaml", outcome)
+        clear(folder)  # the fit may have been killed while it wrote its results
+        write_json(folder / RESULT, document_from(outcome))
+        write_parameters(folder / PARAMETERS, outcome)
         path.unlink()
     final = publish(folder) if is_work_folder(folder) else folder
     return ResultFolder.at(final)

@@ -17,8 +17,7 @@ from sysid_ros.errors import ModelError
 from sysid_ros.results.assets import Assets
 from sysid_ros.results.folder import replace_file
 from sysid_ros.results.full_precision import restore_precision
-
-ASSET_FOLDER = "assets"
+from sysid_ros.results.result_folder import ASSETS, MODEL
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def write_model(
         raise ModelError(f"the identified model does not compile: {error}") from error
     restore_precision(root, model_spec, model)
     _take_assets_along(root, model_spec, folder)
-    path = folder / "model.xml"
+    path = folder / MODEL
     replace_file(path, ET.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")
     try:
         mujoco.MjModel.from_xml_path(str(path))
@@ -103,5 +102,5 @@ def _take_assets_along(root: ET.Element, spec: mujoco.MjSpec, folder: Path) -> N
     for attribute in ("assetdir", "meshdir", "texturedir", "strippath"):
         compiler.attrib.pop(attribute, None)
     if assets.kept:
-        compiler.set("assetdir", ASSET_FOLDER)
-        assets.write(folder / ASSET_FOLDER)
+        compiler.set("assetdir", ASSETS)
+        assets.write(folder / ASSETS)

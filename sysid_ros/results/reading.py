@@ -14,6 +14,7 @@ from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.outcome import Outcome, Score
 from sysid_ros.recording.quality import TopicQuality
 from sysid_ros.results.document import FORMAT, HASH_PREFIX, VERSION_PREFIX
+from sysid_ros.results.result_folder import RESIDUALS, RESULT
 from sysid_ros.results.signals_file import read_signals
 from sysid_ros.sysid.fit_result import (
     FitResult,
@@ -44,14 +45,14 @@ def read_results(folder: str | os.PathLike[str]) -> Outcome:
       ResultError: If the folder holds no ``result.json`` that this version understands.
     """
     path = Path(folder)
-    document = _read_document(path / "result.json")
+    document = _read_document(path / RESULT)
     try:
         return Outcome(
             title=document["title"],
             fit=_fit(document),
             training=_score(document["training"]),
             validation=_score(document["validation"]),
-            sequences=read_signals(path / "residuals.npz"),
+            sequences=read_signals(path / RESIDUALS),
             quality=tuple(TopicQuality(**topic) for topic in document["quality"]),
             verdict=document["verdict"],
             warnings=tuple(document["warnings"]),

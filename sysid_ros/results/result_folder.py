@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
+
+RESULT = "result.json"
+PARAMETERS = "parameters.yaml"
+MODEL = "model.xml"
+ASSETS = "assets"  # folder of the files that model.xml names
+RESIDUALS = "residuals.npz"
+REPORT = "report.html"
 
 
 @dataclass(frozen=True)
@@ -22,13 +30,20 @@ class ResultFolder:
         """Name the files that ``folder`` holds."""
 
         def present(name: str) -> Path | None:
-            return folder / name if (folder / name).exists() else None
+            return folder / name if (folder / name).is_file() else None
 
         return cls(
             folder=folder,
-            result=folder / "result.json",
-            parameters=folder / "parameters.yaml",
-            model=present("model.xml"),
-            residuals=present("residuals.npz"),
-            report=present("report.html"),
+            result=folder / RESULT,
+            parameters=folder / PARAMETERS,
+            model=present(MODEL),
+            residuals=present(RESIDUALS),
+            report=present(REPORT),
         )
+
+
+def clear(folder: Path) -> None:
+    """Remove the files of a result that was begun in ``folder``; what else is there stays."""
+    for name in (RESULT, PARAMETERS, MODEL, RESIDUALS, REPORT):
+        (folder / name).unlink(missing_ok=True)
+    shutil.rmtree(folder / ASSETS, ignore_errors=True)

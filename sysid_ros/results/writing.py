@@ -22,7 +22,14 @@ from sysid_ros.results.folder import (
 )
 from sysid_ros.results.model_file import StartState, write_model
 from sysid_ros.results.parameters_file import write_parameters
-from sysid_ros.results.result_folder import ResultFolder
+from sysid_ros.results.result_folder import (
+    PARAMETERS,
+    REPORT,
+    RESIDUALS,
+    RESULT,
+    ResultFolder,
+    clear,
+)
 from sysid_ros.results.signals_file import write_signals
 from sysid_ros.results.strict_json import write_json
 
@@ -53,20 +60,24 @@ def write_results(
       a warning: the numbers of a long fit are not lost for that.
 
     Raises:
-      OutputError: If it cannot be written; nothing is left behind then.
+      OutputError: If it cannot be written; nothing but ``partial`` with its checkpoint is left
+        behind then.
     """
     work = partial or open_work_folder(output_dir, outcome.title)
     try:
         with translated_os_errors(Path(output_dir)):
             outcome = _with_model(outcome, spec, work, start_state)
-            write_json(work / "result.json", document_from(outcome))
-            write_parameters(work / "parameters.yaml", outcome)
-            write_signals(work / "residuals.npz", outcome.sequences)
-            replace_file(work / "report.html", render_report(outcome).encode())
+            write_json(work / RESULT, document_from(outcome))
+            write_parameters(work / PARAMETERS, outcome)
+            write_signals(work / RESIDUALS, outcome.sequences)
+            replace_file(work / REPORT, render_report(outcome).encode())
             (work / CHECKPOINT_FILE).unlink(missing_ok=True)
         return ResultFolder.at(publish(work))
     except BaseException:
-        discard(work)
+        if partial is None:
+            discard(work)
+        else:
+            clear(work)  # the checkpoint in it is still worth something
         raise
 
 
