@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,21 @@ def body_attributes() -> list[Attribute]:
     """The rows for bodies.
 
     ``mass`` and ``mass_ipos`` scale the rotational inertia about the centre of mass with the
-    mass: the same body of another density. ``inertia`` is free in all ten parameters.
+    mass: the same body of another density. ``com_x`` to ``com_z`` move the centre of mass in the
+    body's frame and keep the inertia about it. ``inertia`` is free in all ten parameters.
     """
     return [
         Attribute("body", "mass", "kg", 1, scaled(*_MASS_FACTOR), _read_mass, _write_mass),
         Attribute(
             "body", "mass_ipos", "kg, m, m, m", 4, _mass_ipos_bounds, _read_mass_ipos,
             _write_mass_ipos, ("mass", "x", "y", "z"),
+        ),
+        *(
+            Attribute(
+                "body", f"com_{axis}", "m", 1, _com_bounds, partial(_read_com, i),
+                partial(_write_com, i),
+            )
+            for i, axis in enumerate("xyz")
         ),
         Attribute("body", "inertia", "", 10, theta_bounds, _read_theta, _write_theta, THETA_NAMES),
         Attribute("body", "gravcomp", "", 1, non_negative(2.0), _read_gravcomp, _write_gravcomp),
@@ -98,6 +107,21 @@ def _mass_ipos_bounds(nominal: FloatArray) -> tuple[FloatArray, FloatArray]:
     lower, upper = nominal + _OFFSET[0], nominal + _OFFSET[1]
     lower[0], upper[0] = _MASS_FACTOR[0] * nominal[0], _MASS_FACTOR[1] * nominal[0]
     return lower, upper
+
+
+def _com_bounds(nominal: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return nominal + _OFFSET[0], nominal + _OFFSET[1]
+
+
+def _read_com(axis: int, spec: Any, name: str) -> FloatArray:
+    return scalar(read_inertia(spec, name).ipos[axis])
+
+
+def _write_com(axis: int, spec: Any, name: str, value: FloatArray) -> None:
+    inertia = read_inertia(spec, name)
+    ipos = np.array(inertia.ipos, dtype=float)
+    ipos[axis] = value[0]
+    write_inertia(spec, name, BodyInertia(inertia.mass, ipos, inertia.iquat, inertia.inertia))
 
 
 def _read_theta(spec: Any, name: str) -> FloatArray:

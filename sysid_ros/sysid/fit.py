@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,9 @@ from sysid_ros.sysid.backends import minimize_with
 from sysid_ros.sysid.candidate import CandidateBuilder
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration, ParameterEstimate
 from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import Linearization, ModelGroup, WindowedProblem
+from sysid_ros.sysid.problem import Linearization, ModelGroup, Point, WindowedProblem
 from sysid_ros.sysid.rollout_batch import RolloutBatch
 from sysid_ros.sysid.solver import Solution, SolverSettings, eliminate_starts
 from sysid_ros.sysid.starts import StartReader
@@ -41,6 +42,8 @@ FloatArray = npt.NDArray[np.float64]
 
 NOISE_ROUNDS = 3
 NOISE_SETTLED = 0.05  # relative change of every noise level below which no further round is run
+NOISE_TOLERANCE = 1e-3  # relative decrease of the cost that ends a round with unsettled noise
+BOUND_MARGIN = 1e-4  # share of the bounds' width within which a value counts as at the bound
 MIN_RELATIVE_NOISE = 1e-6  # of a signal's spread; keeps noise-free data from infinite weights
 
 
@@ -203,28 +206,39 @@ class _Fit:
         self._trace: list[Iteration] = []
 
     def run(self) -> FitResult:
+        """Fit with provisional noise levels until they settle, then to full precision."""
         point = self._problem.initial_point()
         iterations = 0
-        for remaining in reversed(range(NOISE_ROUNDS)):
-            solution = minimize_with(
-                self._settings.optimizer,
-                self._problem,
-                point,
-                SolverSettings(
-                    self._settings.max_iterations - iterations, self._settings.time_limit
-                ),
-                on_iteration=self._record,
-                first_iteration=iterations,
-                started=self._began,
-            )
+        unsettled = NOISE_ROUNDS if self._unknown_noise() else 0
+        while True:
+            solution = self._minimize(point, iterations, precise=not unsettled)
             point = solution.point
             iterations += solution.iterations
-            settled = solution.status in (FitStatus.CONVERGED, FitStatus.STALLED)
-            if not remaining or not settled or solution.linearization is None:
-                break
-            if not self._update_noise(solution.linearization):
-                break
-        return self._result(solution, iterations)
+            stopped = solution.status not in (FitStatus.CONVERGED, FitStatus.STALLED)
+            if stopped or not unsettled or solution.linearization is None:
+                return self._result(solution, iterations)
+            moved = self._update_noise(solution.linearization)
+            unsettled = unsettled - 1 if moved else 0
+
+    def _minimize(self, point: Point, iterations: int, *, precise: bool) -> Solution:
+        settings = SolverSettings(
+            max_iterations=self._settings.max_iterations - iterations,
+            time_limit=self._settings.time_limit,
+        )
+        if not precise:
+            settings = replace(settings, cost_tolerance=NOISE_TOLERANCE)
+        return minimize_with(
+            self._settings.optimizer,
+            self._problem,
+            point,
+            settings,
+            on_iteration=self._record,
+            first_iteration=iterations,
+            started=self._began,
+        )
+
+    def _unknown_noise(self) -> bool:
+        return any(_sensor(name) not in self._levels for name in self._problem.noise)
 
     def _record(self, iteration: Iteration) -> None:
         self._trace.append(iteration)
@@ -281,7 +295,7 @@ def _uncertainty(problem: WindowedProblem, solution: Solution, method: str) -> C
     if solution.linearization is None:
         return no_covariance(problem.scale.size)
     theta = solution.point.theta
-    margin = 1e-6 * problem.scale
+    margin = BOUND_MARGIN * _width(problem)
     return covariance(
         eliminate_starts(solution.linearization),
         _width(problem),
@@ -308,24 +322,26 @@ def _width(problem: WindowedProblem) -> FloatArray:
     return np.where(np.isfinite(width) & (width > 0.0), width, problem.scale)
 
 
+def _units(parameter: Parameter) -> list[str]:
+    """One unit per component of a parameter: ``kg, m, m, m`` names four."""
+    units = parameter.unit.split(", ")
+    return units if len(units) == parameter.size else [parameter.unit] * parameter.size
+
+
 def _estimates(
     problem: WindowedProblem, theta: FloatArray, uncertainty: Covariance
 ) -> tuple[ParameterEstimate, ...]:
     initial = problem.params.as_vector()
     errors = np.sqrt(np.diag(uncertainty.matrix))
-    units = [
-        parameter.unit
-        for parameter in problem.params.values()
-        if not parameter.frozen
-        for _ in range(parameter.size)
-    ]
+    units = [unit for parameter in problem.params.free() for unit in _units(parameter)]
+    margin = BOUND_MARGIN * _width(problem)
     opened = involved_in(uncertainty.open_directions)
     estimates = []
     for j, name in enumerate(problem.params.scalar_names()):
         flags = []
-        if theta[j] <= problem.lower[j] + 1e-6 * problem.scale[j]:
+        if theta[j] <= problem.lower[j] + margin[j]:
             flags.append("at lower bound")
-        if theta[j] >= problem.upper[j] - 1e-6 * problem.scale[j]:
+        if theta[j] >= problem.upper[j] - margin[j]:
             flags.append("at upper bound")
         if opened[j]:
             flags.append("unidentifiable")

@@ -17,6 +17,8 @@ from sysid_ros.sysid.windows import SequenceData, Window
 
 FloatArray = npt.NDArray[np.float64]
 
+_FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
+
 
 class WindowSimulation:
     """Prepares the rollouts of one window and turns them into residuals.
@@ -137,8 +139,18 @@ class WindowSimulation:
         settings = tuple(candidate.settings(name) for name in self._reader.sensors)
         if self._start_cache is None or self._start_cache[0] != settings:
             state = self._reader.state(self.window.start, self._velocity_offset, settings)
+            self._settle_filters(state, candidate)
             self._start_cache = (settings, state)
         return self._start_cache[1]
+
+    def _settle_filters(self, state: FloatArray, candidate: Candidate) -> None:
+        """Start low-pass filtered actuators at the command then in force, as if at rest."""
+        model = self.model
+        control = self._control(candidate)[0]
+        for actuator in range(model.nu):
+            if int(model.actuator_dyntype[actuator]) in _FILTERS:
+                address = 1 + model.nq + model.nv + int(model.actuator_actadr[actuator])
+                state[address] = control[actuator]
 
     def _control(self, candidate: Candidate) -> FloatArray:
         settings = tuple(candidate.settings(name) for name in self._actuators)
