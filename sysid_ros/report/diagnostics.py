@@ -11,10 +11,12 @@ import scipy.signal
 import scipy.stats
 
 from sysid_ros.outcome import FloatArray, SequenceFit, SignalFit
+from sysid_ros.report.numbers import unit
 
 _BINS = 41
-_MAX_LAGS = 120
-_SPECTRUM_POINTS = 200
+_MAX_LAGS = 4000
+_MAX_SEGMENT = 8192  # samples per segment of the spectrum
+_POINTS = 200  # per curve
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,11 @@ def _diagnose(signals: list[SignalFit]) -> ResidualDiagnostics | None:
     quantiles, ordered = _normal_plot(pooled)
     longest = max(range(len(parts)), key=lambda i: parts[i].size)
     step = _step(signals[longest].times)
-    correlation = _autocorrelation(parts)
+    lags, correlation = _autocorrelation(parts)
     frequencies, spectrum = _spectrum(parts[longest], step)
     return ResidualDiagnostics(
         signal=signals[0].name,
-        unit=signals[0].unit,
+        unit=unit(signals[0].unit),
         count=pooled.size,
         mean=float(pooled.mean()),
         std=float(pooled.std()),
@@ -79,7 +81,7 @@ def _diagnose(signals: list[SignalFit]) -> ResidualDiagnostics | None:
         density_initial=_density(initial, edges),
         quantiles=quantiles,
         residual_quantiles=ordered,
-        lags=np.arange(correlation.size, dtype=np.float64) * step,
+        lags=lags * step,
         autocorrelation=correlation,
         white_limit=1.96 / float(np.sqrt(pooled.size)),
         frequencies=frequencies,
@@ -108,30 +110,39 @@ def _normal_plot(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.asarray(scipy.stats.norm.ppf(levels), dtype=np.float64), standardised
 
 
-def _autocorrelation(parts: list[FloatArray]) -> FloatArray:
-    """Autocorrelation over all parts, pairs with a missing value left out.
+def _autocorrelation(parts: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Lags in samples and the autocorrelation there, pairs with a missing value left out.
 
-    By sums of products over FFTs of the residual and of its mask, so that gaps cost nothing.
+    By sums of products over FFTs of the residual and of its mask, so that gaps cost nothing and
+    no pair spans two sequences.
     """
     longest = max(part.size for part in parts)
-    lags = min(_MAX_LAGS, longest // 2)
-    products = np.zeros(lags)
-    pairs = np.zeros(lags)
+    count = min(_MAX_LAGS, max(longest // 4, 2))
+    products = np.zeros(count)
+    pairs = np.zeros(count)
     mean = float(np.nanmean(np.concatenate(parts)))
     for part in parts:
         known = np.isfinite(part)
         centred = np.where(known, part - mean, 0.0)
-        size = int(scipy.fft.next_fast_len(part.size + lags, real=True))
+        size = int(scipy.fft.next_fast_len(part.size + count, real=True))
         for source, total in ((centred, products), (known.astype(np.float64), pairs)):
             power = np.abs(np.fft.rfft(source, size)) ** 2
-            total += np.fft.irfft(power, size)[:lags]
-    average = products / np.maximum(pairs, 1.0)
-    return average / average[0] if lags and average[0] > 0.0 else average
+            total += np.fft.irfft(power, size)[:count]
+    average = products / np.maximum(np.round(pairs), 1.0)
+    chosen = np.unique(np.linspace(0, count - 1, _POINTS).astype(np.int64))
+    return chosen.astype(np.float64), (average / average[0])[chosen]
 
 
 def _spectrum(part: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
-    """Welch's power density of one sequence, gaps filled with the mean, thinned for drawing."""
+    """Welch's power density of one sequence, gaps filled with the mean, averaged for drawing."""
     filled = np.where(np.isfinite(part), part, np.nanmean(part))
-    length = min(filled.size, 2 * _SPECTRUM_POINTS)
+    length = min(filled.size, _MAX_SEGMENT)
     frequencies, power = scipy.signal.welch(filled, fs=1.0 / step, nperseg=length)
-    return frequencies[1:], power[1:]
+    frequencies, power = frequencies[1:], power[1:]
+    edges = np.geomspace(frequencies[0], frequencies[-1] * 1.0001, _POINTS + 1)
+    starts = np.unique(np.searchsorted(frequencies, edges[:-1]))
+    counts = np.diff(np.append(starts, frequencies.size))
+    return (
+        np.add.reduceat(frequencies, starts) / counts,
+        np.add.reduceat(power, starts) / counts,
+    )

@@ -65,3 +65,10 @@ def percent_change(before: float, after: float) -> str:
 def plural(count: int, noun: str) -> str:
     """``1 gap``, ``2 gaps``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def unit(text: str) -> str:
+    """A unit with raised exponents: ``kg m²`` for ``kg m^2``."""
+    for plain, raised in (("^2", "²"), ("^3", "³"), ("^-1", "⁻¹"), ("^-2", "⁻²")):
+        text = text.replace(plain, raised)
+    return text

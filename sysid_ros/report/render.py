@@ -46,6 +46,7 @@ def _environment() -> jinja2.Environment:
     environment.filters.update(
         number=numbers.number,
         plural=numbers.plural,
+        unit=numbers.unit,
     )
     environment.globals.update(
         charts=charts, heatmap=heatmap, percent_change=numbers.percent_change

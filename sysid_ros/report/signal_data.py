@@ -14,6 +14,7 @@ import numpy as np
 
 from sysid_ros.outcome import FloatArray, SequenceFit, SignalFit
 from sysid_ros.report.decimate import reduce_curves
+from sysid_ros.report.numbers import unit
 
 # A report stays below 15 MB: 4 million values of 16 bits in base64 are 10.7 MB.
 _VALUE_BUDGET = 4_000_000
@@ -57,7 +58,7 @@ def _signal(signal: SignalFit, points: int, noise: float | None) -> dict[str, An
     )
     return {
         "name": signal.name,
-        "unit": signal.unit,
+        "unit": unit(signal.unit),
         "noise": noise,
         "reduced": curves.reduced,
         "times": _times(curves.times, even=curves.reduced),

@@ -11,7 +11,7 @@ import yaml
 from markupsafe import Markup
 
 from sysid_ros.outcome import FloatArray, Score, SequenceFit, SignalFit
-from sysid_ros.report.numbers import number, percent_change, to_error
+from sysid_ros.report.numbers import number, percent_change, to_error, unit
 from sysid_ros.report.svg.bounds import bounds_bar
 from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
 
@@ -46,7 +46,7 @@ def _parameter_row(parameter: ParameterEstimate) -> ParameterRow:
         relative = 50.0 * (interval[1] - interval[0]) / abs(parameter.value)
     return ParameterRow(
         name=parameter.name,
-        unit=parameter.unit,
+        unit=unit(parameter.unit),
         value=to_error(parameter.value, error),
         initial=number(parameter.initial),
         interval=""
@@ -88,7 +88,7 @@ def error_rows(score: Score | None) -> list[ErrorRow]:
     return [
         ErrorRow(
             signal=name,
-            unit=score.units.get(name, ""),
+            unit=unit(score.units.get(name, "")),
             before=number(score.rmse_initial.get(name)),
             after=number(after),
             change=percent_change(score.rmse_initial.get(name, math.nan), after),
@@ -129,7 +129,7 @@ def sequence_rows(sequences: Sequence[SequenceFit]) -> tuple[list[str], list[Seq
                 errors=tuple(_errors(by_name.get(name)) for name in units),
             )
         )
-    return [f"{name} [{unit}]" if unit else name for name, unit in units.items()], rows
+    return [f"{name} [{unit(text)}]" if text else name for name, text in units.items()], rows
 
 
 def _errors(signal: SignalFit | None) -> tuple[str, str]:

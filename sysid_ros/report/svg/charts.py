@@ -9,9 +9,12 @@ from markupsafe import Markup
 
 from sysid_ros.outcome import FloatArray
 from sysid_ros.report.diagnostics import ResidualDiagnostics
+from sysid_ros.report.numbers import unit
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.frame import Frame
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_result import FitResult, Iteration, ParameterEstimate
+
+_CHI_SQUARE_95 = 5.991  # two degrees of freedom
 
 
 def cost_chart(trace: Sequence[Iteration]) -> Markup:
@@ -99,10 +102,37 @@ def spectrum_chart(entry: ResidualDiagnostics) -> Markup:
 
 def singular_value_chart(values: FloatArray) -> Markup:
     """Singular values from the best determined combination of parameters to the worst."""
+    positive = values[values > 0.0]
+    low, high = (positive.min(), positive.max()) if positive.size else (1.0, 1.0)
     frame = Frame(
         Axis(0.5, values.size + 0.5, "combination"),
-        Axis.over(values.tolist(), "singular value", logarithmic=True),
+        Axis(0.3 * float(low), 2.0 * float(high), "singular value", logarithmic=True),
         "Singular values of the scaled Jacobian: " + ", ".join(f"{v:.3g}" for v in values),
     )
     edges = [0.5 + i for i in range(values.size + 1)]
     return frame.svg(frame.bars(edges, values.tolist(), "fitted"))
+
+
+def ellipse_chart(fit: FitResult, first: str, second: str) -> Markup:
+    """The 95 % region of two parameters, from their covariance."""
+    names = [parameter.name for parameter in fit.parameters]
+    chosen = [names.index(first), names.index(second)]
+    center = np.array([fit.parameters[i].value for i in chosen])
+    values, vectors = np.linalg.eigh(fit.covariance[np.ix_(chosen, chosen)])
+    angle = np.linspace(0.0, 2.0 * np.pi, 73)
+    circle = np.sqrt(_CHI_SQUARE_95) * np.vstack([np.cos(angle), np.sin(angle)])
+    x, y = center[:, None] + vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * circle)
+    labels = [_with_unit(fit.parameters[i]) for i in chosen]
+    frame = Frame(
+        Axis.over(x.tolist(), labels[0]),
+        Axis.over(y.tolist(), labels[1]),
+        f"95 % region of {first} and {second}",
+    )
+    return frame.svg(
+        frame.path(x.tolist(), y.tolist(), "fitted"),
+        frame.dots([float(center[0])], [float(center[1])]),
+    )
+
+
+def _with_unit(parameter: ParameterEstimate) -> str:
+    return f"{parameter.name} [{unit(parameter.unit)}]" if parameter.unit else parameter.name

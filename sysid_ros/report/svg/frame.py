@@ -11,9 +11,9 @@ from markupsafe import Markup
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.element import element, group, text, turned_text
 
-WIDTH = 360.0
-HEIGHT = 210.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, WIDTH - 8.0, 8.0, HEIGHT - 38.0
+WIDTH = 290.0
+HEIGHT = 190.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, WIDTH - 8.0, 8.0, HEIGHT - 38.0
 
 
 @dataclass(frozen=True)

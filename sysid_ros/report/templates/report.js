@@ -173,7 +173,7 @@
     const font = "11px system-ui, sans-serif";
     return [
       { stroke, grid, ticks, font, size: withTimes ? 30 : 0, show: true, values: withTimes ? (u, v) => v.map((t) => `${short(t, 6)} s`) : () => [] },
-      { stroke, grid, ticks, font, size: 58, space: 24, label, labelSize: 14, labelFont: font, labelGap: 0 },
+      { stroke, grid, ticks, font, size: 58, space: withTimes ? 18 : 26, label, labelSize: 14, labelFont: font, labelGap: 0 },
     ];
   }
 
@@ -235,7 +235,7 @@
         valueRange, unit, false, [drawWindows(windows)], readout(card.querySelector("output"), unit)),
       [times, measured, initial, fitted], card.querySelector(".upper"));
     const lower = new uPlot(
-      options(width, 110, [line("fitted", "residual", 1, gaps)], residualRange(signal.noise), "residual", true,
+      options(width, 110, [line("fitted", "residual", 1, gaps)], residualRange(signal.noise), unit ? `residual [${unit}]` : "residual", true,
         [drawNoise(signal.noise), drawWindows(windows)], () => {}),
       [times, residual], card.querySelector(".lower"));
     card.plots = [upper, lower];
