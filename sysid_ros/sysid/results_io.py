@@ -124,12 +124,13 @@ def _number(value: float) -> float | None:
 
 def _save_model(spec: Any, folder: Path, name: str) -> None:
     """Write a model and its files; models of one fit share the assets folder."""
-    from sysid_ros.results.model_file import ASSET_FOLDER, write_model
+    from sysid_ros.results.model_file import write_model
+    from sysid_ros.results.result_folder import ASSETS
 
     with tempfile.TemporaryDirectory(dir=folder, prefix=".model-") as temporary:
         path = write_model(spec, Path(temporary))
-        for asset in sorted((path.parent / ASSET_FOLDER).glob("*")):
-            target = folder / ASSET_FOLDER / asset.name
+        for asset in sorted((path.parent / ASSETS).glob("*")):
+            target = folder / ASSETS / asset.name
             content = asset.read_bytes()
             if target.exists() and target.read_bytes() != content:
                 raise OutputError(
