@@ -171,12 +171,16 @@ def window_bounds(
       gaps: Sorted stretches in which nothing is known.
 
     Returns:
-      Windows of equal length (a stretch's remainder shorter than half a length is left out, a
-      longer one makes a shorter window); with ``length`` ``None`` one window per stretch.
+      Windows of equal length. A stretch's remainder makes a shorter window if it is at least half
+      a length, a stretch shorter than a window makes one of its own, and with ``length`` ``None``
+      every stretch is one window.
     """
     bounds: list[tuple[float, float]] = []
     for begin, end in _stretches(span, gaps):
         if length is None:
+            bounds.append((begin, end))
+            continue
+        if end - begin < length:
             bounds.append((begin, end))
             continue
         stride = length * (1.0 - overlap)
