@@ -54,8 +54,8 @@ class Reference(Protocol):
     def duration(self) -> float:
         """Length in seconds."""
 
-    def value(self, time: float) -> FloatArray:
-        """Command (n,) at ``time`` seconds after the start, clipped to the duration."""
+    def values(self, times: FloatArray) -> FloatArray:
+        """Commands (m, n) at ``times`` (m,) seconds after the start, clipped to the duration."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,11 @@ class Multisine:
     amplitudes: FloatArray  # (n, k)
     phases: FloatArray  # (n, k) rad
 
-    def value(self, time: float) -> FloatArray:
-        """Command (n,) at ``time`` seconds."""
-        angle = 2.0 * np.pi * self.frequencies * np.clip(time, 0.0, self.duration) + self.phases
-        result: FloatArray = self.center + np.sum(self.amplitudes * np.sin(angle), axis=1)
+    def values(self, times: FloatArray) -> FloatArray:
+        """Commands (m, n) at ``times`` (m,) in seconds."""
+        clipped = np.clip(times, 0.0, self.duration)[:, None, None]
+        angle = 2.0 * np.pi * self.frequencies * clipped + self.phases
+        result: FloatArray = self.center + np.sum(self.amplitudes * np.sin(angle), axis=2)
         return result
 
 
@@ -82,17 +83,17 @@ class TabulatedReference:
 
     joints: tuple[str, ...]
     times: FloatArray  # (m,) s, starting at 0
-    values: FloatArray  # (m, n)
+    table: FloatArray  # (m, n)
 
     @property
     def duration(self) -> float:
         """Length in seconds."""
         return float(self.times[-1])
 
-    def value(self, time: float) -> FloatArray:
-        """Command (n,) at ``time`` seconds."""
-        columns = [np.interp(time, self.times, column) for column in self.values.T]
-        return np.array(columns, dtype=np.float64)
+    def values(self, times: FloatArray) -> FloatArray:
+        """Commands (m, n) at ``times`` (m,) in seconds."""
+        columns = [np.interp(times, self.times, column) for column in self.table.T]
+        return np.stack(columns, axis=1).astype(np.float64)
 
 
 def read_trajectory(path: Path) -> TabulatedReference:
@@ -272,10 +273,17 @@ class Playback:
     def command(self, time: float) -> FloatArray:
         """Command (n,) at ``time`` seconds after the start."""
         path_time, hold = self._path_time(time)
-        duration = self.reference.duration
-        edge = min(path_time, duration - path_time) / self._ramp
-        weight = _smooth_step(edge) * (hold if self._release else 1.0)
-        result: FloatArray = self._rest + weight * (self.reference.value(path_time) - self._rest)
+        return self._path(np.array([path_time]), hold if self._release else 1.0)[0]
+
+    def planned(self, times: FloatArray) -> FloatArray:
+        """Commands (m, n) at ``times`` (m,) if no stop comes in between."""
+        return self._path(times, 1.0)
+
+    def _path(self, times: FloatArray, share: float) -> FloatArray:
+        """Commands at path times, with only a share of the way from rest."""
+        edge = np.minimum(times, self.reference.duration - times) / self._ramp
+        weight = share * _smooth_step(edge)[:, None]
+        result: FloatArray = self._rest + weight * (self.reference.values(times) - self._rest)
         return result
 
     def _path_time(self, time: float) -> tuple[float, float]:
@@ -285,13 +293,14 @@ class Playback:
             return time, 1.0
         braking = min(time - self._stopped_at, self._stop_time)
         path = self._stopped_at + braking - braking**2 / (2.0 * self._stop_time)
-        return min(path, self.reference.duration), 1.0 - _smooth_step(braking / self._stop_time)
+        share = 1.0 - float(_smooth_step(np.float64(braking / self._stop_time)))
+        return min(path, self.reference.duration), share
 
 
-def _smooth_step(x: float) -> float:
+def _smooth_step(x: npt.NDArray[np.float64] | np.float64) -> FloatArray:
     """Quintic from 0 to 1 with zero first and second derivatives at both ends."""
-    x = min(max(x, 0.0), 1.0)
-    return x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
+    x = np.clip(x, 0.0, 1.0)
+    return np.asarray(x**3 * (10.0 - 15.0 * x + 6.0 * x**2))
 
 
 def check_limits(
@@ -309,8 +318,8 @@ def check_limits(
       ExcitationError: Names the joint, the time, the value and the limit.
     """
     step = 1e-3
-    times = np.arange(0.0, playback.reference.duration + step, step)
-    values = np.array([playback.command(time) for time in times])
+    times = np.arange(0.0, playback.reference.duration, step)
+    values = playback.planned(times)
     rates = np.abs(np.diff(values, axis=0)) / step
     # The tolerance forgives rounding, not planning.
     slack = 1e-6

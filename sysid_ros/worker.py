@@ -50,7 +50,7 @@ class FitEnd:
     code: ErrorCode
     message: str  # empty if the code is NONE
     files: FitFiles | None = None  # present where the fit delivered
-    best: Iteration | None = None  # the reported iteration of the lowest cost
+    best: Iteration | None = None  # the last accepted step that was reported
 
 
 def run_fit(
@@ -111,7 +111,7 @@ def _run(
                 if event["event"] in ("done", "error"):
                     return _end(event, best)
                 progress = _progress(event)
-                best = _better(best, progress.iteration)
+                best = progress.iteration or best
                 on_progress(progress)
             if deadline is None and should_cancel():
                 worker.request_stop()
@@ -122,12 +122,6 @@ def _run(
         if deadline is not None:
             return FitEnd(ErrorCode.CANCELED, "the fit was canceled", best=best)
         return FitEnd(ErrorCode.WORKER_DIED, _obituary(status, worker.last_words()), best=best)
-
-
-def _better(best: Iteration | None, new: Iteration | None) -> Iteration | None:
-    if best is None or new is None:
-        return best or new
-    return new if new.cost <= best.cost else best
 
 
 def _keep_best(work: Path, end: FitEnd, title: str) -> FitFiles | None:

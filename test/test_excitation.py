@@ -38,7 +38,7 @@ def test_multisine_stays_within_limits_and_uses_them(seed, duration, highest):
         JOINTS, LOWER, UPPER, RATE, duration=duration, lowest=0.1, highest=highest, seed=seed
     )
     times = np.arange(0.0, 10.0, 2e-3)
-    values = np.array([motion.value(time) for time in times[times < duration]])
+    values = motion.values(times[times < duration])
     rates = np.abs(np.diff(values, axis=0)) / 2e-3
     assert np.all(values >= LOWER) and np.all(values <= UPPER)
     assert np.all(rates <= RATE)
@@ -66,7 +66,7 @@ def test_playback_leaves_from_and_returns_to_rest():
     values = sampled(playback)
     np.testing.assert_allclose(playback.command(0.0), rest)
     np.testing.assert_allclose(playback.command(10.0), rest)
-    np.testing.assert_allclose(playback.command(5.0), motion.value(5.0))
+    np.testing.assert_allclose(playback.command(5.0), motion.values(np.array([5.0]))[0])
     assert np.abs(np.diff(values[:10], axis=0)).max() < 1e-4  # starts without a jump
     assert not playback.finished(9.99) and playback.finished(10.0)
 
@@ -121,8 +121,8 @@ def test_trajectory_file_is_read_and_interpolated(tmp_path: Path):
     reference = read_trajectory(path)
     assert reference.joints == JOINTS
     assert reference.duration == 2.0
-    np.testing.assert_allclose(reference.value(0.5), [0.5, 1.0])
-    np.testing.assert_allclose(reference.value(1.5), [1.0, 2.0])
+    values = reference.values(np.array([0.5, 1.5]))
+    np.testing.assert_allclose(values, [[0.5, 1.0], [1.0, 2.0]])
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def _reference(
             f"parameter joints names {', '.join(joints)}"
         )
     columns = [reference.joints.index(joint) for joint in joints]
-    return TabulatedReference(joints, reference.times, reference.values[:, columns])
+    return TabulatedReference(joints, reference.times, reference.table[:, columns])
 
 
 def _command_limits(

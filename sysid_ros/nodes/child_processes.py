@@ -1,0 +1,92 @@
+"""A group of node processes that ends as a whole."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from sysid_ros.worker_process import die_with_parent
+
+_GRACE = 5.0  # s for a node to end by itself
+_LOG_LINES = 15
+
+
+class ChildProcesses:
+    """Python processes started one by one and always ended together."""
+
+    def __init__(self, environment: Mapping[str, str], log_dir: Path) -> None:
+        """Prepare the group; use it as a context manager.
+
+        Args:
+          environment: Of every process.
+          log_dir: Receives one log file per process; created if missing.
+        """
+        self._environment = dict(environment)
+        self._log_dir = log_dir
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str, module: Sequence[str], *, show: bool = False) -> subprocess.Popen[bytes]:
+        """Start ``python -m MODULE ARGUMENTS``.
+
+        Args:
+          name: Names its log file.
+          module: The module and its arguments.
+          show: Whether it writes to this process's terminal instead of a log file.
+
+        Returns:
+          The process.
+        """
+        self._log_dir.mkdir(parents=True, exist_ok=True)
+        with self._log(name).open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", *module],
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=None if show else log,
+                stderr=None if show else log,
+                # Ctrl-C is for the parent, which then ends the others in order.
+                start_new_session=True,
+                preexec_fn=die_with_parent,
+            )
+        self._processes[name] = process
+        return process
+
+    def ended(self) -> Iterator[tuple[str, int, str]]:
+        """Name, exit status and last log lines of every process that has ended."""
+        for name, process in self._processes.items():
+            status = process.poll()
+            if status is not None:
+                yield name, status, self._last_words(name)
+
+    def __enter__(self) -> ChildProcesses:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Ask the processes to end, the last started first, and kill what does not listen."""
+        running = [p for p in reversed(self._processes.values()) if p.poll() is None]
+        for process in running:
+            process.send_signal(signal.SIGINT)
+        deadline = time.monotonic() + _GRACE
+        for process in running:
+            try:
+                process.wait(timeout=max(deadline - time.monotonic(), 0.0))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def _log(self, name: str) -> Path:
+        return self._log_dir / f"{name}.log"
+
+    def _last_words(self, name: str) -> str:
+        lines = self._log(name).read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join(lines[-_LOG_LINES:])

@@ -1,0 +1,155 @@
+"""The demo: a simulated robot with hidden parameters is identified by real ROS 2 processes.
+
+``python -m sysid_ros demo`` starts ``sim_robot``, ``excite``, ``recorder`` and ``fit_server``, runs
+``identify`` and ends them all. Its exit status is 0 only if every parameter was found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import sysid_ros
+from sysid_ros.errors import ErrorCode, OutputError, SysidError
+from sysid_ros.nodes.child_processes import ChildProcesses
+
+_DOMAINS = range(1, 102)  # those whose ports lie below Linux's ephemeral ones
+_POLL = 0.1  # s
+
+
+class DemoError(SysidError):
+    """A process of the demo failed, or its files are not where they belong."""
+
+    code = ErrorCode.WORKER_DIED
+
+
+def demo_folder() -> Path:
+    """The folder with the demo's robot and settings, in a clone or an installation.
+
+    Raises:
+      DemoError: It is nowhere.
+    """
+    package = Path(sysid_ros.__file__).resolve().parent
+    candidates = [package.parent / "examples" / "demo"]
+    candidates += [folder / "share/sysid_ros/examples/demo" for folder in package.parents]
+    for candidate in candidates:
+        if (candidate / "experiment.yaml").is_file():
+            return candidate
+    raise DemoError(f"examples/demo is neither beside {package} nor in a share folder above it")
+
+
+def free_domain() -> int:
+    """A ROS domain that no process of this machine seems to use."""
+    domains = random.sample(_DOMAINS, len(_DOMAINS))
+    return next((domain for domain in domains if _is_free(domain)), domains[0])
+
+
+def _is_free(domain: int) -> bool:
+    """Whether the port of the domain's first participant can be bound (RTPS 2.2, 9.6.1.1)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(("", 7400 + 250 * domain + 10))
+        except OSError:
+            return False
+    return True
+
+
+def node_arguments(folder: Path, output: Path) -> Mapping[str, list[str]]:
+    """ROS arguments of every node of the demo.
+
+    Args:
+      folder: From :func:`demo_folder`.
+      output: Where bags and results go.
+    """
+    experiment = f"experiment:={folder / 'experiment.yaml'}"
+    truth = f"true_parameters:={folder / 'true_parameters.yaml'}"
+    given = {
+        "sim_robot": [f"model:={folder / 'arm.xml'}", truth],
+        "excite": [],
+        "recorder": [experiment, f"output_dir:={output / 'bags'}"],
+        "fit_server": [f"output_dir:={output / 'results'}"],
+        "identify": [experiment, truth],
+    }
+    settings = ["--ros-args", "--params-file", str(folder / "demo.yaml")]
+    return {
+        node: [*settings, *(part for value in values for part in ("-p", value))]
+        for node, values in given.items()
+    }
+
+
+def run_demo(output: Path) -> int:
+    """Run the demo.
+
+    Args:
+      output: A new folder for its bags, results and logs.
+
+    Returns:
+      The exit status of ``identify``.
+
+    Raises:
+      SysidError: A process did not start or ended too early.
+    """
+    environment = {
+        **os.environ,
+        "ROS_DOMAIN_ID": str(free_domain()),
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+    }
+    arguments = node_arguments(demo_folder(), output)
+    with ChildProcesses(environment, output / "logs") as children:
+        for node, values in arguments.items():
+            if node != "identify":
+                children.start(node, [f"sysid_ros.nodes.{node}", *values])
+        client = children.start(
+            "identify", ["sysid_ros.nodes.identify", *arguments["identify"]], show=True
+        )
+        while client.poll() is None:
+            time.sleep(_POLL)
+            for name, status, words in children.ended():
+                if name != "identify" and client.poll() is None:
+                    raise DemoError(f"{name} ended with status {status}; it said:\n{words}")
+        return int(client.returncode)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the demo from the command line.
+
+    Returns:
+      The exit status: 0 only if every identifiable parameter was found.
+    """
+    parser = argparse.ArgumentParser(prog="sysid_ros demo", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument(
+        "--output", type=Path, default=Path("demo_results"), help="folder (default: %(default)s)"
+    )
+    options = parser.parse_args(args)
+    output = options.output / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
+    started = time.monotonic()
+    try:
+        _make_folder(output)
+        status = run_demo(output.absolute())
+    except SysidError as error:
+        print(f"sysid_ros demo: {error}", file=sys.stderr)
+        return int(error.code)
+    except (KeyboardInterrupt, subprocess.SubprocessError) as error:
+        print(f"sysid_ros demo: ended by {type(error).__name__}", file=sys.stderr)
+        return int(ErrorCode.CANCELED)
+    print(f"demo: {'good' if status == 0 else 'failed'} after {time.monotonic() - started:.0f} s")
+    return status
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the folder {path}: {error.strerror}") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""Between the action's messages and the fit's own types."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from sysid_ros_interfaces.action import FitModel
+from sysid_ros_interfaces.msg import IdentifiedParameter, IdentifiedParameters, Report
+
+from sysid_ros.errors import ErrorCode
+from sysid_ros.outcome import Outcome
+from sysid_ros.results.document import HASH_PREFIX
+from sysid_ros.sysid.fit_result import FitStatus, Iteration, ParameterEstimate
+from sysid_ros.worker_process import FitFiles
+
+# In the goal's overrides: its bags stand in for the experiment's instead of joining them.
+REPLACE_SEQUENCES = "sequences=replace"
+
+_NAN = float("nan")
+
+
+def error_of(outcome: Outcome) -> tuple[ErrorCode, str]:
+    """The error code and sentence of a fit that delivered parameters."""
+    if outcome.fit.status is FitStatus.CONVERGED:
+        return ErrorCode.NONE, ""
+    if outcome.fit.status is FitStatus.CANCELED:
+        return ErrorCode.CANCELED, outcome.fit.message
+    return ErrorCode.NOT_CONVERGED, outcome.fit.message
+
+
+def failed_result(code: ErrorCode, message: str) -> FitModel.Result:
+    """A result without parameters."""
+    return FitModel.Result(
+        error_code=int(code),
+        error_msg=message,
+        cost_initial=_NAN,
+        cost_final=_NAN,
+        holdout_rmse=_NAN,
+        holdout_rmse_initial=_NAN,
+    )
+
+
+def fit_result(
+    code: ErrorCode, message: str, outcome: Outcome, files: FitFiles, stamp: Any
+) -> FitModel.Result:
+    """The result of a fit that delivered.
+
+    Args:
+      code: How it ended.
+      message: One sentence unless the code is NONE.
+      outcome: What it delivered.
+      files: Where it is written.
+      stamp: A ``builtin_interfaces/Time``.
+    """
+    held_out = outcome.validation
+    return FitModel.Result(
+        error_code=int(code),
+        error_msg=message,
+        status=outcome.fit.status.value,
+        parameters=identified_parameters(outcome, files, stamp),
+        cost_initial=float(outcome.fit.cost_initial),
+        cost_final=float(outcome.fit.cost_final),
+        holdout_rmse=float(held_out.rmse_all) if held_out else _NAN,
+        holdout_rmse_initial=float(held_out.rmse_all_initial) if held_out else _NAN,
+        result_dir=str(files.result_dir),
+        report_file=_text(files.report_file),
+        model_file=_text(files.model_file),
+    )
+
+
+def identified_parameters(
+    outcome: Outcome, files: FitFiles, stamp: Any
+) -> IdentifiedParameters:
+    """All parameters of an outcome as one message."""
+    hashes = sorted(
+        f"{name} {digest}"
+        for name, digest in outcome.provenance.items()
+        if name.startswith(HASH_PREFIX)
+    )
+    message = IdentifiedParameters(
+        model=_text(files.model_file),
+        data_hash=hashlib.sha256("\n".join(hashes).encode()).hexdigest() if hashes else "",
+        verdict=outcome.verdict,
+        parameters=[_parameter(estimate) for estimate in outcome.fit.parameters],
+    )
+    message.header.stamp = stamp
+    return message
+
+
+def report(files: FitFiles) -> Report:
+    """Where the report is, as a path and for a browser."""
+    assert files.report_file is not None
+    return Report(file=str(files.report_file), url=files.report_file.absolute().as_uri())
+
+
+def feedback(iteration: Iteration, progress: float) -> FitModel.Feedback:
+    """One iteration as feedback."""
+    message = FitModel.Feedback(
+        iteration=iteration.iteration,
+        cost=float(iteration.cost),
+        progress=progress,
+        names=list(iteration.names),
+        values=iteration.values.tolist(),
+    )
+    nanoseconds = round(1e9 * iteration.elapsed)
+    message.elapsed.sec, message.elapsed.nanosec = divmod(nanoseconds, 1_000_000_000)
+    return message
+
+
+def _parameter(estimate: ParameterEstimate) -> IdentifiedParameter:
+    low, high = estimate.interval(0.95) or (_NAN, _NAN)
+    return IdentifiedParameter(
+        name=estimate.name,
+        unit=estimate.unit,
+        initial=float(estimate.initial),
+        value=float(estimate.value),
+        standard_error=_NAN if estimate.standard_error is None else float(estimate.standard_error),
+        lower=float(estimate.lower),
+        upper=float(estimate.upper),
+        interval_low=float(low),
+        interval_high=float(high),
+        flags=list(estimate.flags),
+    )
+
+
+def _text(path: Path | None) -> str:
+    return str(path) if path else ""

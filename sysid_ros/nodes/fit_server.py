@@ -1,0 +1,202 @@
+"""Node ``fit_server``: the action ``~/fit`` identifies a model from recordings.
+
+Each fit runs in a process of its own (:mod:`sysid_ros.worker`), so that the node answers while
+native code computes, survives its crash, and can cancel it at any time. One goal at a time.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sysid_ros_interfaces.action import FitModel
+from sysid_ros_interfaces.msg import IdentifiedParameters, Report
+
+from sysid_ros.errors import ErrorCode, SysidError
+from sysid_ros.nodes import parameters
+from sysid_ros.nodes.fit_messages import (
+    REPLACE_SEQUENCES,
+    error_of,
+    failed_result,
+    feedback,
+    fit_result,
+    report,
+)
+from sysid_ros.nodes.process import run_node
+from sysid_ros.results import read_results
+from sysid_ros.worker import FIT_FUNCTION, FitEnd, FitProgress, run_fit
+from sysid_ros.worker_process import FitRequest
+
+# One thread for the running fit, the others for cancel requests and everything else.
+_THREADS = 3
+
+
+class FitServer(Node):
+    """The action server and its latched results."""
+
+    def __init__(self, *, function: str = FIT_FUNCTION, **node_options: Any) -> None:
+        """Offer the action.
+
+        Args:
+          function: What the child process runs, ``module:function``.
+          node_options: For rclpy's node.
+        """
+        super().__init__("fit_server", **node_options)
+        self._function = function
+        text = parameters.text
+        self._experiment_dir = text(
+            self, "experiment_dir", "", "folder for experiment files given by relative path"
+        )
+        self._data_dir = text(self, "data_dir", "", "folder where bags are looked for")
+        self._output_dir = text(self, "output_dir", "results", "folder for the result folders")
+        self._allow_hooks = parameters.flag(
+            self, "allow_hooks", False, "whether experiments may run their own Python code"
+        )
+        self._threads = parameters.integer(
+            self, "threads", 0, "threads per fit; 0 lets the experiment decide"
+        )
+        self._goal_lock = threading.Lock()
+        self._busy = False
+        self._ending = threading.Event()
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._identified = self.create_publisher(
+            IdentifiedParameters, "~/identified_parameters", latched
+        )
+        self._report = self.create_publisher(Report, "~/report", latched)
+        self._server = ActionServer(
+            self,
+            FitModel,
+            "~/fit",
+            execute_callback=self._execute,
+            goal_callback=self._on_goal,
+            cancel_callback=self._on_cancel,
+            callback_group=ReentrantCallbackGroup(),
+        )
+
+    def ready_to_end(self) -> bool:
+        """Cancel the running fit, if there is one.
+
+        Returns:
+          Whether none is running any more.
+        """
+        self._ending.set()
+        with self._goal_lock:
+            return not self._busy
+
+    def destroy_node(self) -> None:
+        """End the action with the node."""
+        self._server.destroy()
+        super().destroy_node()
+
+    def _on_goal(self, goal: FitModel.Goal) -> GoalResponse:
+        with self._goal_lock:
+            if self._busy or self._ending.is_set():
+                self.get_logger().warning("goal rejected: another fit is running")
+                return GoalResponse.REJECT
+            self._busy = True
+        return GoalResponse.ACCEPT
+
+    def _on_cancel(self, goal_handle: ServerGoalHandle[Any, Any, Any]) -> CancelResponse:
+        return CancelResponse.ACCEPT
+
+    def _execute(self, goal_handle: ServerGoalHandle[Any, Any, Any]) -> FitModel.Result:
+        try:
+            end = self._run(goal_handle)
+            result = self._result(end)
+            self._finish(goal_handle, result)
+            return result
+        finally:
+            with self._goal_lock:
+                self._busy = False
+
+    def _run(self, goal_handle: ServerGoalHandle[Any, Any, Any]) -> FitEnd:
+        def on_progress(progress: FitProgress) -> None:
+            if progress.iteration is not None:
+                goal_handle.publish_feedback(feedback(progress.iteration, progress.progress))
+            else:
+                self.get_logger().info(progress.stage)
+
+        return run_fit(
+            self._request(goal_handle.request),
+            on_progress=on_progress,
+            should_cancel=lambda: goal_handle.is_cancel_requested or self._ending.is_set(),
+            function=self._function,
+        )
+
+    def _request(self, goal: FitModel.Goal) -> FitRequest:
+        experiment = goal.experiment_file
+        if experiment and self._experiment_dir:
+            experiment = str(Path(self._experiment_dir).expanduser() / experiment)
+        return FitRequest(
+            output_dir=self._output_dir,
+            experiment_file=experiment,
+            experiment_yaml=goal.experiment_yaml,
+            bags=tuple(goal.bags),
+            replace_bags=REPLACE_SEQUENCES in goal.overrides,
+            overrides=tuple(item for item in goal.overrides if item != REPLACE_SEQUENCES),
+            data_dir=self._data_dir,
+            allow_hooks=self._allow_hooks,
+            threads=self._threads,
+            resume=goal.resume,
+        )
+
+    def _result(self, end: FitEnd) -> FitModel.Result:
+        """The action's result; publishes what was identified."""
+        if end.files is None:
+            return failed_result(end.code, end.message)
+        try:
+            outcome = read_results(end.files.result_dir)
+        except SysidError as error:
+            return failed_result(error.code, str(error))
+        code, message = (end.code, end.message) if end.code else error_of(outcome)
+        result = fit_result(
+            code, message, outcome, end.files, self.get_clock().now().to_msg()
+        )
+        self._identified.publish(result.parameters)
+        if end.files.report_file is not None:
+            self._report.publish(report(end.files))
+        return result
+
+    def _finish(
+        self, goal_handle: ServerGoalHandle[Any, Any, Any], result: FitModel.Result
+    ) -> None:
+        """Put the goal into the state that fits its result, and say so."""
+        if result.error_code == ErrorCode.CANCELED and goal_handle.is_cancel_requested:
+            goal_handle.canceled()
+        elif result.error_code in (ErrorCode.NONE, ErrorCode.NOT_CONVERGED):
+            goal_handle.succeed()
+        else:
+            goal_handle.abort()
+        name = ErrorCode(result.error_code).name
+        self.get_logger().info(
+            f"fit ended: {name if result.error_code else result.status}"
+            + (f", {result.error_msg}" if result.error_msg else "")
+            + (f", results in {result.result_dir}" if result.result_dir else "")
+        )
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node.
+
+    Returns:
+      The exit status.
+    """
+    return run_node(
+        FitServer,
+        args,
+        make_executor=lambda: MultiThreadedExecutor(num_threads=_THREADS),
+        ready_to_end=FitServer.ready_to_end,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+"""The steps of an identification, as calls to the recorder, the excitation and the fit server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from rclpy.action import ActionClient
+from rclpy.client import Client
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.task import Future
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+from sysid_ros_interfaces.action import FitModel
+from sysid_ros_interfaces.srv import Start, Stop
+
+from sysid_ros.errors import DataError, ErrorCode, SysidError
+from sysid_ros.nodes import parameters
+from sysid_ros.nodes.fit_messages import REPLACE_SEQUENCES, failed_result
+
+_SERVICE_TIMEOUT = 10.0  # s
+_REST = 0.5  # s recorded before and after the motion
+
+
+class PeerError(SysidError):
+    """Another node is absent, silent or refuses."""
+
+    code = ErrorCode.DATA_UNUSABLE
+
+
+class Identification(Node):
+    """Client of ``recorder``, ``excite`` and ``fit_server``."""
+
+    def __init__(self, **node_options: Any) -> None:
+        super().__init__("identify", **node_options)
+        text = parameters.text
+        self._experiment = text(self, "experiment", "", "experiment file, as the fit server sees it")
+        self._true_parameters = text(
+            self, "true_parameters", "", "YAML with true values to compare with, for simulations"
+        )
+        self._bag = text(self, "bag", "", "fit this bag instead of recording a new one")
+        self._overrides = parameters.texts(
+            self, "overrides", "settings on top of the experiment, such as fit.max_iterations=20"
+        )
+        self._patience = parameters.number(
+            self, "patience", 30.0, "seconds to wait for the other nodes to appear"
+        )
+        recorder = text(self, "recorder", "recorder", "name of the recorder")
+        excite = text(self, "excite", "excite", "name of the excitation")
+        fit_server = text(self, "fit_server", "fit_server", "name of the fit server")
+        self._recorder = recorder
+        self._start = self.create_client(Start, f"{recorder}/start")
+        self._stop = self.create_client(Stop, f"{recorder}/stop")
+        self._arm = self.create_client(SetBool, f"{excite}/arm")
+        self._fit = ActionClient(self, FitModel, f"{fit_server}/fit")
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._motion = ""
+        self.create_subscription(String, f"{excite}/state", self._on_motion, latched)
+        self._spinner = SingleThreadedExecutor()
+        self._spinner.add_node(self)
+        self._recording = False
+        self._goal: Any = None
+
+    @property
+    def experiment_file(self) -> Path:
+        """The experiment file, absolute."""
+        return Path(self._experiment).expanduser().absolute()
+
+    @property
+    def true_parameters(self) -> Path | None:
+        """The file with true values, if there are any."""
+        return Path(self._true_parameters).expanduser() if self._true_parameters else None
+
+    def wait_for_nodes(self, topics: Sequence[str]) -> None:
+        """Wait until everything is there, and the recorder listens to every topic.
+
+        Args:
+          topics: What the experiment maps, absolute names.
+
+        Raises:
+          PeerError: Something is missing when patience ends; says what.
+        """
+        self._wait_for("the action of the fit server", self._fit.server_is_ready)
+        if self._bag:
+            return
+        for client in (self._start, self._stop, self._arm):
+            self._wait_for(f"the service {client.service_name}", client.service_is_ready)
+        self._wait_for("joint states, without which excite does not move", self._motion_possible)
+        for topic in topics:
+            self._wait_for(
+                f"{self._recorder} to subscribe to {topic}", lambda: self._is_recorded(topic)
+            )
+
+    def record_motion(self) -> str:
+        """Record the robot while the excitation moves it.
+
+        Returns:
+          The bag's path on the recorder's machine.
+
+        Raises:
+          PeerError: A node refuses, or the motion stops early.
+        """
+        if self._bag:
+            return self._bag
+        started = self._call(self._start, Start.Request())
+        if not started.success:
+            raise PeerError(f"the recorder does not start: {started.message}")
+        self._recording = True
+        self._spin(_REST)
+        self._motion = ""
+        armed = self._call(self._arm, SetBool.Request(data=True))
+        if not armed.success:
+            raise PeerError(f"the robot does not move: {armed.message}")
+        while not self._motion.startswith(("done", "stopped")):
+            self._spin(0.05)
+            if not self._arm.service_is_ready():
+                raise PeerError("excite has gone while the robot was moving")
+        if self._motion != "done":
+            raise PeerError(f"the motion {self._motion}")
+        self._spin(_REST)
+        return self._stop_recording()
+
+    def fit(self, bag: str, on_feedback: Callable[[FitModel.Feedback], None]) -> Any:
+        """Have the fit server fit a bag.
+
+        Args:
+          bag: On the server's machine.
+          on_feedback: Called with every feedback message.
+
+        Returns:
+          The action's result.
+
+        Raises:
+          PeerError: The fit server has gone.
+        """
+        goal = FitModel.Goal(
+            experiment_file=str(self.experiment_file),
+            bags=[bag],
+            overrides=[REPLACE_SEQUENCES, *self._overrides],
+        )
+        sent = self._fit.send_goal_async(
+            goal, feedback_callback=lambda message: on_feedback(message.feedback)
+        )
+        handle = self._await(sent, _SERVICE_TIMEOUT, "the fit server")
+        if not handle.accepted:
+            return failed_result(ErrorCode.BUSY, "the fit server is busy with another goal")
+        self._goal = handle
+        result = handle.get_result_async()
+        while not result.done():
+            self._spin(0.05)
+            if not self._fit.server_is_ready():
+                raise PeerError("the fit server has gone while it was fitting")
+        self._goal = None
+        return result.result().result
+
+    def call_off(self) -> None:
+        """Stop what this node has started and not ended: motion, recording, fit."""
+        try:
+            if self._motion == "running":
+                self._call(self._arm, SetBool.Request(data=False))
+            if self._recording:
+                self._stop_recording()
+            if self._goal is not None:
+                self._await(self._goal.cancel_goal_async(), 2.0, "the fit server")
+        except SysidError as error:
+            self.get_logger().error(str(error))
+
+    def close(self) -> None:
+        """Release everything."""
+        self._spinner.shutdown()
+        self._fit.destroy()
+        self.destroy_node()
+
+    def _on_motion(self, message: String) -> None:
+        self._motion = message.data
+
+    def _motion_possible(self) -> bool:
+        return bool(self._motion) and self._motion != "waiting"
+
+    def _is_recorded(self, topic: str) -> bool:
+        subscribers = self.get_subscriptions_info_by_topic(topic)
+        name = self._recorder.rpartition("/")[2]
+        return any(info.node_name == name for info in subscribers)
+
+    def _stop_recording(self) -> str:
+        self._recording = False
+        stopped = self._call(self._stop, Stop.Request())
+        if not stopped.success:
+            raise DataError(f"the recording failed: {stopped.message}")
+        return str(stopped.bag_path)
+
+    def _wait_for(self, what: str, condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + self._patience
+        while not condition():
+            if time.monotonic() > deadline:
+                raise PeerError(f"waited {self._patience:.0f} s in vain for {what}")
+            self._spin(0.05)
+
+    def _call(self, client: Client[Any, Any], request: Any) -> Any:
+        return self._await(
+            client.call_async(request), _SERVICE_TIMEOUT, f"the service {client.service_name}"
+        )
+
+    def _await(self, future: Future[Any], timeout: float, who: str) -> Any:
+        rclpy.spin_until_future_complete(self, future, self._spinner, timeout)
+        if not future.done():
+            raise PeerError(f"{who} did not answer within {timeout:.0f} s")
+        return future.result()
+
+    def _spin(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self._spinner.spin_once(timeout_sec=left)

@@ -1,0 +1,113 @@
+"""Node ``identify``: the main job in one go, as a client of the other nodes.
+
+It starts the recorder, arms the excitation, waits for the motion to end, stops the recorder, and
+has the fit server fit the new bag, showing what happens. It ends with the table of parameters and
+an exit status: an :class:`~sysid_ros.errors.ErrorCode`.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rclpy
+from rclpy.signals import SignalHandlerOptions
+from rich.text import Text
+from sysid_ros_interfaces.action import FitModel
+
+from sysid_ros.errors import ErrorCode, SysidError
+from sysid_ros.experiment import load_experiment
+from sysid_ros.nodes.identification import Identification
+from sysid_ros.nodes.simulated_robot import read_true_parameters
+from sysid_ros.nodes.truth_table import all_close, compare, truth_table
+from sysid_ros.results import read_results
+from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.terminal import FitProgress, console_for, print_outcome
+
+# With true parameters given: the fit delivered, but not the truth.
+EXIT_OFF = 20
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the whole identification.
+
+    Returns:
+      The exit status: 0 when parameters were identified (and are close to the true ones, where
+      those are given), an error code otherwise.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    rclpy.init(
+        args=list(args) if args is not None else None,
+        signal_handler_options=SignalHandlerOptions.NO,
+    )
+    node = Identification()
+    try:
+        return _identify(node)
+    except SysidError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return int(error.code)
+    except KeyboardInterrupt:
+        print("interrupted: stopping the motion, the recording and the fit", file=sys.stderr)
+        return int(ErrorCode.CANCELED)
+    finally:
+        node.call_off()
+        node.close()
+        rclpy.shutdown()
+
+
+def _identify(node: Identification) -> int:
+    experiment = load_experiment(node.experiment_file)
+    topics = sorted({signal.topic for signal in experiment.signals})
+    with FitProgress(experiment.fit.max_iterations) as progress:
+        progress.stage("waiting for the other nodes")
+        node.wait_for_nodes(topics)
+        progress.stage("recording the motion")
+        bag = node.record_motion()
+        progress.note(f"recorded {bag}")
+        progress.stage("fitting")
+        result = node.fit(bag, lambda feedback: progress.iteration(_iteration(feedback)))
+    return _report(node, result)
+
+
+def _iteration(feedback: FitModel.Feedback) -> Iteration:
+    return Iteration(
+        iteration=feedback.iteration,
+        cost=feedback.cost,
+        gradient_norm=float("nan"),
+        names=tuple(feedback.names),
+        values=np.array(feedback.values, dtype=np.float64),
+        elapsed=feedback.elapsed.sec + 1e-9 * feedback.elapsed.nanosec,
+    )
+
+
+def _report(node: Identification, result: Any) -> int:
+    """Show the result and say how it is to be judged."""
+    console = console_for(sys.stdout)
+    code = int(result.error_code)
+    if code:
+        console.print(Text(f"{ErrorCode(code).name}: {result.error_msg}", style="red"))
+    if not result.result_dir:
+        return code
+    outcome = read_results(Path(result.result_dir))
+    if node.true_parameters is None:
+        print_outcome(outcome)
+    else:
+        truth = {entry.name: entry.value for entry in read_true_parameters(node.true_parameters)}
+        rows = compare(outcome.fit, truth)
+        console.print(truth_table(rows))
+        console.print(Text(outcome.verdict, style="bold"))
+        if not all_close(rows):
+            console.print(Text("not every parameter was found", style="red"))
+            code = code or EXIT_OFF
+    console.print(Text(f"results: {result.result_dir}"))
+    if result.report_file:
+        console.print(Text(f"report:  {result.report_file}"))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

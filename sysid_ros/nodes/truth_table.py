@@ -1,0 +1,79 @@
+"""Identified parameters against the truth, where a simulation knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rich.table import Table
+from rich.text import Text
+
+from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
+
+RELATIVE_TOLERANCE = 0.05
+LEVEL = 0.99  # of the interval that may hold the truth instead
+_UNIDENTIFIABLE = "unidentifiable"
+
+
+@dataclass(frozen=True)
+class TruthRow:
+    """One parameter with its true value."""
+
+    name: str
+    truth: float
+    estimate: ParameterEstimate | None  # None: it was not identified at all
+
+    @property
+    def identifiable(self) -> bool:
+        """Whether the data determines the parameter."""
+        return self.estimate is None or not any(
+            _UNIDENTIFIABLE in flag for flag in self.estimate.flags
+        )
+
+    @property
+    def close(self) -> bool:
+        """Whether the estimate lies within 5 % of the truth, or its 99 % interval around it."""
+        if self.estimate is None:
+            return False
+        if abs(self.estimate.value - self.truth) <= RELATIVE_TOLERANCE * abs(self.truth):
+            return True
+        interval = self.estimate.interval(LEVEL)
+        return interval is not None and interval[0] <= self.truth <= interval[1]
+
+
+def compare(fit: FitResult, truth: Mapping[str, float]) -> tuple[TruthRow, ...]:
+    """Set every true value beside its estimate."""
+    estimates = {estimate.name: estimate for estimate in fit.parameters}
+    return tuple(TruthRow(name, value, estimates.get(name)) for name, value in truth.items())
+
+
+def all_close(rows: tuple[TruthRow, ...]) -> bool:
+    """Whether every parameter that the data determines was found, and one at least."""
+    judged = [row.close for row in rows if row.identifiable]
+    return bool(judged) and all(judged)
+
+
+def truth_table(rows: tuple[TruthRow, ...]) -> Table:
+    """The comparison for a terminal."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column in ("parameter", "true", "identified"):
+        table.add_column(column, justify="left" if column == "parameter" else "right")
+    for column in ("95 % interval", "unit", "error", ""):
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*_cells(row))
+    return table
+
+
+def _cells(row: TruthRow) -> tuple[str | Text, ...]:
+    if row.estimate is None:
+        return row.name, f"{row.truth:.4g}", "-", "-", "", "", Text("missing", style="red")
+    interval = row.estimate.interval()
+    shown = "-" if interval is None else f"{interval[0]:.4g} .. {interval[1]:.4g}"
+    error = f"{row.estimate.value / row.truth - 1.0:+.2%}" if row.truth else "-"
+    if not row.identifiable:
+        mark = Text("not identifiable", style="yellow")
+    else:
+        mark = Text("ok", style="green") if row.close else Text("off", style="red")
+    value = f"{row.estimate.value:.4g}"
+    return row.name, f"{row.truth:.4g}", value, shown, Text(row.estimate.unit), error, mark
