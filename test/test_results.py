@@ -28,7 +28,7 @@ from sysid_ros.results import (
     write_checkpoint,
     write_results,
 )
-from sysid_ros.results.strict_json import dumps
+from sysid_ros.results.strict_json import dumps, plain
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
 
 SPEC = "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody></mujoco>"
@@ -102,7 +102,7 @@ def test_result_json_is_strict_and_has_the_promised_keys(
 
 
 def test_parameters_yaml(tmp_path: Path, spec: mujoco.MjSpec) -> None:
-    made = replace(synthetic(), verdict="two\nlines: yes", title="a\n- b")
+    made = replace(synthetic(), verdict="two\nlines: yes", title="a\n- b: c")
     text = write_results(made, spec, tmp_path).parameters.read_text()
     entry = yaml.safe_load(text)["parameters"]["elbow_damping"]
     assert entry["value"] == 0.0231
@@ -206,12 +206,16 @@ def test_checkpoint_becomes_a_result(tmp_path: Path) -> None:
     assert "mass" in render_report(again)
 
 
-def test_checkpoint_keeps_the_best(tmp_path: Path) -> None:
-    for number, (cost, value) in enumerate([(9.0, 1.0), (2.0, 1.2), (float("nan"), 5.0)]):
+def test_checkpoint_keeps_the_last_good_step(tmp_path: Path) -> None:
+    # The third step starts a new round with other noise levels: its cost is on another scale.
+    steps = [(0, 9.0, 1.0), (1, 2.0, 1.1), (1, 800.0, 1.1), (2, 700.0, 1.2), (3, np.nan, 5.0)]
+    for number, cost, value in steps:
         write_checkpoint(tmp_path, step(number, cost, value))
     result = finalize_checkpoint(tmp_path)
     assert result.folder == tmp_path  # not a work folder: stays where it is
-    assert strict(result.result.read_text())["parameters"]["mass"]["value"] == 1.2
+    document = strict(result.result.read_text())
+    assert document["parameters"]["mass"]["value"] == 1.2
+    assert (document["cost_initial"], document["cost_final"]) == (None, 700.0)
 
 
 def test_finished_fit_replaces_its_checkpoint(tmp_path: Path, spec: mujoco.MjSpec) -> None:
@@ -273,4 +277,5 @@ def test_reading_what_is_not_a_result(tmp_path: Path, spec: mujoco.MjSpec) -> No
     )
 )
 def test_every_document_is_strict_json(document: object) -> None:
-    strict(f'{{"any": {dumps(document)}}}')
+    text = dumps(document)
+    assert strict(f'{{"any": {text}}}')["any"] == plain(document)

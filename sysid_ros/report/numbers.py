@@ -8,12 +8,13 @@ _UNKNOWN = "\N{EM DASH}"
 _MINUS = "\N{MINUS SIGN}"
 
 
-def number(value: float | None, digits: int = 4) -> str:
+def number(value: float | None, digits: int = 4, *, zeros: bool = False) -> str:
     """``value`` with ``digits`` significant digits, as a power of ten only where zeros pile up.
 
     Args:
       value: Any number; ``None`` and NaN become a dash.
       digits: How many significant digits.
+      zeros: Keep zeros at the end, which say how precise a measured number is.
 
     Returns:
       For example ``0.0218``, ``1.53e-06`` or a dash.
@@ -22,10 +23,10 @@ def number(value: float | None, digits: int = 4) -> str:
         return _UNKNOWN
     if math.isinf(value):
         return "∞" if value > 0 else f"{_MINUS}∞"
-    text = f"{value:.{digits}g}"
+    text = f"{value:#.{digits}g}" if zeros else f"{value:.{digits}g}"
     if "e" in text and 1e-4 <= abs(value) < 1e7:
-        text = f"{value:.0f}"
-    return text
+        return f"{value:.0f}"
+    return text.removesuffix(".")
 
 
 def to_error(value: float, standard_error: float | None) -> str:

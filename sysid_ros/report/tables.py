@@ -89,8 +89,8 @@ def error_rows(score: Score | None) -> list[ErrorRow]:
         ErrorRow(
             signal=name,
             unit=unit(score.units.get(name, "")),
-            before=number(score.rmse_initial.get(name)),
-            after=number(after),
+            before=number(score.rmse_initial.get(name), zeros=True),
+            after=number(after, zeros=True),
             change=percent_change(score.rmse_initial.get(name, math.nan), after),
         )
         for name, after in score.rmse.items()
@@ -136,7 +136,8 @@ def _errors(signal: SignalFit | None) -> tuple[str, str]:
     if signal is None:
         return "", ""
     before = _rmse(signal.measured - signal.initial)
-    return number(before, 3), number(_rmse(signal.measured - signal.fitted), 3)
+    after = _rmse(signal.measured - signal.fitted)
+    return number(before, 3, zeros=True), number(after, 3, zeros=True)
 
 
 def _rmse(residual: FloatArray) -> float:

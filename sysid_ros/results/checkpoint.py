@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,7 @@ def write_checkpoint(folder: Path, iteration: Iteration) -> None:
     Args:
       folder: An existing folder, usually from
         :func:`~sysid_ros.results.folder.open_work_folder`.
-      iteration: The best iteration so far.
+      iteration: The step that was just accepted.
 
     Raises:
       OutputError: If it cannot be written; the former checkpoint is then still whole.
@@ -91,7 +93,10 @@ def _outcome(checkpoint: dict[str, Any], status: FitStatus, message: str, title:
     names = tuple(checkpoint["names"])
     trace = tuple(iteration_from(step, names) for step in checkpoint["steps"])
     first = trace[0]
-    best = min(trace, key=lambda step: step.cost)
+    best = [step for step in trace if np.isfinite(step.cost)][-1]
+    # Between rounds the noise levels change and with them the scale of the cost, so that the
+    # last accepted step is the best one, whatever the costs say.
+    rounds = sum(b.iteration <= a.iteration for a, b in itertools.pairwise(trace))
     parameters = tuple(
         ParameterEstimate(
             name=name,
@@ -111,7 +116,7 @@ def _outcome(checkpoint: dict[str, Any], status: FitStatus, message: str, title:
         message=message,
         parameters=parameters,
         covariance=np.full((len(names), len(names)), np.nan),
-        cost_initial=first.cost,
+        cost_initial=math.nan if rounds else first.cost,
         cost_final=best.cost,
         iterations=trace[-1].iteration,
         evaluations=0,

@@ -74,5 +74,6 @@ def _restore_attribute(element: ET.Element, attribute: str, value: object) -> No
 
 
 def _full_number(token: str, number: float) -> str:
-    """``number`` in full if it rounds to ``token``, else ``token``."""
-    return repr(number) if f"{number:.6g}" == token else token
+    """``number`` in full if ``token`` is that number rounded, else ``token``."""
+    rounded = f"{number:.6g}" == token and float(token) != number
+    return repr(number) if rounded else token

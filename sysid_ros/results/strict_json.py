@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.results.folder import replace_file
+
+_NUMBERS = re.compile(r"\[\n((?:[-+.\deE,\s]|null)*?)\]")
 
 
 def plain(value: object) -> Any:
@@ -45,7 +48,10 @@ def plain(value: object) -> Any:
 
 def dumps(document: object, *, indent: int | None = 2) -> str:
     """Serialise ``document`` after :func:`plain`, readable by people when ``indent`` is given."""
-    return json.dumps(plain(document), indent=indent, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(plain(document), indent=indent, ensure_ascii=False, allow_nan=False)
+    # A list of numbers belongs on one line. No string is touched: none contains a line break,
+    # which JSON writes as \\n.
+    return _NUMBERS.sub(lambda match: "[" + " ".join(match[1].split()) + "]", text)
 
 
 def write_json(path: Path, document: object) -> None:

@@ -20,7 +20,7 @@ def bounds_bar(parameter: ParameterEstimate) -> Markup:
 
     A side without a bound ends where the numbers end, without a stop.
     """
-    interval = parameter.interval()
+    interval = parameter.interval() if math.isfinite(parameter.value) else None
     inside = [parameter.value, parameter.initial, *(interval or ())]
     low, high = _range(parameter, [value for value in inside if math.isfinite(value)])
 

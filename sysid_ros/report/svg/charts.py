@@ -17,16 +17,32 @@ from sysid_ros.sysid.fit_result import FitResult, Iteration, ParameterEstimate
 _CHI_SQUARE_95 = 5.991  # two degrees of freedom
 
 
+def rounds(trace: Sequence[Iteration]) -> list[list[Iteration]]:
+    """Cut a trace where the iterations start again, as after a new estimate of the noise.
+
+    Costs compare within a round only: the noise levels scale them.
+    """
+    parts: list[list[Iteration]] = []
+    for step in trace:
+        if not parts or step.iteration <= parts[-1][-1].iteration:
+            parts.append([])
+        parts[-1].append(step)
+    return parts
+
+
 def cost_chart(trace: Sequence[Iteration]) -> Markup:
-    """Cost over iterations on a logarithmic axis."""
-    numbers = [float(step.iteration) for step in trace]
-    costs = [step.cost for step in trace]
+    """Cost over iterations on a logarithmic axis, one line per round."""
     frame = Frame(
-        Axis.over(numbers, "iteration", pad=0.02),
-        Axis.over(costs, "cost", logarithmic=True),
-        f"Cost over iterations, from {costs[0]:.4g} to {costs[-1]:.4g}",
+        Axis.over([float(step.iteration) for step in trace], "iteration", pad=0.02),
+        Axis.over([step.cost for step in trace], "cost", logarithmic=True),
+        f"Cost over iterations, from {trace[0].cost:.4g} to {trace[-1].cost:.4g}",
     )
-    return frame.svg(frame.path(numbers, costs, "fitted"), frame.dots(numbers, costs))
+    parts = []
+    for part in rounds(trace):
+        numbers = [float(step.iteration) for step in part]
+        costs = [step.cost for step in part]
+        parts += [frame.path(numbers, costs, "fitted"), frame.dots(numbers, costs)]
+    return frame.svg(*parts)
 
 
 def parameter_chart(trace: Sequence[Iteration], index: int) -> Markup:

@@ -199,7 +199,7 @@
       width,
       height,
       series: [{}, ...series],
-      scales: { x: { time: false, range: () => [...state.range] }, y: { range: scaleY } },
+      scales: { x: { time: false, min: state.range[0], max: state.range[1], range: (plot, min, max) => [min, max] }, y: { range: scaleY } },
       axes: axes(axisLabel, withTimes),
       legend: { show: false },
       padding: [6, 8, 0, 0],

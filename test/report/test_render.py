@@ -1,0 +1,182 @@
+"""The report's text: complete, self-contained, and safe against whatever names contain."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from outcomes import outcome as synthetic
+
+from sysid_ros.outcome import Outcome
+from sysid_ros.report import render_report
+from sysid_ros.sysid.fit_result import FitStatus, ParameterEstimate
+
+
+class Elements(HTMLParser):
+    """Every start tag with its attributes, and the text of the signals' data."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.data = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.found and self.found[-1][1].get("id") == "signal-data" and not self.data:
+            self.data = data
+
+
+def text(page: str) -> str:
+    """What a reader sees, roughly."""
+    body = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+
+def test_says_what_matters() -> None:
+    made = synthetic()
+    words = text(render_report(made))
+    assert made.verdict in words
+    assert made.warnings[0] in words
+    for parameter in made.fit.parameters:
+        assert parameter.name in words
+    for part in ("0.002130", "kg m²", "0.002086 … 0.002174", "at lower bound", "none claimed",
+                 "shoulder_armature rises while link2_mass falls", "trajectory_02", "held out",
+                 "/joint_states", "500 Hz", "ab" * 32, "clustered by window"):  # fmt: skip
+        assert part in words, part
+    order = [
+        words.index(part) for part in ("Verdict", "Within bounds", "Autocorrelation", "Jitter")
+    ]
+    assert order == sorted(order)
+
+
+def test_loads_nothing() -> None:
+    page = render_report(synthetic())
+    for tag, attributes in Elements(page).found:
+        assert tag not in {"link", "iframe", "img", "object", "embed", "base"}
+        for name in ("src", "href", "action", "data", "poster", "srcset"):
+            assert (attributes.get(name) or "#").startswith("#"), (tag, attributes)
+    assert not re.search(r"(fetch\s*\(|XMLHttpRequest|WebSocket|sendBeacon|import\s*\()", page)
+    assert not re.search(r"(url\(|@import)", page)
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
+    assert policy is not None and "default-src 'none'" in policy[1]
+    assert "unsafe-eval" not in policy[1] and "script-src 'sha256-" in html.unescape(policy[1])
+
+
+@pytest.mark.parametrize("evil", ["</script><script>alert(1)</script>", '"><img src=x>', "a & <b>"])
+def test_names_are_only_names(evil: str) -> None:
+    made = synthetic()
+    fit = made.fit
+    signal = replace(made.sequences[0].signals[0], name=evil, unit=evil)
+    page = render_report(
+        replace(
+            made,
+            title=evil,
+            verdict=evil,
+            warnings=(evil,),
+            provenance={evil: evil, "text": f"{evil}\n{evil}"},
+            sequences=(replace(made.sequences[0], name=evil, signals=(signal,)),),
+            quality=(replace(made.quality[0], topic=evil, sequence=evil),),
+            fit=replace(
+                fit,
+                message=evil,
+                unidentifiable=(evil,),
+                noise={evil: 1.0},
+                parameters=tuple(replace(p, name=evil, unit=evil) for p in fit.parameters),
+            ),
+        )
+    )
+    usual = Elements(render_report(made))
+    elements = Elements(page)
+    count = [tag for tag, _ in elements.found].count
+    assert count("script") == [tag for tag, _ in usual.found].count("script") == 2
+    assert count("img") == 0 and count("b") == 0
+    assert json.loads(elements.data)[0]["signals"][0]["name"] == evil
+
+
+def bare(made: Outcome) -> Outcome:
+    """The least there can be: a cancelled fit."""
+    fit = replace(
+        made.fit,
+        status=FitStatus.CANCELED,
+        trace=(),
+        singular_values=np.empty(0),
+        unidentifiable=(),
+        interval_method="none",
+        covariance=np.full((4, 4), np.nan),
+    )
+    return replace(
+        made, fit=fit, training=None, validation=None, sequences=(), quality=(), provenance={}
+    )
+
+
+def worst(made: Outcome) -> Outcome:
+    """Every number that can be missing or endless is."""
+    nan, inf = float("nan"), float("inf")
+    parameter = ParameterEstimate("p", "", nan, nan, -inf, inf, None, inf, ())
+    sequences = tuple(
+        replace(
+            sequence,
+            window_starts=np.empty(0),
+            signals=tuple(
+                replace(
+                    signal,
+                    measured=np.full(signal.times.size, nan),
+                    fitted=np.full(signal.times.size, inf),
+                )
+                for signal in sequence.signals
+            ),
+        )
+        for sequence in made.sequences
+    )
+    empty = replace(
+        sequences[0].signals[0],
+        times=np.empty(0),
+        measured=np.empty(0),
+        initial=np.empty(0),
+        fitted=np.empty(0),
+    )
+    assert made.validation is not None
+    return replace(
+        made,
+        sequences=(*sequences, replace(sequences[0], signals=(empty,))),
+        validation=replace(made.validation, rmse_all=nan, rmse_all_initial=inf, unit_all=""),
+        fit=replace(
+            made.fit,
+            parameters=(parameter,),
+            covariance=np.array([[nan]]),
+            cost_initial=inf,
+            cost_final=nan,
+            trace=tuple(replace(step, cost=nan) for step in made.fit.trace),
+            singular_values=np.zeros(2),
+        ),
+    )
+
+
+@pytest.mark.parametrize("change", [bare, worst])
+def test_incomplete_outcomes(change: object) -> None:
+    assert callable(change)
+    page = render_report(change(synthetic()))
+    assert page.rstrip().endswith("</html>")
+    json.loads(Elements(page).data, parse_constant=pytest.fail)
+
+
+def test_without_held_out_data_the_report_says_so() -> None:
+    made = synthetic(sequences=1)
+    assert "nothing was held out" in text(render_report(made))
+
+
+def test_tone_follows_the_result() -> None:
+    made = synthetic(warnings=())
+    assert made.validation is not None
+    assert 'class="verdict good"' in render_report(made)
+    worse = replace(made.validation, rmse_all=2.0 * made.validation.rmse_all_initial)
+    assert 'class="verdict bad"' in render_report(replace(made, validation=worse))
+    assert 'class="verdict caution"' in render_report(synthetic())

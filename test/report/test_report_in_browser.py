@@ -1,0 +1,164 @@
+"""The report in a real browser: it draws, sorts, zooms and asks nobody for anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import Page, open_browser
+from outcomes import outcome as synthetic
+
+from sysid_ros.report import render_report
+
+CANVASES = "document.querySelectorAll('#plots canvas').length"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with open_browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(render_report(synthetic()))
+    return path
+
+
+def show(page: Page, report: Path, **options: int | bool) -> None:
+    """Open the report afresh and scroll to its drawn plots."""
+    page.errors.clear()
+    page.requests.clear()
+    page.open(report, **options)
+    page.run("document.getElementById('plots').scrollIntoView()")
+    page.wait_for(f"{CANVASES} >= 4")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1200, 390])
+def test_draws_without_an_error_or_a_request(
+    page: Page, report: Path, width: int, dark: bool
+) -> None:
+    show(page, report, width=width, dark=dark)
+    assert page.errors == []
+    assert [url for url in page.requests if not url.startswith("file:")] == []
+    assert len(page.requests) == 1
+    assert page.run("document.documentElement.scrollWidth") <= width
+    assert page.run(INK) > 200
+
+
+# Pixels of the fitted curve's colour in the first chart.
+INK = """(() => {
+  const canvas = document.querySelector('#plots canvas');
+  const style = getComputedStyle(document.documentElement).getPropertyValue('--fitted');
+  const wanted = style.match(/[0-9a-f]{2}/gi).map((part) => parseInt(part, 16));
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4)
+    if (data[i + 3] > 200 && wanted.every((v, k) => Math.abs(data[i + k] - v) < 12)) count++;
+  return count;
+})()"""
+
+
+def test_sorts(page: Page, report: Path) -> None:
+    show(page, report)
+    names = (
+        """[...document.querySelectorAll('#parameters tbody th')].map((cell) => cell.textContent)"""
+    )
+    click = "document.querySelectorAll('#parameters thead button')[%d].click()"
+    page.run(click % 0)
+    assert page.run(names) == sorted(page.run(names))
+    page.run(click % 1)
+    ascending = page.run(names)
+    assert ascending == ["shoulder_damping", "shoulder_armature", "elbow_damping", "link2_mass"]
+    page.run(click % 1)
+    assert page.run(names) == ascending[::-1]
+    assert page.run("document.querySelectorAll('#parameters [aria-sort=descending]').length") == 1
+
+
+def snapshots(page: Page) -> list[str]:
+    """What each canvas shows."""
+    page.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return page.run("[...document.querySelectorAll('#plots canvas')].map((c) => c.toDataURL())")
+
+
+def test_zoom_is_shared_and_comes_back(page: Page, report: Path) -> None:
+    show(page, report)
+    whole = snapshots(page)
+    box = page.run(
+        "(({x, y, width, height}) => [x, y, width, height])"
+        "(document.querySelector('#plots .u-over').getBoundingClientRect())"
+    )
+    left, top, width, height = box
+    middle = top + 0.5 * height
+    page.drag((left + 0.25 * width, middle), (left + 0.5 * width, middle))
+    zoomed = snapshots(page)
+    assert all(a != b for a, b in zip(whole, zoomed, strict=True))
+    page.run("document.getElementById('zoom-reset').click()")
+    page.run("document.querySelector('#plots .u-over').dispatchEvent(new MouseEvent('mouseleave'))")
+    assert snapshots(page) == whole
+
+
+def test_keyboard(page: Page, report: Path) -> None:
+    show(page, report)
+    whole = snapshots(page)
+    page.run("document.querySelector('#plots .signal').focus()")
+    seen = [whole]
+    for key in ("+", "ArrowRight", "-"):
+        page.press(key)
+        seen.append(snapshots(page))
+    assert len({shown[0] for shown in seen}) == 4
+    page.press("0")
+    assert snapshots(page) == whole
+
+
+def test_sequences_and_curves_are_chosen(page: Page, report: Path) -> None:
+    show(page, report)
+    assert page.run("document.getElementById('sequence').value") == "2"  # the held-out one first
+    before = snapshots(page)
+    page.run("document.querySelector('[data-sequence=\"0\"]').click()")
+    page.wait_for(f"{CANVASES} >= 4")
+    assert page.run("document.getElementById('sequence').value") == "0"
+    assert page.run("document.getElementById('signal-note').textContent").startswith("Used in")
+    assert snapshots(page) != before
+    ink = page.run(INK)
+    page.run("document.querySelector('[data-curve=fitted]').click()")
+    page.wait_for(f"{CANVASES} >= 4")
+    assert page.run(INK) < 0.1 * ink
+
+
+def test_copies_yaml(page: Page, report: Path) -> None:
+    show(page, report)
+    assert "link2_mass: 0.55  # kg" in page.run(
+        "document.getElementById('parameters-yaml').textContent"
+    )
+    page.run("document.getElementById('copy-yaml').click()")
+    page.wait_for("document.getElementById('copy-done').textContent !== ''")
+
+
+def test_prints(page: Page, report: Path, tmp_path: Path) -> None:
+    page.open(report, dark=True)  # nothing drawn yet: printing draws every signal, on white
+    page.pdf(tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert page.run(CANVASES) >= 0
+    assert page.errors == []
+
+
+def test_ten_minutes_of_fourteen_signals(page: Page, tmp_path: Path) -> None:
+    long = synthetic(sequences=1, signals=14, duration=600.0, rate=1000.0)
+    path = tmp_path / "long.html"
+    path.write_text(render_report(long))
+    assert path.stat().st_size < 15e6
+    show(page, path)
+    milliseconds = page.run(
+        """new Promise((done) => {
+          const began = performance.now();
+          const end = () => done(performance.now() - began);
+          document.getElementById('zoom-in').click();
+          requestAnimationFrame(() => requestAnimationFrame(end));
+        })"""
+    )
+    assert milliseconds < 1000.0  # tens of milliseconds on an idle machine
+    assert page.errors == []

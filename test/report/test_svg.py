@@ -1,0 +1,83 @@
+"""Static charts: round ticks, everything inside, everything escaped."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from outcomes import outcome as synthetic
+
+from sysid_ros.report.diagnostics import residual_diagnostics
+from sysid_ros.report.svg import charts
+from sysid_ros.report.svg.axis import Axis
+from sysid_ros.report.svg.bounds import bounds_bar
+from sysid_ros.report.svg.element import element
+from sysid_ros.report.svg.heatmap import heatmap
+from sysid_ros.sysid.fit_result import ParameterEstimate
+
+finite = st.floats(-1e12, 1e12)
+
+
+@given(st.lists(finite, max_size=20), st.booleans())
+def test_ticks_are_few_and_inside(values: list[float], logarithmic: bool) -> None:
+    axis = Axis.over(values, "x", logarithmic=logarithmic)
+    ticks = axis.ticks()
+    assert axis.low < axis.high
+    assert 1 <= len(ticks) <= 12
+    slack = 1e-9 * (axis.high - axis.low)
+    assert all(axis.low - slack <= tick <= axis.high + slack for tick in ticks)
+    assert len({axis.tick_text(tick) for tick in ticks}) == len(ticks) or abs(axis.high) > 1e3 * (
+        axis.high - axis.low
+    )
+
+
+def test_escaping() -> None:
+    svg = element("text", "<script>", aria_label='"><b>')
+    assert str(svg) == '<text aria-label="&#34;&gt;&lt;b&gt;">&lt;script&gt;</text>'
+
+
+def test_every_chart_is_well_formed() -> None:
+    made = synthetic()
+    fit = made.fit
+    (entry, *_) = residual_diagnostics(made.sequences)
+    matrix = np.array([[1.0, -0.5], [-0.5, 1.0]])
+    for svg in (
+        charts.cost_chart(fit.trace),
+        charts.parameter_chart(fit.trace, 1),
+        charts.histogram_chart(entry),
+        charts.normal_chart(entry),
+        charts.autocorrelation_chart(entry),
+        charts.spectrum_chart(entry),
+        charts.singular_value_chart(fit.singular_values),
+        charts.singular_value_chart(np.zeros(3)),
+        charts.ellipse_chart(fit, "shoulder_armature", "link2_mass"),
+        heatmap(["a", "b & c"], matrix),
+        heatmap([f"p{i}" for i in range(40)], np.eye(40)),
+    ):
+        root = ET.fromstring(svg)  # noqa: S314
+        assert root.attrib["role"] == "img"
+        assert root.attrib["aria-label"]
+        assert "nan" not in str(svg) and "inf" not in str(svg).replace("info", "")
+
+
+def test_rounds_of_the_cost_are_separate_lines() -> None:
+    trace = synthetic().fit.trace
+    assert len(charts.rounds(trace)) == 1
+    assert [len(part) for part in charts.rounds([*trace[:3], *trace[2:5]])] == [3, 3]
+
+
+@pytest.mark.parametrize("lower", [-np.inf, 0.0])
+@pytest.mark.parametrize("upper", [np.inf, 2.0])
+@pytest.mark.parametrize("value", [0.0, 1.0, np.nan])
+@pytest.mark.parametrize("error", [None, 0.1, 50.0])
+def test_bounds_bar(lower: float, upper: float, value: float, error: float | None) -> None:
+    parameter = ParameterEstimate("p", "kg", 0.5, value, lower, upper, error, 10.0)
+    root = ET.fromstring(bounds_bar(parameter))  # noqa: S314
+    stops = [line for line in root if line.attrib.get("class") == "stop"]
+    assert len(stops) == int(np.isfinite(lower)) + int(np.isfinite(upper))
+    for shape in root:
+        for key in ("x", "x1", "x2", "cx"):
+            assert 0.0 <= float(shape.attrib.get(key, 0.0)) <= 140.0
