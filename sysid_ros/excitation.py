@@ -1,8 +1,8 @@
-"""What to tell a robot so that its motion reveals its parameters, and when to stop telling it.
+"""What to tell a robot so that its motion reveals its parameters.
 
 Pure functions of time: a :class:`Reference` (multisine or table), a :class:`Playback` that starts
-and stops it softly, :func:`check_limits` before anything moves and a :class:`JointMonitor` while
-it moves. The ``excite`` node only carries their numbers to a topic.
+and stops it softly, and :func:`check_limits` before anything moves. What watches the robot while
+it moves is :mod:`sysid_ros.joint_monitor`; the ``excite`` node only carries numbers to a topic.
 """
 
 from __future__ import annotations
@@ -22,25 +22,6 @@ FloatArray = npt.NDArray[np.float64]
 
 class ExcitationError(SysidError):
     """A motion that cannot be planned, read, or played within its limits."""
-
-
-@dataclass(frozen=True)
-class MotionLimits:
-    """What each of ``n`` joints may do; infinities where there is no limit."""
-
-    lower: FloatArray  # (n,) rad or m
-    upper: FloatArray  # (n,) rad or m
-    velocity: FloatArray  # (n,) rad/s or m/s, magnitude
-    effort: FloatArray  # (n,) N m or N, magnitude
-
-    def __post_init__(self) -> None:
-        sizes = {len(self.lower), len(self.upper), len(self.velocity), len(self.effort)}
-        if len(sizes) != 1:
-            raise ExcitationError(f"limits are given for different numbers of joints: {sizes}")
-        if not np.all(self.lower < self.upper):
-            raise ExcitationError(f"lower limits {self.lower} are not below upper {self.upper}")
-        if not (np.all(self.velocity > 0) and np.all(self.effort > 0)):
-            raise ExcitationError("limits on velocity and effort must be positive")
 
 
 class Reference(Protocol):
@@ -273,7 +254,8 @@ class Playback:
     def command(self, time: float) -> FloatArray:
         """Command (n,) at ``time`` seconds after the start."""
         path_time, hold = self._path_time(time)
-        return self._path(np.array([path_time]), hold if self._release else 1.0)[0]
+        command: FloatArray = self._path(np.array([path_time]), hold if self._release else 1.0)[0]
+        return command
 
     def planned(self, times: FloatArray) -> FloatArray:
         """Commands (m, n) at ``times`` (m,) if no stop comes in between."""
@@ -336,54 +318,3 @@ def check_limits(
                 f"{limit[column]:.4g} after {times[row]:.2f} s (it would be "
                 f"{data[row, column]:.4g}); shrink the motion or lengthen its ramp"
             )
-
-
-class JointMonitor:
-    """Watches measured joints while a motion plays and says why it must stop."""
-
-    def __init__(self, joints: tuple[str, ...], limits: MotionLimits, *, timeout: float) -> None:
-        """Watch ``joints`` against ``limits``.
-
-        Args:
-          joints: Names of the ``n`` joints, in the order of the limits.
-          limits: What they may do.
-          timeout: Seconds without joint states after which the motion must stop.
-        """
-        self._joints = joints
-        self._limits = limits
-        self._timeout = timeout
-        self._last: float | None = None
-        self._fault: str | None = None
-
-    def observe(
-        self, now: float, position: FloatArray, velocity: FloatArray, effort: FloatArray
-    ) -> None:
-        """Take one measurement, (n,) each; NaN where velocity or effort is not measured."""
-        self._last = now
-        limits = self._limits
-        checks = (
-            (np.isnan(position), position, limits.lower, "position", "which says nothing about"),
-            (position < limits.lower, position, limits.lower, "position", "below"),
-            (position > limits.upper, position, limits.upper, "position", "above"),
-            (np.abs(velocity) > limits.velocity, velocity, limits.velocity, "velocity", "beyond"),
-            (np.abs(effort) > limits.effort, effort, limits.effort, "effort", "beyond"),
-        )
-        for broken, value, limit, what, side in checks:
-            if self._fault is None and np.any(broken):
-                i = int(np.argmax(broken))
-                self._fault = (
-                    f"{what} of joint {self._joints[i]!r} is {value[i]:.4g}, "
-                    f"{side} its limit {limit[i]:.4g}"
-                )
-
-    def fault(self, now: float) -> str | None:
-        """Why the motion must stop at ``now``, or ``None``."""
-        if self._fault is None and self._last is None:
-            return "no joint states have arrived"
-        if self._fault is None and self._last is not None and now - self._last > self._timeout:
-            return f"no joint states for {now - self._last:.2f} s"
-        return self._fault
-
-    def clear(self) -> None:
-        """Forget faults before a new motion; joint states must still be arriving."""
-        self._fault = None

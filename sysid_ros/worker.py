@@ -7,6 +7,7 @@ of a long native call; the best parameters so far are kept either way.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -19,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -176,7 +177,7 @@ class _Worker:
 
     def __init__(self, request: FitRequest, function: str) -> None:
         # A file, not a pipe: nobody needs to empty it, and it outlives the child.
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115, closed in __exit__
         self._events, write_end = os.pipe()
         try:
             self._process = subprocess.Popen(
@@ -188,6 +189,7 @@ class _Worker:
             )
         finally:
             os.close(write_end)
+        self._stdin = cast("IO[bytes]", self._process.stdin)
         self._pending = b""
         self.closed = False
         self._send(request.to_json())
@@ -201,11 +203,8 @@ class _Worker:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._process.stdin is not None:
-            try:
-                self._process.stdin.close()  # an idle child leaves by itself
-            except OSError:
-                pass  # bytes it never read
+        with contextlib.suppress(OSError):  # of bytes that it never read
+            self._stdin.close()
         self.kill()
         self._process.wait()
         os.close(self._events)
@@ -248,9 +247,7 @@ class _Worker:
         return " | ".join(lines[-_LOG_LINES:])
 
     def _send(self, line: str) -> None:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(line.encode() + b"\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it has died; the end of its events says so
+        # A broken pipe means that it has died, which the end of its events says as well.
+        with contextlib.suppress(BrokenPipeError):
+            self._stdin.write(line.encode() + b"\n")
+            self._stdin.flush()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -156,7 +155,7 @@ class BagFolder:
             self._file.close()
             temporary = self.path / ".metadata.yaml"
             temporary.write_text(document, encoding="utf-8")
-            os.replace(temporary, self.path / "metadata.yaml")
+            temporary.replace(self.path / "metadata.yaml")
         except OSError as error:
             raise self._unwritable(error) from error
 

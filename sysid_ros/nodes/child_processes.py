@@ -30,7 +30,9 @@ class ChildProcesses:
         self._log_dir = log_dir
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self, name: str, module: Sequence[str], *, show: bool = False) -> subprocess.Popen[bytes]:
+    def start(
+        self, name: str, module: Sequence[str], *, show: bool = False
+    ) -> subprocess.Popen[bytes]:
         """Start ``python -m MODULE ARGUMENTS``.
 
         Args:

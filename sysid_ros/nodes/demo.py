@@ -76,7 +76,7 @@ def node_arguments(folder: Path, output: Path) -> Mapping[str, list[str]]:
         "excite": [],
         "recorder": [experiment, f"output_dir:={output / 'bags'}"],
         "fit_server": [f"output_dir:={output / 'results'}"],
-        "identify": [experiment, truth],
+        "identify": [experiment, truth, "arm:=true"],
     }
     settings = ["--ros-args", "--params-file", str(folder / "demo.yaml")]
     return {
@@ -124,7 +124,9 @@ def main(args: Sequence[str] | None = None) -> int:
     Returns:
       The exit status: 0 only if every identifiable parameter was found.
     """
-    parser = argparse.ArgumentParser(prog="sysid_ros demo", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="sysid_ros demo", description=(__doc__ or "").split("\n")[0]
+    )
     parser.add_argument(
         "--output", type=Path, default=Path("demo_results"), help="folder (default: %(default)s)"
     )

@@ -13,12 +13,12 @@ from trajectory_msgs.msg import JointTrajectory
 from sysid_ros.excitation import (
     ExcitationError,
     FloatArray,
-    MotionLimits,
     Reference,
     TabulatedReference,
     design_multisine,
     read_trajectory,
 )
+from sysid_ros.joint_monitor import MotionLimits
 from sysid_ros.nodes import parameters
 
 _COMMAND_TYPES = {
@@ -100,8 +100,8 @@ def _reference(
     node: Node, joints: tuple[str, ...], limits: MotionLimits, *, is_effort: bool
 ) -> Reference:
     """The trajectory file if one is given, else a multisine."""
-    path = parameters.existing_file(
-        node, "trajectory", "CSV file 'time,<joint>,...' instead of a multisine", required=False
+    path = parameters.optional_file(
+        node, "trajectory", "CSV file 'time,<joint>,...' instead of a multisine"
     )
     lower, upper, rate_limit = _command_limits(limits, is_effort)
     number = parameters.number

@@ -17,12 +17,13 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from sysid_ros.errors import SysidError
-from sysid_ros.excitation import FloatArray, JointMonitor, Playback, check_limits
+from sysid_ros.excitation import ExcitationError, FloatArray, Playback, check_limits
+from sysid_ros.joint_monitor import JointMonitor
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.excitation_settings import ExcitationSettings, declare_excitation
 from sysid_ros.nodes.process import run_node
@@ -76,7 +77,7 @@ class Excite(Node):
         elif self._playback is None:
             response.message = "nothing is moving"
         else:
-            self._stop("disarmed")
+            self._stop(self._playback, "disarmed")
         response.success = not response.message
         return response
 
@@ -90,25 +91,20 @@ class Excite(Node):
         if self._playback is not None:
             return "a motion is running"
         self._monitor.clear()
-        if self._position is not None:
-            fault = self._monitor.fault(now)
-        else:
-            fault = "no joint states have arrived"
-        if fault is None:
-            try:
-                self._playback = self._plan()
-            except SysidError as error:
-                fault = str(error)
-        if fault is not None:
-            self.get_logger().error(f"not moving: {fault}")
-            return fault
-        self._started = now
+        try:
+            self._playback = self._plan(now)
+        except SysidError as error:
+            self.get_logger().error(f"not moving: {error}")
+            return str(error)
+        self._started = time.monotonic()
         self._tell("running")
         return ""
 
-    def _plan(self) -> Playback:
+    def _plan(self, now: float) -> Playback:
         settings = self._settings
-        assert self._position is not None
+        fault = self._monitor.fault(now)
+        if self._position is None or fault is not None:
+            raise ExcitationError(fault or "no joint states have arrived")
         lower, upper, rate_limit = settings.command_limits()
         playback = Playback(
             settings.reference,
@@ -127,16 +123,15 @@ class Excite(Node):
         elapsed = now - self._started
         fault = self._monitor.fault(now)
         if fault is not None and not self._state.startswith("stopped"):
-            self._stop(fault)
+            self._stop(self._playback, fault)
         self._publish(self._playback.command(elapsed))
         if self._playback.finished(elapsed):
             self._playback = None
             if self._state == "running":
                 self._tell("done")
 
-    def _stop(self, reason: str) -> None:
-        assert self._playback is not None
-        self._playback.stop(time.monotonic() - self._started)
+    def _stop(self, playback: Playback, reason: str) -> None:
+        playback.stop(time.monotonic() - self._started)
         self._tell(f"stopped: {reason}")
 
     def come_to_rest(self) -> bool:
@@ -146,7 +141,7 @@ class Excite(Node):
           Whether nothing moves any more.
         """
         if self._playback is not None and self._state == "running":
-            self._stop("the node is ending")
+            self._stop(self._playback, "the node is ending")
         return self._playback is None
 
     def _publish(self, command: FloatArray) -> None:

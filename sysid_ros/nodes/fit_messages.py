@@ -6,14 +6,13 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from sysid_ros_interfaces.action import FitModel
-from sysid_ros_interfaces.msg import IdentifiedParameter, IdentifiedParameters, Report
-
 from sysid_ros.errors import ErrorCode
 from sysid_ros.outcome import Outcome
 from sysid_ros.results.document import HASH_PREFIX
 from sysid_ros.sysid.fit_result import FitStatus, Iteration, ParameterEstimate
 from sysid_ros.worker_process import FitFiles
+from sysid_ros_interfaces.action import FitModel
+from sysid_ros_interfaces.msg import IdentifiedParameter, IdentifiedParameters, Report
 
 # In the goal's overrides: its bags stand in for the experiment's instead of joining them.
 REPLACE_SEQUENCES = "sequences=replace"
@@ -70,9 +69,7 @@ def fit_result(
     )
 
 
-def identified_parameters(
-    outcome: Outcome, files: FitFiles, stamp: Any
-) -> IdentifiedParameters:
+def identified_parameters(outcome: Outcome, files: FitFiles, stamp: Any) -> IdentifiedParameters:
     """All parameters of an outcome as one message."""
     hashes = sorted(
         f"{name} {digest}"
@@ -89,10 +86,9 @@ def identified_parameters(
     return message
 
 
-def report(files: FitFiles) -> Report:
+def report_message(report_file: Path) -> Report:
     """Where the report is, as a path and for a browser."""
-    assert files.report_file is not None
-    return Report(file=str(files.report_file), url=files.report_file.absolute().as_uri())
+    return Report(file=str(report_file), url=report_file.absolute().as_uri())
 
 
 def feedback(iteration: Iteration, progress: float) -> FitModel.Feedback:

@@ -18,8 +18,6 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from sysid_ros_interfaces.action import FitModel
-from sysid_ros_interfaces.msg import IdentifiedParameters, Report
 
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.nodes import parameters
@@ -29,12 +27,14 @@ from sysid_ros.nodes.fit_messages import (
     failed_result,
     feedback,
     fit_result,
-    report,
+    report_message,
 )
 from sysid_ros.nodes.process import run_node
 from sysid_ros.results import read_results
 from sysid_ros.worker import FIT_FUNCTION, FitEnd, FitProgress, run_fit
 from sysid_ros.worker_process import FitRequest
+from sysid_ros_interfaces.action import FitModel
+from sysid_ros_interfaces.msg import IdentifiedParameters, Report
 
 # One thread for the running fit, the others for cancel requests and everything else.
 _THREADS = 3
@@ -158,12 +158,10 @@ class FitServer(Node):
         except SysidError as error:
             return failed_result(error.code, str(error))
         code, message = (end.code, end.message) if end.code else error_of(outcome)
-        result = fit_result(
-            code, message, outcome, end.files, self.get_clock().now().to_msg()
-        )
+        result = fit_result(code, message, outcome, end.files, self.get_clock().now().to_msg())
         self._identified.publish(result.parameters)
         if end.files.report_file is not None:
-            self._report.publish(report(end.files))
+            self._report.publish(report_message(end.files.report_file))
         return result
 
     def _finish(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,12 +17,12 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
-from sysid_ros_interfaces.action import FitModel
-from sysid_ros_interfaces.srv import Start, Stop
 
 from sysid_ros.errors import DataError, ErrorCode, SysidError
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.fit_messages import REPLACE_SEQUENCES, failed_result
+from sysid_ros_interfaces.action import FitModel
+from sysid_ros_interfaces.srv import Start, Stop
 
 _SERVICE_TIMEOUT = 10.0  # s
 _REST = 0.5  # s recorded before and after the motion
@@ -39,11 +40,16 @@ class Identification(Node):
     def __init__(self, **node_options: Any) -> None:
         super().__init__("identify", **node_options)
         text = parameters.text
-        self._experiment = text(self, "experiment", "", "experiment file, as the fit server sees it")
+        self._experiment = text(
+            self, "experiment", "", "experiment file, as the fit server sees it"
+        )
         self._true_parameters = text(
             self, "true_parameters", "", "YAML with true values to compare with, for simulations"
         )
         self._bag = text(self, "bag", "", "fit this bag instead of recording a new one")
+        self._may_arm = parameters.flag(
+            self, "arm", False, "whether to arm the excitation instead of waiting for a person to"
+        )
         self._overrides = parameters.texts(
             self, "overrides", "settings on top of the experiment, such as fit.max_iterations=20"
         )
@@ -54,10 +60,10 @@ class Identification(Node):
         excite = text(self, "excite", "excite", "name of the excitation")
         fit_server = text(self, "fit_server", "fit_server", "name of the fit server")
         self._recorder = recorder
-        self._start = self.create_client(Start, f"{recorder}/start")
-        self._stop = self.create_client(Stop, f"{recorder}/stop")
-        self._arm = self.create_client(SetBool, f"{excite}/arm")
-        self._fit = ActionClient(self, FitModel, f"{fit_server}/fit")
+        self._start: Client[Any, Any] = self.create_client(Start, f"{recorder}/start")
+        self._stop: Client[Any, Any] = self.create_client(Stop, f"{recorder}/stop")
+        self._arm: Client[Any, Any] = self.create_client(SetBool, f"{excite}/arm")
+        self._fit: Any = ActionClient(self, FitModel, f"{fit_server}/fit")
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._motion = ""
         self.create_subscription(String, f"{excite}/state", self._on_motion, latched)
@@ -93,7 +99,8 @@ class Identification(Node):
         self._wait_for("joint states, without which excite does not move", self._motion_possible)
         for topic in topics:
             self._wait_for(
-                f"{self._recorder} to subscribe to {topic}", lambda: self._is_recorded(topic)
+                f"{self._recorder} to subscribe to {topic}",
+                functools.partial(self._is_recorded, topic),
             )
 
     def record_motion(self) -> str:
@@ -107,15 +114,12 @@ class Identification(Node):
         """
         if self._bag:
             return self._bag
-        started = self._call(self._start, Start.Request())
-        if not started.success:
-            raise PeerError(f"the recorder does not start: {started.message}")
-        self._recording = True
-        self._spin(_REST)
-        self._motion = ""
-        armed = self._call(self._arm, SetBool.Request(data=True))
-        if not armed.success:
-            raise PeerError(f"the robot does not move: {armed.message}")
+        if self._may_arm:
+            self._start_recording()
+            self._arm_excitation()
+        else:
+            self._wait_for_arming()
+            self._start_recording()
         while not self._motion.startswith(("done", "stopped")):
             self._spin(0.05)
             if not self._arm.service_is_ready():
@@ -175,6 +179,29 @@ class Identification(Node):
         self._spinner.shutdown()
         self._fit.destroy()
         self.destroy_node()
+
+    def _start_recording(self) -> None:
+        started = self._call(self._start, Start.Request())
+        if not started.success:
+            raise PeerError(f"the recorder does not start: {started.message}")
+        self._recording = True
+
+    def _arm_excitation(self) -> None:
+        self._spin(_REST)
+        self._motion = ""
+        armed = self._call(self._arm, SetBool.Request(data=True))
+        if not armed.success:
+            raise PeerError(f"the robot does not move: {armed.message}")
+
+    def _wait_for_arming(self) -> None:
+        """Wait, for as long as it takes, until somebody lets the robot move."""
+        service = self.resolve_service_name(self._arm.service_name)
+        self.get_logger().warning(
+            "the robot will move once you arm it: "
+            f"ros2 service call {service} std_srvs/srv/SetBool '{{data: true}}'"
+        )
+        while self._motion != "running":
+            self._spin(0.05)
 
     def _on_motion(self, message: String) -> None:
         self._motion = message.data

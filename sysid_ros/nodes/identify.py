@@ -17,7 +17,6 @@ import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 from rich.text import Text
-from sysid_ros_interfaces.action import FitModel
 
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.experiment import load_experiment
@@ -27,6 +26,7 @@ from sysid_ros.nodes.truth_table import all_close, compare, truth_table
 from sysid_ros.results import read_results
 from sysid_ros.sysid.fit_result import Iteration
 from sysid_ros.terminal import FitProgress, console_for, print_outcome
+from sysid_ros_interfaces.action import FitModel
 
 # With true parameters given: the fit delivered, but not the truth.
 EXIT_OFF = 20

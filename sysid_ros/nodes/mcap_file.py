@@ -265,4 +265,4 @@ def _bytes(records: Iterable[McapRecord]) -> bytes:
     builder = RecordBuilder()
     for record in records:
         record.write(builder)
-    return bytes(builder.end())
+    return bytes(builder.end())  # type: ignore[no-untyped-call]

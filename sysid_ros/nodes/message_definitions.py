@@ -13,10 +13,7 @@ from sysid_ros.errors import BagError
 _SEPARATOR = "=" * 80
 # A field or constant: type, perhaps with array or length bounds, then its name.
 _FIELD = re.compile(r"^\s*([a-zA-Z][\w/]*)(?:<=\d+)?(\[[^\]]*\])?\s+[a-zA-Z]\w*")
-_BUILTIN = frozenset(
-    "bool byte char float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64 "
-    "string wstring duration time".split()
-)
+_BUILTIN = re.compile(r"bool|byte|char|float(32|64)|u?int(8|16|32|64)|w?string|duration|time")
 
 
 def message_class(msgtype: str) -> Any:
@@ -103,7 +100,7 @@ def _types_used(name: str, text: str) -> list[str]:
     used = []
     for line in text.splitlines():
         field = _FIELD.match(line.partition("#")[0])
-        if field is None or field[1] in _BUILTIN:
+        if field is None or _BUILTIN.fullmatch(field[1]):
             continue
         kind = field[1]
         used.append(_short(kind) if "/" in kind else _in_package(name, kind))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +24,12 @@ def text(node: Node, name: str, default: str, description: str) -> str:
 
 def number(node: Node, name: str, default: float, description: str) -> float:
     """Declare a floating-point parameter and return its value; integers are taken too."""
-    return float(_declare(node, name, default, description))  # type: ignore[arg-type]
+    return float(_declare(node, name, default, description))
 
 
 def integer(node: Node, name: str, default: int, description: str) -> int:
     """Declare an integer parameter and return its value."""
-    return int(_declare(node, name, default, description))  # type: ignore[call-overload, no-any-return]
+    return int(_declare(node, name, default, description))
 
 
 def flag(node: Node, name: str, default: bool, description: str) -> bool:
@@ -39,12 +40,12 @@ def flag(node: Node, name: str, default: bool, description: str) -> bool:
 def texts(node: Node, name: str, description: str) -> tuple[str, ...]:
     """Declare a list of strings, empty by default, and return its value."""
     value = _declare(node, name, Parameter.Type.STRING_ARRAY, description)
-    return tuple(value) if value else ()  # type: ignore[arg-type]
+    return tuple(value) if value else ()
 
 
 def current_texts(node: Node, name: str) -> tuple[str, ...]:
     """The present value of a list of strings declared with :func:`texts`."""
-    unset = Parameter(name, Parameter.Type.STRING_ARRAY, [])
+    unset: Any = Parameter(name, Parameter.Type.STRING_ARRAY, [])
     return tuple(node.get_parameter_or(name, unset).value)
 
 
@@ -68,15 +69,13 @@ def choice(node: Node, name: str, options: Sequence[str], description: str) -> s
     return value
 
 
-def existing_file(node: Node, name: str, description: str, *, required: bool) -> Path | None:
-    """Declare a path parameter; ``None`` where it is left empty and not required.
+def required_file(node: Node, name: str, description: str) -> Path:
+    """Declare a path parameter that must name a file.
 
     Raises:
-      ExperimentError: The file does not exist, or is required and not given.
+      ExperimentError: It is not given, or there is no such file.
     """
     value = text(node, name, "", description)
-    if not value and not required:
-        return None
     path = Path(value).expanduser()
     if not value or not path.is_file():
         raise ExperimentError(
@@ -85,12 +84,25 @@ def existing_file(node: Node, name: str, description: str, *, required: bool) ->
     return path
 
 
-def _declare(node: Node, name: str, default: object, description: str) -> object:
+def optional_file(node: Node, name: str, description: str) -> Path | None:
+    """Declare a path parameter; ``None`` where it is left empty.
+
+    Raises:
+      ExperimentError: It is given and there is no such file.
+    """
+    value = text(node, name, "", description)
+    path = Path(value).expanduser()
+    if value and not path.is_file():
+        raise ExperimentError(f"parameter {name} of {node.get_name()}: there is no file {value!r}")
+    return path if value else None
+
+
+def _declare(node: Node, name: str, default: Any, description: str) -> Any:
     # Optional numbers in YAML often lack their point: 500 for 500.0 is no reason to stop.
     descriptor = ParameterDescriptor(
         description=description, dynamic_typing=not isinstance(default, Parameter.Type)
     )
-    value = node.declare_parameter(name, default, descriptor).value
+    value: Any = node.declare_parameter(name, default, descriptor).value
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(default, Parameter.Type) and type(value) is not type(default):

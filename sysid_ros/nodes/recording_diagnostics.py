@@ -45,9 +45,7 @@ def topic_status(
     return _status(level, f"{node}: {topic}", message, values)
 
 
-def recorder_status(
-    node: str, state: str, bag: str, written: int, error: str | None
-) -> DiagnosticStatus:
+def recorder_status(node: str, state: str, bag: str, written: int, error: str) -> DiagnosticStatus:
     """The health of the recorder itself.
 
     Args:
@@ -55,14 +53,12 @@ def recorder_status(
       state: ``watching``, ``recording`` or ``paused``.
       bag: The bag being written or last written, empty if none.
       written: Messages in that bag.
-      error: Why the last recording ended early, if it did.
+      error: Why the last recording ended early, empty if it did not.
     """
-    level = DiagnosticStatus.OK if error is None else DiagnosticStatus.ERROR
+    level = DiagnosticStatus.ERROR if error else DiagnosticStatus.OK
     return _status(level, f"{node}: {node}", error or state, {"bag": bag, "messages": written})
 
 
-def _status(
-    level: bytes, name: str, message: str, values: dict[str, object]
-) -> DiagnosticStatus:
+def _status(level: bytes, name: str, message: str, values: dict[str, object]) -> DiagnosticStatus:
     pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
     return DiagnosticStatus(level=level, name=name, message=message, values=pairs)

@@ -64,9 +64,9 @@ class SimRobot(Node):
         self.get_logger().info(f"simulating {', '.join(self._robot.joints)}")
 
     def _make_robot(self, rate: float) -> SimulatedRobot:
-        model_file = parameters.existing_file(self, "model", "MJCF or URDF file", required=True)
-        truth_file = parameters.existing_file(
-            self, "true_parameters", "YAML file with the hidden values", required=False
+        model_file = parameters.required_file(self, "model", "MJCF or URDF file")
+        truth_file = parameters.optional_file(
+            self, "true_parameters", "YAML file with the hidden values"
         )
         timestep = parameters.number(self, "timestep", 0.0005, "simulation timestep in s")
         noise = [
@@ -75,7 +75,6 @@ class SimRobot(Node):
         ]
         seed = parameters.integer(self, "seed", 0, "seed of the noise")
         truth = read_true_parameters(truth_file) if truth_file else ()
-        assert model_file is not None
         return SimulatedRobot(
             build_true_model(model_file, truth, timestep),
             rate=rate,
@@ -94,15 +93,15 @@ class SimRobot(Node):
             self.get_logger().warning(f"{self._robot.late_commands} commands arrived too late")
         return True
 
-    def _on_array(self, message: Float64MultiArray, info: dict[str, int]) -> None:
+    def _on_array(self, message: Float64MultiArray, info: Any) -> None:
         self._obey(message.data, info)
 
-    def _on_trajectory(self, message: JointTrajectory, info: dict[str, int]) -> None:
+    def _on_trajectory(self, message: JointTrajectory, info: Any) -> None:
         if message.points and set(message.joint_names) == set(self._robot.joints):
             values = dict(zip(message.joint_names, message.points[-1].positions, strict=False))
             self._obey([values.get(joint, np.nan) for joint in self._robot.joints], info)
 
-    def _obey(self, values: Sequence[float], info: dict[str, int]) -> None:
+    def _obey(self, values: Sequence[float], info: Any) -> None:
         command = np.array(values, dtype=np.float64)
         if command.size != self._robot.command_size or not np.all(np.isfinite(command)):
             self.get_logger().warning(

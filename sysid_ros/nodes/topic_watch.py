@@ -30,7 +30,7 @@ class WatchedTopic:
     reliable: bool
 
 
-MessageCallback = Callable[[str, bytes, "dict[str, Any]"], None]
+MessageCallback = Callable[[WatchedTopic, bytes, Any], None]
 
 
 class TopicWatch:
@@ -57,7 +57,8 @@ class TopicWatch:
           names: Topics, absolute.
           depth: Messages that a subscription may hold.
           on_topic: Called when a topic is found, before its first message.
-          on_message: Called with the topic, the serialized message, and rclpy's message info.
+          on_message: Called with the topic, the serialized message, and rclpy's message info,
+            a dictionary.
           on_lost: Called when the middleware reports that messages of a topic were lost.
         """
         self._node = node
@@ -114,7 +115,9 @@ class TopicWatch:
 
     def _subscribe(self, topic: WatchedTopic) -> Subscription[Any]:
         name = topic.bag_topic.name
-        reliability = ReliabilityPolicy.RELIABLE if topic.reliable else ReliabilityPolicy.BEST_EFFORT
+        reliability = (
+            ReliabilityPolicy.RELIABLE if topic.reliable else ReliabilityPolicy.BEST_EFFORT
+        )
         durability = (
             DurabilityPolicy.TRANSIENT_LOCAL if topic.latched else DurabilityPolicy.VOLATILE
         )
@@ -125,8 +128,8 @@ class TopicWatch:
             durability=durability,
         )
 
-        def received(message: bytes, info: dict[str, Any]) -> None:
-            self._on_message(name, message, info)
+        def received(message: bytes, info: Any) -> None:
+            self._on_message(topic, message, info)
 
         return self._node.create_subscription(
             message_class(topic.bag_topic.msgtype),
@@ -149,7 +152,10 @@ def _describe(
     if known:
         # What was recorded so far keeps its description, and no subscription grows stricter.
         return WatchedTopic(
-            known.bag_topic, known.has_header, known.latched and latched, known.reliable and reliable
+            known.bag_topic,
+            known.has_header,
+            known.latched and latched,
+            known.reliable and reliable,
         )
     type_hash = publishers[0].topic_type_hash
     described = BagTopic(

@@ -1,0 +1,31 @@
+"""Identify a simulated robot with hidden parameters and compare with the truth."""
+
+from launch import LaunchDescription
+from sysid_ros.nodes.launching import arguments, end_with, flag, node, share, text
+
+
+def generate_launch_description() -> LaunchDescription:
+    demo = share() / "examples" / "demo"
+    truth = {"true_parameters": str(demo / "true_parameters.yaml")}
+    # The experiment names absolute topics, whatever the namespace of the nodes.
+    topics = [("joint_states", "/joint_states"), ("command", "/command")]
+    robot = node("sim_robot", {"model": str(demo / "arm.xml"), **truth}, remappings=topics)
+    excite = node("excite", remappings=topics)
+    recorder = node(
+        "recorder",
+        {
+            "experiment": text("experiment"),
+            "output_dir": text("bag_dir"),
+            "autostart": flag("autostart"),
+        },
+    )
+    server = node("fit_server", {"output_dir": text("output_dir")})
+    client = node("identify", {"experiment": text("experiment"), "arm": True, **truth})
+    own = arguments(
+        autostart=("true", "whether the recorder configures and activates itself"),
+        experiment=(str(demo / "experiment.yaml"), "experiment file, absolute path"),
+        params_file=(str(demo / "demo.yaml"), "parameters of all nodes"),
+        bag_dir=("demo_results/bags", "folder for the bag"),
+        output_dir=("demo_results/results", "folder for the result folder"),
+    )
+    return LaunchDescription([*own, robot, excite, recorder, server, end_with(client), client])

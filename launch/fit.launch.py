@@ -1,0 +1,22 @@
+"""Offer the action ``/fit_server/fit``; with ``bag:=...`` fit that bag and end."""
+
+from launch.actions import GroupAction
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
+
+from launch import LaunchDescription
+from sysid_ros.nodes.launching import arguments, end_with, node, text
+
+
+def generate_launch_description() -> LaunchDescription:
+    server = node("fit_server", {"data_dir": text("data_dir"), "output_dir": text("output_dir")})
+    client = node("identify", {"experiment": text("experiment"), "bag": text("bag")})
+    wanted = IfCondition(NotEqualsSubstitution(LaunchConfiguration("bag"), ""))
+    own = arguments(
+        bag=("", "bag to fit, absolute path; empty to wait for goals"),
+        data_dir=("", "folder where bags are looked for"),
+        output_dir=("results", "folder for the result folders"),
+    )
+    return LaunchDescription(
+        [*own, server, GroupAction([end_with(client), client], condition=wanted)]
+    )

@@ -1,0 +1,36 @@
+"""Excite, record, fit and report in one go, on a robot that is already running.
+
+The robot does not move before somebody arms it: call ``/excite/arm``, or give ``arm:=true``.
+"""
+
+from launch.substitutions import LaunchConfiguration
+
+from launch import LaunchDescription
+from sysid_ros.nodes.launching import arguments, end_with, flag, node, text
+
+
+def generate_launch_description() -> LaunchDescription:
+    topics = [
+        ("joint_states", LaunchConfiguration("joint_states")),
+        ("command", LaunchConfiguration("command")),
+    ]
+    excite = node("excite", remappings=topics)
+    recorder = node(
+        "recorder",
+        {
+            "experiment": text("experiment"),
+            "output_dir": text("bag_dir"),
+            "autostart": flag("autostart"),
+        },
+    )
+    server = node("fit_server", {"output_dir": text("output_dir")})
+    client = node("identify", {"experiment": text("experiment"), "arm": flag("arm")})
+    own = arguments(
+        autostart=("true", "whether the recorder configures and activates itself"),
+        arm=("false", "whether the robot may move at once, unasked"),
+        joint_states=("/joint_states", "topic of the robot's joint states"),
+        command=("/command", "topic the robot obeys"),
+        bag_dir=("bags", "folder for the bag"),
+        output_dir=("results", "folder for the result folder"),
+    )
+    return LaunchDescription([*own, excite, recorder, server, end_with(client), client])

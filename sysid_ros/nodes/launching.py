@@ -1,0 +1,92 @@
+"""What the launch files share; only they import this module, as ``launch`` comes with ROS alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ament_index_python.packages import get_package_share_directory
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler, Shutdown
+from launch.event_handlers import OnProcessExit
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+
+def share() -> Path:
+    """The package's installed data: launch, config and examples."""
+    return Path(get_package_share_directory("sysid_ros"))
+
+
+def arguments(**further: tuple[str, str]) -> list[DeclareLaunchArgument]:
+    """The usual launch arguments, and some of one launch file.
+
+    Args:
+      further: Default value and description by name; replaces a usual one of that name.
+    """
+    usual = {
+        "namespace": ("", "namespace of all nodes"),
+        "use_sim_time": ("false", "whether time comes from the topic /clock"),
+        "params_file": (str(share() / "config" / "defaults.yaml"), "parameters of all nodes"),
+        "log_level": ("info", "debug, info, warn, error or fatal"),
+        "experiment": ("", "experiment file, absolute path"),
+    }
+    return [
+        DeclareLaunchArgument(name, default_value=default, description=description)
+        for name, (default, description) in {**usual, **further}.items()
+    ]
+
+
+def text(argument: str) -> ParameterValue:
+    """A launch argument as a string parameter, even where it looks like a number."""
+    return ParameterValue(LaunchConfiguration(argument), value_type=str)
+
+
+def flag(argument: str) -> ParameterValue:
+    """A launch argument as a boolean parameter."""
+    return ParameterValue(LaunchConfiguration(argument), value_type=bool)
+
+
+def node(
+    executable: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    remappings: Sequence[tuple[str, Any]] = (),
+) -> Node:
+    """One of the package's nodes, with the usual arguments applied.
+
+    Args:
+      executable: Also the node's name.
+      parameters: On top of those in the parameter file.
+      remappings: Topics.
+    """
+    return Node(
+        package="sysid_ros",
+        executable=executable,
+        name=executable,
+        namespace=LaunchConfiguration("namespace"),
+        parameters=[
+            LaunchConfiguration("params_file"),
+            {"use_sim_time": flag("use_sim_time"), **(parameters or {})},
+        ],
+        remappings=list(remappings),
+        arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
+        output="screen",
+        emulate_tty=True,
+    )
+
+
+def end_with(client: Node) -> RegisterEventHandler:
+    """End the launch when ``client`` ends, and fail it where the client failed."""
+
+    def judge(event: Any, context: Any) -> list[Any]:
+        if event.returncode == 0:
+            return [Shutdown(reason="done")]
+
+        def fail(context: Any) -> None:
+            raise RuntimeError(f"{event.process_name} ended with status {event.returncode}")
+
+        return [OpaqueFunction(function=fail)]
+
+    return RegisterEventHandler(OnProcessExit(target_action=client, on_exit=judge))
