@@ -119,7 +119,7 @@ def state_mappings(
     """
     qpos, qvel, act = {}, {}, {}
     for i in range(model.njnt):
-        free = model.jnt_type[i] == mujoco.mjtJoint.mjJNT_FREE
+        free = int(model.jnt_type[i]) == int(mujoco.mjtJoint.mjJNT_FREE)
         kind, owner = mujoco.mjtObj.mjOBJ_JOINT, i
         if free:
             kind, owner = mujoco.mjtObj.mjOBJ_BODY, int(model.jnt_bodyid[i])
@@ -234,7 +234,7 @@ def _known_signals(model: Any) -> dict[SignalType, dict[str, tuple[str, int]]]:
         known[kind] = {**bare, **entries}
     for i in range(model.njnt):  # a free joint's own name stands for its body's
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT.value, i)
-        if name and model.jnt_type[i] == mujoco.mjtJoint.mjJNT_FREE:
+        if name and int(model.jnt_type[i]) == int(mujoco.mjtJoint.mjJNT_FREE):
             body = _name(model, mujoco.mjtObj.mjOBJ_BODY, int(model.jnt_bodyid[i]))
             for kind in (SignalType.MjStateQPos, SignalType.MjStateQVel):
                 entry = known[kind][body + SUFFIXES[kind]]

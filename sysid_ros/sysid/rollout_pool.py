@@ -175,7 +175,10 @@ def _checked(states: FloatArray, sensors: FloatArray, start: float, timestep: fl
     valid = len(states) if sound.all() else int(np.argmin(sound))
     if valid < len(states):
         states, sensors = states.copy(), sensors.copy()
-        states[valid:, 0] = start + elapsed[valid:]
+        # Added up step by step, as MuJoCo does, so that times do not depend on the divergence.
+        last = start if valid == 0 else states[valid - 1, 0]
+        steps = np.full(len(states) - valid, timestep)
+        states[valid:, 0] = np.cumsum(np.concatenate([[last], steps]))[1:]
         states[valid:, 1:] = np.nan
         sensors[valid:] = np.nan
     return Rollout(states, sensors, valid)

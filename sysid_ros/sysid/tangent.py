@@ -102,8 +102,8 @@ def _quaternion_start(model: Any, name: str, kind: SignalType, width: int) -> in
     """At which of a signal's columns a quaternion starts, if one does."""
     if kind is SignalType.MjSensor:
         index = sensor_id(model, name)
-        types = (mujoco.mjtSensor.mjSENS_FRAMEQUAT, mujoco.mjtSensor.mjSENS_BALLQUAT)
-        return 0 if index >= 0 and model.sensor_type[index] in types else None
+        types = (int(mujoco.mjtSensor.mjSENS_FRAMEQUAT), int(mujoco.mjtSensor.mjSENS_BALLQUAT))
+        return 0 if index >= 0 and int(model.sensor_type[index]) in types else None
     if kind is SignalType.MjStateQPos:
         return {4: 0, 7: 3}.get(width)
     return None

@@ -77,7 +77,7 @@ class SystemTrajectory:
         columns = [
             int(self.model.sensor_adr[i]) + k
             for i in range(self.model.nsensor)
-            if self.model.sensor_type[i] == _SENSOR_GROUPS[sensor]
+            if int(self.model.sensor_type[i]) == int(_SENSOR_GROUPS[sensor])
             for k in range(self.model.sensor_dim[i])
         ]
         if not columns:

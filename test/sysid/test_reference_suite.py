@@ -47,12 +47,12 @@ def test_the_references_tests_pass_but_for_the_listed_ones(tmp_path):
         timeout=120,
         check=False,
     )
-    outcomes = dict(
-        (name, outcome)
+    outcomes = {
+        name: outcome
         for outcome, name in re.findall(
             r"^(PASSED|FAILED|ERROR|SKIPPED) reference/(\S+)", run.stdout, re.MULTILINE
         )
-    )
+    }
     assert outcomes, run.stdout + run.stderr
     failed = {name for name, outcome in outcomes.items() if outcome != "PASSED"}
     assert failed == set(EXCEPTIONS), run.stdout[-5000:]

@@ -1,0 +1,247 @@
+"""Every row of the table of attributes changes its own attribute of the simulation, and only it."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.errors import ModelError, SysidError
+from sysid_ros.sysid import AttributeModifier, Parameter
+from sysid_ros.sysid.attributes import lookup, matching, names, table
+
+XML = """
+<mujoco>
+  <compiler angle="degree"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 1"/>
+    <body name="arm" pos="0 0 1">
+      <joint name="hinge" armature="0.01" damping="0.1 0.02 0.003" stiffness="2" springref="30"
+             frictionloss="0.3"/>
+      <geom name="rod" type="capsule" fromto="0 0 0 0 0 .3" size=".02"/>
+      <geom name="knob" size=".05" mass="0.2"/>
+      <site name="a"/>
+      <body name="slider" pos="0 0 .3">
+        <inertial pos="0.1 0 0" mass="2" fullinertia="0.3 0.4 0.5 0.01 0.02 0.03"/>
+        <joint name="rail" type="slide" damping="0.4" springref="0.2" stiffness="1"/>
+        <geom name="tip" size=".03"/>
+        <site name="b"/>
+      </body>
+    </body>
+  </worldbody>
+  <contact><pair name="touch" geom1="tip" geom2="floor"/></contact>
+  <tendon>
+    <spatial name="cable" damping="0.5" stiffness="7" frictionloss="0.1" armature="0.02">
+      <site site="a"/><site site="b"/>
+    </spatial>
+  </tendon>
+  <actuator>
+    <motor name="motor" joint="hinge" gear="3"/>
+    <position name="servo" joint="hinge" kp="10" kv="1" timeconst="0.05" forcerange="-4 4"/>
+    <position name="ratio" joint="hinge" kp="10" dampratio="1"/>
+    <velocity name="speed" joint="rail" kv="2"/>
+    <general name="scaled" joint="rail" gaintype="fixed" gainprm="20" biastype="affine"
+             biasprm="1 -10 -2"/>
+    <dcmotor name="dc" joint="hinge" motorconst="0.05" resistance="2" inductance="0.1 0"
+             lugre="1 2 3 4 5"/>
+  </actuator>
+  <sensor><jointpos name="angle" joint="hinge"/></sensor>
+</mujoco>
+"""
+
+# (element, attribute, name, value, field of the compiled model that must show it)
+ROWS = [
+    ("joint", "armature", "hinge", 0.07, lambda m: m.dof_armature[0]),
+    ("joint", "frictionloss", "hinge", 0.07, lambda m: m.dof_frictionloss[0]),
+    ("joint", "damping", "hinge", 0.07, lambda m: m.dof_damping[0]),
+    ("joint", "damping_poly", "hinge", (0.07, 0.08), lambda m: m.dof_dampingpoly[0]),
+    ("joint", "stiffness", "hinge", 3.0, lambda m: m.jnt_stiffness[0]),
+    ("joint", "stiffness_poly", "hinge", (0.07, 0.08), lambda m: m.jnt_stiffnesspoly[0]),
+    ("joint", "springref", "hinge", 0.25, lambda m: m.qpos_spring[0]),
+    ("joint", "springref", "rail", 0.25, lambda m: m.qpos_spring[1]),
+    ("tendon", "armature", "cable", 0.07, lambda m: m.tendon_armature[0]),
+    ("tendon", "frictionloss", "cable", 0.07, lambda m: m.tendon_frictionloss[0]),
+    ("tendon", "damping", "cable", 0.07, lambda m: m.tendon_damping[0]),
+    ("tendon", "stiffness", "cable", 0.07, lambda m: m.tendon_stiffness[0]),
+    ("body", "mass", "arm", 1.7, lambda m: m.body("arm").mass[0]),
+    ("body", "mass", "slider", 1.7, lambda m: m.body("slider").mass[0]),
+    (
+        "body",
+        "mass_ipos",
+        "slider",
+        (1.7, 0.1, 0.2, 0.3),
+        lambda m: np.r_[m.body("slider").mass, m.body("slider").ipos],
+    ),
+    ("body", "com_x", "slider", 0.2, lambda m: m.body("slider").ipos[0]),
+    ("body", "com_y", "slider", 0.2, lambda m: m.body("slider").ipos[1]),
+    ("body", "com_z", "arm", 0.2, lambda m: m.body("arm").ipos[2]),
+    ("body", "gravcomp", "arm", 0.5, lambda m: m.body_gravcomp[1]),
+    ("actuator", "gain", "motor", 0.5, lambda m: m.actuator("motor").gainprm[0]),
+    ("actuator", "bias", "motor", 0.5, lambda m: m.actuator("motor").biasprm[0]),
+    ("actuator", "bias", "scaled", 0.5, lambda m: m.actuator("scaled").biasprm[0]),
+    ("actuator", "kp", "servo", 25.0, lambda m: -m.actuator("servo").biasprm[1]),
+    ("actuator", "kp", "servo", 25.0, lambda m: m.actuator("servo").gainprm[0]),
+    ("actuator", "kp", "scaled", 25.0, lambda m: 0.5 * m.actuator("scaled").gainprm[0]),
+    ("actuator", "kv", "servo", 0.5, lambda m: -m.actuator("servo").biasprm[2]),
+    ("actuator", "kv", "ratio", 0.5, lambda m: -m.actuator("ratio").biasprm[2]),
+    ("actuator", "kv", "speed", 0.5, lambda m: -m.actuator("speed").biasprm[2]),
+    ("actuator", "kv", "speed", 0.5, lambda m: m.actuator("speed").gainprm[0]),
+    ("actuator", "gear", "motor", -2.0, lambda m: m.actuator("motor").gear[0]),
+    ("actuator", "force_limit", "servo", 2.5, lambda m: m.actuator("servo").forcerange[1]),
+    ("actuator", "force_limit", "servo", 2.5, lambda m: -m.actuator("servo").forcerange[0]),
+    ("actuator", "time_constant", "servo", 0.2, lambda m: m.actuator("servo").dynprm[0]),
+    ("actuator", "armature", "motor", 0.02, lambda m: m.actuator_armature[0]),
+    ("actuator", "damping", "motor", 0.02, lambda m: m.actuator_damping[0]),
+    ("actuator", "resistance", "dc", 3.0, lambda m: m.actuator("dc").gainprm[0]),
+    ("actuator", "motor_constant", "dc", 0.1, lambda m: m.actuator("dc").gainprm[1]),
+    ("actuator", "inductance", "dc", 0.3, lambda m: 2.0 * m.actuator("dc").dynprm[0]),
+    ("actuator", "lugre_coulomb", "dc", 0.3, lambda m: m.actuator("dc").biasprm[3]),
+    ("geom", "mass", "rod", 0.9, lambda m: m.body("arm").mass[0] - 0.2),
+    ("geom", "mass", "knob", 0.9, lambda m: m.body("arm").mass[0] - 0.4105014401),
+    ("geom", "friction", "tip", 0.4, lambda m: m.geom("tip").friction[0]),
+    ("geom", "friction_torsional", "tip", 0.4, lambda m: m.geom("tip").friction[1]),
+    ("geom", "friction_rolling", "tip", 0.4, lambda m: m.geom("tip").friction[2]),
+    ("pair", "friction", "touch", 0.4, lambda m: m.pair_friction[0, :2]),
+    ("pair", "friction_torsional", "touch", 0.4, lambda m: m.pair_friction[0, 2]),
+    ("pair", "friction_rolling", "touch", 0.4, lambda m: m.pair_friction[0, 3:]),
+    ("option", "gravity", "option", (0.1, 0.2, -9.0), lambda m: m.opt.gravity),
+    ("option", "wind", "option", (0.1, 0.2, 0.3), lambda m: m.opt.wind),
+    ("option", "density", "option", 1.2, lambda m: m.opt.density),
+    ("option", "viscosity", "option", 0.3, lambda m: m.opt.viscosity),
+]
+
+
+@pytest.mark.parametrize(
+    ("element", "attribute", "name", "value", "field"),
+    ROWS,
+    ids=[f"{element}-{attribute}-{name}" for element, attribute, name, *_ in ROWS],
+)
+def test_written_value_arrives_in_the_model_and_reads_back(element, attribute, name, value, field):
+    spec = mujoco.MjSpec.from_string(XML)
+    row = lookup(element, attribute)
+    row.write(spec, name, np.atleast_1d(np.array(value, dtype=np.float64)))
+    np.testing.assert_allclose(field(spec.compile()), value, rtol=1e-6)
+    np.testing.assert_allclose(row.read(spec, name), np.atleast_1d(value), rtol=1e-9)
+
+
+def test_every_row_is_tried_above_or_elsewhere():
+    elsewhere = {("body", "inertia"), ("signal", "delay"), ("signal", "gain"), ("signal", "bias")}
+    elsewhere |= {("actuator", f"lugre_{each}") for each in
+                  ("stiffness", "damping", "static", "stribeck")}  # fmt: skip
+    assert set(table()) - elsewhere == {(element, name) for element, name, *_ in ROWS}
+
+
+# Principal axes may come in any order (test_body_inertia compares the full inertia), frames may
+# coincide or not, and a bias of zero is none.
+UNPHYSICAL = ("body_iquat", "body_sameframe", "actuator_biastype")
+
+
+def everything(model: mujoco.MjModel) -> dict[str, np.ndarray]:
+    """All numbers of a model that describe the physics."""
+    prefixes = ("body_", "jnt_", "dof_", "geom_", "pair_", "tendon_", "actuator_", "qpos")
+    return {
+        name: np.array(getattr(model, name))
+        for name in dir(model)
+        if name.startswith(prefixes) and isinstance(getattr(model, name), np.ndarray)
+    }
+
+
+@pytest.mark.parametrize(
+    ("element", "attribute"), sorted(table()), ids=["-".join(key) for key in sorted(table())]
+)
+def test_reading_changes_nothing_and_writing_what_was_read_changes_nothing(element, attribute):
+    spec = mujoco.MjSpec.from_string(XML)
+    text, before = spec.to_xml(), everything(spec.copy().compile())
+    row = lookup(element, attribute)
+    tried = 0
+    for name in names(spec, element):
+        if name == "world":
+            continue
+        try:
+            value = row.read(spec, name)
+        except ModelError:
+            continue  # not of the kind that has this attribute
+        tried += 1
+        assert spec.to_xml() == text
+        assert value.shape == (row.size,)
+        low, high = row.bounds(value)
+        assert np.all((low <= value) & (value <= high) & (low < high))
+        changed = spec.copy()
+        try:
+            row.write(changed, name, value)
+        except ModelError:
+            continue
+        if name == "ratio" and attribute == "kv":
+            continue  # a damping ratio has become a gain, of which it is computed elsewhere
+        for field, numbers in everything(changed.compile()).items():
+            if field in UNPHYSICAL:
+                continue
+            order = np.sort if field == "body_inertia" else np.asarray
+            np.testing.assert_allclose(
+                order(numbers), order(before[field]), rtol=1e-9, atol=1e-12, err_msg=field
+            )
+    assert tried
+
+
+@pytest.mark.parametrize(
+    ("element", "attribute", "name", "message"),
+    [
+        ("joint", "armature", "hinje", "nearest: 'hinge'"),
+        ("actuator", "kp", "motor", "Actuator motor is not a position actuator"),
+        ("actuator", "kv", "motor", "'motor' has no kv"),
+        ("actuator", "time_constant", "motor", "'motor' has no time constant"),
+        ("actuator", "resistance", "motor", "'motor' is not a dcmotor"),
+        ("actuator", "force_limit", "motor", "'motor' has no force limit"),
+        ("actuator", "gain", "dc", "'dc' has no gain"),
+        ("geom", "mass", "tip", "has no effect: its body 'slider' has an inertial of its own"),
+    ],
+)
+def test_what_an_element_does_not_have_is_said(element, attribute, name, message):
+    spec = mujoco.MjSpec.from_string(XML)
+    with pytest.raises(SysidError, match=message):
+        lookup(element, attribute).read(spec, name)
+
+
+def test_unknown_elements_attributes_and_forms_list_the_valid_ones():
+    with pytest.raises(SysidError, match="unknown element 'joints'; nearest: 'joint'"):
+        lookup("joints", "armature")
+    with pytest.raises(SysidError, match="unknown attribute of joint 'friction'.*frictionloss"):
+        lookup("joint", "friction")
+    with pytest.raises(SysidError, match="unknown form of inertia 'full'.*pseudo"):
+        lookup("body", "inertia", "full")
+    with pytest.raises(SysidError, match="has no forms"):
+        lookup("joint", "damping", "pseudo")
+    assert lookup("body", "inertia", "mass_ipos") is lookup("body", "mass_ipos")
+
+
+def test_patterns_choose_elements_in_the_models_order():
+    spec = mujoco.MjSpec.from_string(XML)
+    assert matching(spec, "body", "*") == ["arm", "slider"]
+    assert matching(spec, "actuator", "s*") == ["servo", "speed", "scaled"]
+    assert matching(spec, "joint", "h?nge") == ["hinge"]
+    assert matching(spec, "option", "*") == ["option"]
+    assert "angle" in matching(spec, "signal", "*")
+    with pytest.raises(SysidError, match="unknown joint 'elbow_.*valid: 'hinge', 'rail'"):
+        matching(spec, "joint", "elbow_*")
+
+
+def test_units_of_a_slide_are_those_of_a_line():
+    spec = mujoco.MjSpec.from_string(XML)
+    assert lookup("joint", "armature").unit_for(spec, "hinge") == "kg m^2"
+    assert lookup("joint", "armature").unit_for(spec, "rail") == "kg"
+    assert lookup("joint", "damping").unit_for(spec, "rail") == "N s/m"
+
+
+def test_one_parameter_can_serve_several_elements():
+    spec = mujoco.MjSpec.from_string(XML)
+    modifier = AttributeModifier("joint", ("hinge", "rail"), "damping")
+    modifier(spec, Parameter("damping", 0.7, 0.0, 1.0))
+    np.testing.assert_allclose(spec.compile().dof_damping, [0.7, 0.7])
+    with pytest.raises(SysidError, match="'damping' has 2 components, joint damping needs 1"):
+        modifier(spec, Parameter("damping", [0.7, 0.1], 0.0, 1.0))
+
+
+def test_resistance_keeps_the_inductance():
+    spec = mujoco.MjSpec.from_string(XML)
+    lookup("actuator", "resistance").write(spec, "dc", np.array([4.0]))
+    np.testing.assert_allclose(lookup("actuator", "inductance").read(spec, "dc"), 0.1)
