@@ -1,7 +1,7 @@
-"""The report: one HTML file that needs no network."""
+"""Reports: HTML files of one piece that need no network."""
 
 from __future__ import annotations
 
-from sysid_ros.report.render import render_report
+from sysid_ros.report.render import render_comparison, render_report
 
-__all__ = ["render_report"]
+__all__ = ["render_comparison", "render_report"]

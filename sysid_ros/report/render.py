@@ -1,17 +1,18 @@
-"""The report of one fit as a single HTML file."""
+"""Reports as single HTML files: of one fit, and of several compared."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from sysid_ros.outcome import Outcome
-from sysid_ros.report import numbers, tables
+from sysid_ros.report import comparison, numbers, tables
 from sysid_ros.report.diagnostics import residual_diagnostics
 from sysid_ros.report.signal_data import signal_data
 from sysid_ros.report.svg import charts
@@ -32,7 +33,46 @@ def render_report(outcome: Outcome) -> str:
     Returns:
       The text of ``report.html``.
     """
-    return _environment().get_template("report.html.j2").render(_context(outcome))
+    return _render(
+        "report.html.j2",
+        ("tables.js", "uplot.js", "signals.js"),
+        title=f"{outcome.title}: identification report",
+        **_content(outcome),
+    )
+
+
+def render_comparison(results: Mapping[str, Outcome]) -> str:
+    """Render several results beside each other as one HTML document.
+
+    Args:
+      results: At least two outcomes by the name each is shown under.
+
+    Returns:
+      The text of the document, self-contained like a report.
+    """
+    return _render(
+        "comparison.html.j2",
+        ("tables.js",),
+        title=f"Comparison of {len(results)} results",
+        results=comparison.result_rows(results),
+        parameters=comparison.compared_parameters(list(results.values())),
+        cautions=comparison.cautions(results),
+        significant=comparison.SIGNIFICANT,
+    )
+
+
+def _render(template: str, scripts: Sequence[str], **content: Any) -> str:
+    script = "\n".join(_asset(name) for name in scripts)
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            style=_asset("uplot.css") + _asset("report.css"),
+            script=script,
+            script_hash=_content_hash(script),
+            **content,
+        )
+    )
 
 
 def _environment() -> jinja2.Environment:
@@ -54,10 +94,9 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _context(outcome: Outcome) -> dict[str, Any]:
+def _content(outcome: Outcome) -> dict[str, Any]:
     held_out = [s for s in outcome.sequences if s.role == "validation"]
     columns, sequences = tables.sequence_rows(outcome.sequences)
-    script = _asset("uplot.js") + "\n" + _asset("report.js")
     return {
         "outcome": outcome,
         "fit": outcome.fit,
@@ -71,9 +110,6 @@ def _context(outcome: Outcome) -> dict[str, Any]:
         "diagnosed": "held-out" if held_out else "training",
         "diagnostics": residual_diagnostics(held_out or outcome.sequences),
         "correlations": tables.correlations(outcome.fit),
-        "style": _asset("uplot.css") + _asset("report.css"),
-        "script": script,
-        "script_hash": _content_hash(script),
         "licence": _asset("uplot.LICENSE"),
         "data": _json_for_html(signal_data(outcome.sequences, outcome.fit.noise)),
     }

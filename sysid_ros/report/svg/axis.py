@@ -25,7 +25,7 @@ class Axis:
         low, high = (min(usable), max(usable)) if usable else (1.0, 2.0)
         if logarithmic:
             if high / low < 10.0:  # less than a decade has no ticks
-                low, high = low / 3.0, high * 3.0
+                low, high = low / 4.0, high * 4.0
             return cls(low, high, label, logarithmic=True)
         if high <= low:
             half = 0.5 * abs(low) or 1.0
