@@ -44,6 +44,7 @@ NOISE_ROUNDS = 3
 NOISE_SETTLED = 0.05  # relative change of every noise level below which no further round is run
 NOISE_TOLERANCE = 1e-3  # relative decrease of the cost that ends a round with unsettled noise
 BOUND_MARGIN = 1e-4  # share of the bounds' width within which a value counts as at the bound
+LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
 MIN_RELATIVE_NOISE = 1e-6  # of a signal's spread; keeps noise-free data from infinite weights
 
 
@@ -168,7 +169,8 @@ def model_group(
         signals = signal_columns(model, measured)
         span = (
             max(float(measured.times[0]), float(control.times[0]) if model.nu else -math.inf),
-            min(float(measured.times[-1]), float(control.times[-1]) if model.nu else math.inf),
+            min(float(measured.times[-1]), float(control.times[-1]) if model.nu else math.inf)
+            + LAST_SAMPLE,
         )
         bounds = window_bounds(span, window_length, overlap, gaps.get(name, ()))
         cut_windows = cut(model, measured, signals, bounds)

@@ -1,0 +1,52 @@
+"""Controls averaged over simulation steps."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sysid_ros.sysid.control import SignalIntegral, step_offsets
+
+VALUES = st.lists(st.floats(-10, 10), min_size=2, max_size=12)
+
+
+@given(values=VALUES, held=st.booleans(), start=st.floats(-1, 15), width=st.floats(1e-3, 4))
+def test_mean_is_the_integral_over_the_interval(
+    values: list[float], held: bool, start: float, width: float
+) -> None:
+    times = np.arange(len(values), dtype=float)
+    signal = SignalIntegral(times, np.array(values), held=held)
+    fine = start + width * (np.arange(20000) + 0.5) / 20000
+    if held:
+        index = np.clip(np.floor(fine).astype(int), 0, len(values) - 1)
+        expected = np.mean(np.array(values)[index])
+    else:
+        expected = np.mean(np.interp(fine, times, values))
+    assert signal.mean(np.array([start]), width)[0] == pytest.approx(expected, abs=5e-3)
+
+
+def test_a_delayed_step_command_has_a_derivative() -> None:
+    """Sampling a held command would make it piecewise constant in its delay."""
+    signal = SignalIntegral(np.array([0.0, 0.5]), np.array([0.0, 1.0]), held=True)
+    steps = np.arange(0.0, 1.0, 0.1)
+    area = [0.1 * signal.mean(steps - delay, 0.1).sum() for delay in (0.030, 0.031)]
+    assert (area[1] - area[0]) / 0.001 == pytest.approx(-1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "dyntype", "expected"),
+    [("Euler", "none", -0.001), ("implicitfast", "none", -0.001), ("RK4", "none", 0.0),
+     ("implicitfast", "filter", 0.0)],
+)  # fmt: skip
+def test_force_is_centred_on_the_position_of_semi_implicit_steps(
+    integrator: str, dyntype: str, expected: float
+) -> None:
+    model = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><option timestep="0.002" integrator="{integrator}"/>
+        <worldbody><body><joint name="j"/><geom size="0.1"/></body></worldbody>
+        <actuator><general joint="j" dyntype="{dyntype}" dynprm="0.1"/></actuator></mujoco>"""
+    )
+    assert step_offsets(model) == pytest.approx([expected])

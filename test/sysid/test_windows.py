@@ -1,0 +1,50 @@
+"""Windows tile what is known and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sysid_ros.sysid.windows import window_bounds
+
+
+def test_windows_tile_the_span() -> None:
+    assert window_bounds((0.0, 3.0), 1.0) == [(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)]
+
+
+def test_a_long_remainder_makes_a_shorter_window() -> None:
+    assert window_bounds((0.0, 2.6), 1.0)[-1] == (2.0, 2.6)
+    assert window_bounds((0.0, 2.4), 1.0)[-1] == (1.0, 2.0)
+
+
+def test_no_length_takes_every_stretch_whole() -> None:
+    assert window_bounds((0.0, 5.0), None, gaps=[(2.0, 3.0)]) == [(0.0, 2.0), (3.0, 5.0)]
+
+
+def test_a_recording_shorter_than_a_window_is_one_window() -> None:
+    assert window_bounds((0.0, 0.2), 1.0) == [(0.0, 0.2)]
+
+
+def test_overlapping_windows_advance_by_the_rest() -> None:
+    bounds = window_bounds((0.0, 1.0), 0.4, overlap=0.5)
+    assert [start for start, _ in bounds] == pytest.approx([0.0, 0.2, 0.4, 0.6])
+
+
+@given(
+    end=st.floats(0.1, 20),
+    length=st.floats(0.05, 5),
+    gaps=st.lists(st.tuples(st.floats(0, 20), st.floats(0.01, 3)), max_size=4),
+)
+def test_windows_stay_inside_apart_and_out_of_gaps(
+    end: float, length: float, gaps: list[tuple[float, float]]
+) -> None:
+    known_gaps = sorted((start, start + width) for start, width in gaps)
+    bounds = window_bounds((0.0, end), length, gaps=known_gaps)
+    for low, high in bounds:
+        assert 0.0 <= low < high <= end + 1e-9
+        assert high - low <= length + 1e-9
+        for gap_low, gap_high in known_gaps:
+            assert high <= gap_low + 1e-9 or low >= gap_high - 1e-9
+    for (_, high), (low, _) in zip(bounds, bounds[1:]):
+        assert high <= low + 1e-9
