@@ -65,7 +65,9 @@ class Page:
         self.resize(width, height)
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=features)
-        self.call("Page.navigate", url=path.absolute().as_uri())
+        answer = self.call("Page.navigate", url=path.absolute().as_uri())
+        if "errorText" in answer:
+            raise RuntimeError(f"{path}: {answer['errorText']}")
         self.wait_for("document.readyState === 'complete'")
 
     def resize(self, width: int, height: int) -> None:
