@@ -197,9 +197,7 @@ def _map(
         )
 
 
-def _groups(
-    models: Mapping[str, _Model], reads: Sequence[_Read]
-) -> tuple[ModelSequences, ...]:
+def _groups(models: Mapping[str, _Model], reads: Sequence[_Read]) -> tuple[ModelSequences, ...]:
     """One :class:`ModelSequences` per model, in order of first use."""
     groups = []
     for name in dict.fromkeys(read.model for read in reads):
@@ -271,9 +269,7 @@ def _split_by_time(
     return tuple(training), tuple(validation)
 
 
-def _cut_group(
-    group: ModelSequences, spans: Sequence[tuple[float, float]]
-) -> ModelSequences:
+def _cut_group(group: ModelSequences, spans: Sequence[tuple[float, float]]) -> ModelSequences:
     return ModelSequences(
         group.name,
         group.spec,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 import sysid_ros
-from sysid_ros.experiment.parameters import build_parameters
-from sysid_ros.experiment.schema import Experiment, WindowConfig
 from sysid_ros.dataset import Dataset, load_dataset
-from sysid_ros.outcome import Outcome, Score
+from sysid_ros.experiment.parameters import build_parameters
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.outcome import Outcome
 from sysid_ros.results import StartState, check_writable, write_results
 from sysid_ros.scoring import ScoringSettings, WindowErrors, open_loop_errors, score, traces
 from sysid_ros.sysid.candidate import CandidateBuilder
@@ -36,7 +36,7 @@ class RunReport:
 
     outcome: Outcome
     result_dir: Path
-    report_file: Path
+    report_file: Path | None
     model_file: Path | None  # None: the model could not be written, a warning says why
 
 
@@ -145,9 +145,7 @@ def _outcome(
     )
 
 
-def _identified_spec(
-    dataset: Dataset, params: ParameterDict, result: FitResult
-) -> mujoco.MjSpec:
+def _identified_spec(dataset: Dataset, params: ParameterDict, result: FitResult) -> mujoco.MjSpec:
     values = np.array([parameter.value for parameter in result.parameters])
     return CandidateBuilder(dataset.source_spec, params).spec(values)
 
@@ -156,9 +154,9 @@ def _start_state(dataset: Dataset) -> StartState | None:
     model = dataset.source_spec.copy().compile()
     state = dataset.training[0].initial_state[0]
     return StartState(
-        qpos=state[1 : 1 + model.nq],
-        qvel=state[1 + model.nq : 1 + model.nq + model.nv],
-        act=state[1 + model.nq + model.nv : 1 + model.nq + model.nv + model.na],
+        qpos=state[1 : 1 + model.nq].tolist(),
+        qvel=state[1 + model.nq : 1 + model.nq + model.nv].tolist(),
+        act=state[1 + model.nq + model.nv : 1 + model.nq + model.nv + model.na].tolist(),
     )
 
 

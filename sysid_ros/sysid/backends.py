@@ -19,7 +19,7 @@ import scipy.optimize
 from sysid_ros.errors import ExperimentError, unknown_name
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
 from sysid_ros.sysid.problem import Point, WindowedProblem
-from sysid_ros.sysid.rollout_batch import Interrupted
+from sysid_ros.sysid.rollout_batch import StopRequestedError
 from sysid_ros.sysid.solver import Solution, SolverSettings, minimize, projected_gradient_norm
 
 FloatArray = npt.NDArray[np.float64]
@@ -60,7 +60,7 @@ def minimize_with(
     return projected.solve(optimizer)
 
 
-class _OutOfTime(Exception):
+class _OutOfTimeError(Exception):
     """The time limit of the settings has passed."""
 
 
@@ -92,9 +92,9 @@ class _ProjectedProblem:
     def solve(self, optimizer: str) -> Solution:
         try:
             status = self._mujoco() if optimizer == "mujoco" else self._scipy()
-        except Interrupted:
+        except StopRequestedError:
             return Solution(self._best, None, FitStatus.CANCELED, self._iterations)
-        except _OutOfTime:
+        except _OutOfTimeError:
             status = FitStatus.TIME_LIMIT
         return Solution(self._best, self._problem.linearize(self._best), status, self._iterations)
 
@@ -141,7 +141,7 @@ class _ProjectedProblem:
             self._settings.time_limit is not None
             and time.monotonic() - self._began > self._settings.time_limit
         ):
-            raise _OutOfTime
+            raise _OutOfTimeError
         point = Point(theta.copy(), self._best.starts)
         previous = np.inf
         for _ in range(INNER_ITERATIONS):
@@ -183,8 +183,8 @@ def _start_step(matrix: FloatArray, p: int) -> FloatArray:
     """Gauss-Newton step of one window's start, shape (n_start,)."""
     if matrix.shape[1] == p + 1:
         return np.zeros(0)
-    step: FloatArray = -np.linalg.lstsq(matrix[:, p:-1], matrix[:, -1], rcond=None)[0]
-    return step
+    step = np.linalg.lstsq(matrix[:, p:-1], matrix[:, -1], rcond=None)[0]
+    return np.asarray(-step, dtype=float)
 
 
 def _projected(matrix: FloatArray, p: int) -> FloatArray:

@@ -151,7 +151,7 @@ class WindowedProblem:
         """The Gauss-Newton model around ``point`` by forward differences."""
         self.jacobians += 1
         grams: list[FloatArray] = []
-        squares = {name: (0.0, 0) for name in self.noise}
+        squares = dict.fromkeys(self.noise, (0.0, 0))
         cost = 0.5 * float(np.sum(self._prior_residual(point.theta) ** 2))
         for rows in self.window_rows(point):
             grams.append(rows.matrix.T @ rows.matrix)

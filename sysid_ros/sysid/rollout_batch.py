@@ -18,7 +18,7 @@ FloatArray = npt.NDArray[np.float64]
 MAX_BYTES = 64 << 20
 
 
-class Interrupted(Exception):
+class StopRequestedError(Exception):
     """The user asked a running computation to stop."""
 
 
@@ -42,7 +42,7 @@ class RolloutBatch:
 
     Args:
       n_threads: Worker threads; ``None`` for one per available core.
-      should_stop: Asked between native calls; true raises :class:`Interrupted`.
+      should_stop: Asked between native calls; true raises :class:`StopRequestedError`.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class RolloutBatch:
           divergence are NaN.
 
         Raises:
-          Interrupted: ``should_stop`` asked for it.
+          StopRequestedError: ``should_stop`` asked for it.
         """
         results: list[FloatArray] = []
         for part in _parts(jobs):
             if self._should_stop is not None and self._should_stop():
-                raise Interrupted
+                raise StopRequestedError
             rollouts = self._pool.rollout(
                 [job.model for job in part],
                 [job.start for job in part],

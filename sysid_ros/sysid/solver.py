@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
 from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
-from sysid_ros.sysid.rollout_batch import Interrupted
+from sysid_ros.sysid.rollout_batch import StopRequestedError
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -103,8 +103,7 @@ def _start_solution(gram: FloatArray, p: int, damping: float) -> FloatArray:
     block = gram[p:-1, p:-1]
     damped = block + damping * np.diag(np.diag(block))
     right = np.hstack([gram[p:-1, :p], gram[p:-1, -1:]])
-    solution: FloatArray = np.linalg.solve(damped, right)
-    return solution
+    return np.asarray(np.linalg.solve(damped, right), dtype=float)
 
 
 def minimize(
@@ -133,7 +132,7 @@ def minimize(
     names = tuple(problem.params.scalar_names())
     try:
         lin = problem.linearize(point)
-    except Interrupted:
+    except StopRequestedError:
         return Solution(point, None, FitStatus.CANCELED, 0)
     damping = INITIAL_DAMPING
     status = FitStatus.MAX_ITERATIONS
@@ -164,7 +163,7 @@ def minimize(
                 status = step.status
                 break
             next_lin = problem.linearize(step.point)
-        except Interrupted:
+        except StopRequestedError:
             status = FitStatus.CANCELED
             break
         decrease = lin.cost - next_lin.cost

@@ -82,7 +82,7 @@ class StartReader:
         Returns:
           ``mjSTATE_FULLPHYSICS`` vector (time, qpos, qvel, act), shape (nstate,); time is 0.
         """
-        state = self._base.copy()
+        state: FloatArray = self._base.copy()
         state[0] = 0.0
         for (joint, motion), setting in zip(self._joints.items(), settings, strict=True):
             shown = t + setting.delay

@@ -86,7 +86,7 @@ def covariance(
     keep = np.ix_(closed, closed)
     # What is open must stay out of the inverse, where it would drown everything else; what it is
     # correlated with is thereby judged with it fixed.
-    bread = np.linalg.inv(hessian[keep]) if closed.size else np.zeros((0, 0))
+    bread = np.asarray(np.linalg.inv(hessian[keep]), dtype=float)
     n_clusters = len(system.window_gradients)
     clustered = method == "clustered" and n_clusters >= max(MIN_CLUSTERS, closed.size + 2)
     if clustered:
@@ -173,7 +173,7 @@ def describe_open_directions(
     """
     sentences = []
     for direction in covariance.open_directions:
-        members = np.flatnonzero(np.abs(direction) > INVOLVED)
+        members = [int(i) for i in np.flatnonzero(np.abs(direction) > INVOLVED)]
         if members.size <= 1:
             name = names[int(members[0])] if members.size else "?"
             sentences.append(f"the data says nothing about {name}; freeze it or excite it")

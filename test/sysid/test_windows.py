@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,5 +48,5 @@ def test_windows_stay_inside_apart_and_out_of_gaps(
         assert high - low <= length + 1e-9
         for gap_low, gap_high in known_gaps:
             assert high <= gap_low + 1e-9 or low >= gap_high - 1e-9
-    for (_, high), (low, _) in zip(bounds, bounds[1:]):
+    for (_, high), (low, _) in itertools.pairwise(bounds):
         assert high <= low + 1e-9
