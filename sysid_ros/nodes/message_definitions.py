@@ -67,10 +67,7 @@ def has_header(msgtype: str) -> bool:
 
 
 def _text(msgtype: str) -> str:
-    """The ``.msg`` file of a type, or what its Python class says where there is none.
-
-    Feedback messages of actions and events of services have no file.
-    """
+    """The ``.msg`` file of a type, or what its Python class says where it has none (IDL)."""
     package, *_, name = msgtype.split("/")
     python_class = message_class(msgtype)
     package_file = sys.modules[python_class.__module__.partition(".")[0]].__file__ or ""
@@ -78,6 +75,15 @@ def _text(msgtype: str) -> str:
         path = folder / "share" / package / "msg" / f"{name}.msg"
         if path.is_file():
             return path.read_text(encoding="utf-8")
+    return text_from_fields(python_class)
+
+
+def text_from_fields(python_class: Any) -> str:
+    """A definition such as a ``.msg`` file has it, without its comments and constants.
+
+    Args:
+      python_class: From :func:`message_class`.
+    """
     fields: dict[str, str] = python_class.get_fields_and_field_types()
     return "".join(f"{_msg_spelling(kind)} {field}\n" for field, kind in fields.items())
 

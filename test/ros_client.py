@@ -1,0 +1,70 @@
+"""A node for tests to talk to other nodes with: never sleeps, always waits for something."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+
+LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class RosClient:
+    """Owns a context, a node and an executor."""
+
+    def __enter__(self) -> RosClient:
+        self._context = Context()
+        rclpy.init(args=[], context=self._context)
+        self.node: Node = rclpy.create_node("test_client", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._executor.shutdown()
+        self.node.destroy_node()
+        self._context.shutdown()
+
+    def wait_until(self, condition: Callable[[], Any], timeout: float = 20.0) -> None:
+        """Spin until ``condition`` holds; the test fails if it does not in time."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < deadline, f"waited {timeout} s in vain"
+            self._executor.spin_once(timeout_sec=0.05)
+
+    def spin(self, seconds: float) -> None:
+        """Spin for some time, where the test is about what does not happen."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self._executor.spin_once(timeout_sec=0.02)
+
+    def result(self, future: Any, timeout: float = 20.0) -> Any:
+        """The result of a future."""
+        self.wait_until(future.done, timeout)
+        return future.result()
+
+    def call(self, service_type: Any, name: str, request: Any = None) -> Any:
+        """Call a service, once it is there."""
+        client = self.node.create_client(service_type, name)
+        self.wait_until(client.service_is_ready)
+        response = self.result(client.call_async(request or service_type.Request()))
+        self.node.destroy_client(client)
+        return response
+
+    def collect(self, message_type: Any, topic: str, qos: Any = 1000) -> list[Any]:
+        """A list that grows with the messages of a topic."""
+        messages: list[Any] = []
+        self.node.create_subscription(message_type, topic, messages.append, qos)
+        return messages
