@@ -102,7 +102,7 @@ def test_result_json_is_strict_and_has_the_promised_keys(
 
 
 def test_parameters_yaml(tmp_path: Path, spec: mujoco.MjSpec) -> None:
-    made = replace(synthetic(), verdict="two\nlines: yes", title="a\n- b: c")
+    made = replace(synthetic(), verdict="two\nlines: yes", title="a\r- b: c\x85d: [")
     text = write_results(made, spec, tmp_path).parameters.read_text()
     entry = yaml.safe_load(text)["parameters"]["elbow_damping"]
     assert entry["value"] == 0.0231

@@ -69,6 +69,22 @@ def test_real_models(name: str, shared_data: Path, tmp_path: Path) -> None:
     assert model.dof_frictionloss[0] == 1 / 3
 
 
+@pytest.mark.parametrize("name", ["double_pendulum/double_pendulum.xml", "servo/robot.xml"])
+def test_moves_alike(name: str, shared_data: Path, tmp_path: Path) -> None:
+    spec = identified(mujoco.MjSpec.from_file(str(shared_data / name)))
+    expected = spec.compile()
+    model = mujoco.MjModel.from_xml_path(str(write_model(spec, tmp_path)))
+    ends = []
+    for each in (expected, model):
+        data = mujoco.MjData(each)
+        data.qpos[:] = 0.7
+        data.ctrl[:] = 0.3
+        for _ in range(500):
+            mujoco.mj_step(each, data)
+        ends.append(np.concatenate([data.qpos, data.qvel]))
+    np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9, atol=1e-12)
+
+
 def test_start_state(tmp_path: Path, shared_data: Path) -> None:
     spec = mujoco.MjSpec.from_file(str(shared_data / "double_pendulum/double_pendulum.xml"))
     start = StartState(qpos=[np.pi, -1 / 3], qvel=[0.1, 0.0], ctrl=[0.5, 0.0])

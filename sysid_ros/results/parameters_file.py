@@ -26,8 +26,8 @@ def parameters_yaml(outcome: Outcome) -> str:
         entry["bounds"] = [entry.pop("lower"), entry.pop("upper")]
         order = ("value", "unit", "initial", "bounds", "standard_error", "interval", "flags")
         entries[parameter.name] = {key: entry[key] for key in order}
-    verdict = " ".join(outcome.verdict.split())
-    head = f"# {outcome.title}: {outcome.fit.status.value}. {verdict}".replace("\n", " ")
+    comment = f"{outcome.title}: {outcome.fit.status.value}. {outcome.verdict}"
+    head = "# " + " ".join(comment.split())  # one line, whatever the texts contain
     body = yaml.safe_dump(
         {"parameters": entries}, sort_keys=False, allow_unicode=True, default_flow_style=None
     )

@@ -63,4 +63,4 @@ def _cell(value: float, x: float, y: float, size: float) -> list[Markup]:
         return [square]
     css = "cell strong" if abs(value) > 0.6 else "cell"
     center, base = x + 0.5 * size, y + 0.5 * size + 4.0
-    return [square, text(f"{value:.2f}", center, base, css=css)]
+    return [square, text(f"{round(value, 2) + 0.0:.2f}", center, base, css=css)]
