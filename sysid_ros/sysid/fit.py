@@ -281,7 +281,10 @@ class _Fit:
             interval_method=uncertainty.method,
             singular_values=uncertainty.singular_values,
             unidentifiable=describe_open_directions(
-                uncertainty, problem.params.scalar_names(), _width(problem)
+                uncertainty,
+                problem.params.scalar_names(),
+                solution.point.theta,
+                _width(problem),
             ),
             optimizer=self._settings.optimizer,
         )

@@ -126,7 +126,7 @@ class WindowSimulation:
         return residual
 
     def _start(self, candidate: Candidate, deviation: FloatArray) -> FloatArray:
-        state = self._measured_start(candidate).copy()
+        state: FloatArray = self._measured_start(candidate).copy()
         if deviation.size:
             model = self.model
             qpos = state[1 : 1 + model.nq].copy()
