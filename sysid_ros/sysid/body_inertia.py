@@ -81,6 +81,18 @@ def make_explicit(spec: Any, names: list[str]) -> None:
         _set(body, _from_model(model, name))
 
 
+def keep_authored(spec: Any) -> None:
+    """Mark inertias that were set in code as explicit, without which they are not saved as XML.
+
+    Args:
+      spec: The MjSpec to change; its simulation stays the same.
+    """
+    for body in spec.bodies:
+        if not body.explicitinertial and body.mass > 0.0 and not body.geoms:
+            body.explicitinertial = True
+            body.ipos = np.nan_to_num(body.ipos)  # not set means at the body's origin
+
+
 def compiled(spec: Any) -> Any:
     """The spec as an MjModel, compiled from a copy so that the spec stays as it is.
 

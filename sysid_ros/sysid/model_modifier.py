@@ -103,6 +103,8 @@ def remove_visuals(in_spec: Any) -> Any:
     used = {geom.meshname for geom in spec.geoms}
     for mesh in [mesh for mesh in spec.meshes if mesh.name not in used]:
         spec.delete(mesh)
+    for item in [*spec.geoms, *spec.sites, *spec.tendons]:
+        item.material = ""
     for material in list(spec.materials):
         spec.delete(material)
     for texture in list(spec.textures):

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sysid_ros.errors import OutputError
 from sysid_ros.sysid import timeseries_io
 from sysid_ros.sysid.atomic import replacing, write_text
+from sysid_ros.sysid.body_inertia import keep_authored
 from sysid_ros.sysid.intervals import calculate_intervals
 from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec
 from sysid_ros.sysid.parameter_dict import ParameterDict
@@ -72,6 +73,7 @@ def save_results(
     write_text(folder / "result.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
     for sequences in models_sequences:
         spec = apply_param_modifiers_spec(opt_params, sequences.spec)
+        keep_authored(spec)
         _save_model(spec, folder, sequences.name)
 
 

@@ -205,9 +205,9 @@ def test_what_an_element_does_not_have_is_said(element, attribute, name, message
 def test_unknown_elements_attributes_and_forms_list_the_valid_ones():
     with pytest.raises(SysidError, match="unknown element 'joints'; nearest: 'joint'"):
         lookup("joints", "armature")
-    with pytest.raises(SysidError, match="unknown attribute of joint 'friction'.*frictionloss"):
+    with pytest.raises(SysidError, match=r"unknown attribute of joint 'friction'.*frictionloss"):
         lookup("joint", "friction")
-    with pytest.raises(SysidError, match="unknown form of inertia 'full'.*pseudo"):
+    with pytest.raises(SysidError, match=r"unknown form of inertia 'full'.*pseudo"):
         lookup("body", "inertia", "full")
     with pytest.raises(SysidError, match="has no forms"):
         lookup("joint", "damping", "pseudo")
@@ -221,7 +221,7 @@ def test_patterns_choose_elements_in_the_models_order():
     assert matching(spec, "joint", "h?nge") == ["hinge"]
     assert matching(spec, "option", "*") == ["option"]
     assert "angle" in matching(spec, "signal", "*")
-    with pytest.raises(SysidError, match="unknown joint 'elbow_.*valid: 'hinge', 'rail'"):
+    with pytest.raises(SysidError, match=r"unknown joint 'elbow_.*valid: 'hinge', 'rail'"):
         matching(spec, "joint", "elbow_*")
 
 
