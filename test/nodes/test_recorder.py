@@ -1,0 +1,226 @@
+"""The recorder as a process: what was published is in the bag, whatever becomes of the process."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from ros_client import LATCHED, RosClient
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+
+from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.recording.bag import open_recording
+from sysid_ros_interfaces.srv import IsPaused, Pause, Resume, Start, Stop
+
+BEST_EFFORT = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+def start_recorder(
+    nodes: ChildProcesses, output: Path, *topics: str, **parameters: str
+) -> subprocess.Popen[bytes]:
+    given = {"output_dir": str(output), "topics": f"[{', '.join(topics)}]", **parameters}
+    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    return nodes.start("recorder", ["sysid_ros.nodes.recorder", "--ros-args", *values])
+
+
+def joint_state(number: int) -> JointState:
+    message = JointState(name=["elbow"], position=[0.1 * number])
+    message.header.stamp.sec, message.header.stamp.nanosec = 100, number * 1_000_000
+    return message
+
+
+def listening(publisher: Publisher, count: int = 1) -> bool:
+    return publisher.get_subscription_count() >= count
+
+
+def publish(publisher: Publisher, numbers: range) -> list[JointState]:
+    messages = [joint_state(number) for number in numbers]
+    for message in messages:
+        publisher.publish(message)
+        time.sleep(0.002)
+    return messages
+
+
+def recorded(bag: str | Path) -> list[JointState]:
+    with open_recording(bag) as recording:
+        raw = [message.data for message in recording.messages(["/joint_states"])]
+    return [deserialize_message(data, JointState) for data in raw]
+
+
+def test_bag_holds_exactly_what_was_published_while_recording(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", "command", "/late", "/description")
+    states = client.node.create_publisher(JointState, "/joint_states", 100)
+    commands = client.node.create_publisher(Float64MultiArray, "/command", BEST_EFFORT)
+    description = client.node.create_publisher(String, "/description", LATCHED)
+    description.publish(String(data="<robot/>"))
+    client.wait_until(lambda: all(map(listening, (states, commands, description))))
+    publish(states, range(1000, 1010))  # before the start: not in the bag
+    client.spin(0.3)
+
+    started = client.call(Start, "/recorder/start")
+    assert started.success, started.message
+    sent = publish(states, range(200))
+    commands.publish(Float64MultiArray(data=[1.0, 2.0]))
+    late = client.node.create_publisher(String, "/late", LATCHED)
+    late.publish(String(data="better late"))
+    client.wait_until(lambda: listening(late))
+    assert not client.call(Start, "/recorder/start").success  # one bag at a time
+    client.spin(0.3)
+    stopped = client.call(Stop, "/recorder/stop")
+    assert stopped.success, stopped.message
+    assert stopped.bag_path == started.bag_path
+    publish(states, range(1000, 1010))  # after the stop: not in the bag
+
+    assert recorded(stopped.bag_path) == sent
+    assert (Path(stopped.bag_path) / "metadata.yaml").is_file()
+    with open_recording(stopped.bag_path) as recording:
+        counts = {name: info.promised for name, info in recording.topics.items()}
+        messages = list(recording.messages(["/joint_states"]))
+    assert counts == {"/joint_states": 200, "/command": 1, "/late": 1, "/description": 1}
+    delays = [message.log_ns - (message.publish_ns or 0) for message in messages]
+    assert all(0 <= delay < 1e9 for delay in delays)
+    assert [m.publish_ns for m in messages] == sorted(m.publish_ns or 0 for m in messages)
+
+
+def test_killed_recorder_leaves_all_but_the_last_second(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    process = start_recorder(
+        nodes, tmp_path / "bags", "/joint_states", record_on_activate="true"
+    )
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(publisher))
+    sent = publish(publisher, range(100))
+    client.spin(1.0)
+    sent += publish(publisher, range(100, 150))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    (bag,) = (tmp_path / "bags").iterdir()
+    assert not (bag / "metadata.yaml").exists()
+    read = recorded(bag)
+    assert len(read) >= 100
+    assert read == sent[: len(read)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_recorder_that_is_asked_to_end_completes_its_bag(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, number: signal.Signals
+):
+    process = start_recorder(
+        nodes, tmp_path / "bags", "/joint_states", record_on_activate="true"
+    )
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(publisher))
+    sent = publish(publisher, range(20))
+    client.spin(0.3)
+    process.send_signal(number)
+    assert process.wait(timeout=10) == 0
+    (bag,) = (tmp_path / "bags").iterdir()
+    assert (bag / "metadata.yaml").is_file()
+    assert recorded(bag) == sent
+
+
+def test_pause_leaves_out_and_resume_goes_on(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states")
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(publisher))
+    assert not client.call(Stop, "/recorder/stop").success
+    client.call(Start, "/recorder/start")
+    first = publish(publisher, range(5))
+    client.spin(0.2)
+    client.call(Pause, "/recorder/pause")
+    assert client.call(IsPaused, "/recorder/is_paused").paused
+    publish(publisher, range(5, 10))
+    client.spin(0.2)
+    client.call(Resume, "/recorder/resume")
+    assert not client.call(IsPaused, "/recorder/is_paused").paused
+    last = publish(publisher, range(10, 15))
+    client.spin(0.2)
+    assert recorded(client.call(Stop, "/recorder/stop").bag_path) == first + last
+
+
+def test_diagnostics_count_and_warn(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
+    start_recorder(
+        nodes, tmp_path / "bags", "/joint_states", "/silent", record_on_activate="true"
+    )
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(publisher))
+
+    def status(name: str) -> DiagnosticStatus | None:
+        found = [s for m in diagnostics for s in m.status if s.name == f"recorder: {name}"]
+        return found[-1] if found else None
+
+    def says(name: str, level: bytes, words: str) -> bool:
+        latest = status(name)
+        return latest is not None and latest.level == level and words in latest.message
+
+    publish(publisher, range(50))
+    client.wait_until(lambda: says("/joint_states", DiagnosticStatus.OK, "receiving"))
+    client.wait_until(lambda: says("/silent", DiagnosticStatus.ERROR, "no publisher"))
+    client.wait_until(lambda: says("recorder", DiagnosticStatus.OK, "recording"))
+    publisher.publish(joint_state(900))  # 850 ms later by its stamp
+    client.wait_until(lambda: says("/joint_states", DiagnosticStatus.WARN, "1 gaps"))
+    values = {entry.key: entry.value for entry in status("/joint_states").values}
+    assert values["received"] == "51"
+    assert values["lost"] == "0"
+    assert float(values["rate (Hz)"]) > 0
+
+
+def test_lifecycle_is_obeyed(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", autostart="false")
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+
+    def change(transition: int) -> bool:
+        request = ChangeState.Request(transition=Transition(id=transition))
+        return bool(client.call(ChangeState, "/recorder/change_state", request).success)
+
+    refused = client.call(Start, "/recorder/start")
+    assert (refused.success, refused.message) == (False, "the recorder is not active")
+    assert change(Transition.TRANSITION_CONFIGURE)
+    assert not listening(publisher)
+    assert change(Transition.TRANSITION_ACTIVATE)
+    client.wait_until(lambda: listening(publisher))
+    assert client.call(Start, "/recorder/start").success
+    assert change(Transition.TRANSITION_DEACTIVATE)
+    client.wait_until(lambda: not listening(publisher))
+    (bag,) = (tmp_path / "bags").iterdir()
+    assert (bag / "metadata.yaml").is_file()  # deactivation completed it
+
+
+def test_bag_that_cannot_be_written_is_refused_with_a_sentence(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    (tmp_path / "bags").write_text("a file where the folder should be")
+    start_recorder(nodes, tmp_path / "bags", "/joint_states")
+    started = client.call(Start, "/recorder/start")
+    assert not started.success
+    assert str(tmp_path / "bags") in started.message
+
+
+def test_recorder_with_nothing_to_record_says_so(nodes: ChildProcesses, tmp_path: Path):
+    process = nodes.start(
+        "recorder",
+        ["sysid_ros.nodes.recorder", "--ros-args", "-p", "experiment:=/nowhere/experiment.yaml"],
+    )
+    log = tmp_path / "logs" / "recorder.log"
+    deadline = time.monotonic() + 15
+    while "/nowhere/experiment.yaml" not in log.read_text() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert "cannot read the experiment file" in log.read_text()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=10) == 0
