@@ -33,6 +33,8 @@ setup(
         "sysid_ros.nodes",
         "sysid_ros.recording",
         "sysid_ros.report",
+        "sysid_ros.report.svg",
+        "sysid_ros.results",
         "sysid_ros.sysid",
     ],
     package_data={"sysid_ros": ["py.typed"], "sysid_ros.report": ["templates/*"]},

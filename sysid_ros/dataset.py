@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,12 +29,28 @@ from sysid_ros.recording.signal_map import map_recording
 from sysid_ros.recording.splits import contiguous_split
 from sysid_ros.recording.text import read_text
 from sysid_ros.recording.time_series import control_time_series, measured_time_series
-from sysid_ros.sysid.timeseries import TimeSeries
 from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
 
 FloatArray = npt.NDArray[np.float64]
 
 SPLIT_GAP = 0.5  # s, between the fitted and the held-out part of one recording
+
+
+Intervals = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class SequenceSet:
+    """Sequences that are used for one purpose.
+
+    Attributes:
+      groups: The sequences by model; may be empty.
+      excluded: Stretches [s] by sequence name that no window may touch: controls are unknown
+        there, or the data serves another purpose.
+    """
+
+    groups: tuple[ModelSequences, ...]
+    excluded: Mapping[str, Intervals]
 
 
 @dataclass(frozen=True)
@@ -42,20 +59,18 @@ class Dataset:
 
     Attributes:
       source_spec: The experiment's model as given.
-      training: Sequences to fit, by model.
-      validation: Held-out sequences, by model; may be empty.
+      training: Sequences to fit.
+      validation: Held-out sequences; may be empty.
       noise: Known noise levels by sensor name, in the sensors' units.
-      gaps: Stretches [s] without controls by sequence name.
       quality: How well each topic was recorded.
       warnings: Plain sentences about the data.
       hashes: SHA-256 of every model and bag by name.
     """
 
     source_spec: mujoco.MjSpec
-    training: tuple[ModelSequences, ...]
-    validation: tuple[ModelSequences, ...]
+    training: SequenceSet
+    validation: SequenceSet
     noise: Mapping[str, float]
-    gaps: Mapping[str, tuple[tuple[float, float], ...]]
     quality: tuple[TopicQuality, ...]
     warnings: tuple[str, ...]
     hashes: Mapping[str, str]
@@ -95,8 +110,8 @@ def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
         )
         for name, config, held_out in configs
     ]
-    training = _groups(models, [read for read in reads if not read.held_out])
-    validation = _groups(models, [read for read in reads if read.held_out])
+    training = _sequence_set(models, [read for read in reads if not read.held_out])
+    validation = _sequence_set(models, [read for read in reads if read.held_out])
     if experiment.validation.fraction is not None:
         training, validation = _split_by_time(training, experiment.validation.fraction)
     hashes = {name: model.digest for name, model in models.items()}
@@ -106,7 +121,6 @@ def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
         training=training,
         validation=validation,
         noise=_noise(experiment),
-        gaps={read.name: _control_gaps(read.mapped) for read in reads},
         quality=tuple(row for read in reads for row in read.mapped.quality),
         warnings=_undriven(experiment, models),
         hashes=hashes,
@@ -197,7 +211,7 @@ def _map(
         )
 
 
-def _groups(models: Mapping[str, _Model], reads: Sequence[_Read]) -> tuple[ModelSequences, ...]:
+def _sequence_set(models: Mapping[str, _Model], reads: Sequence[_Read]) -> SequenceSet:
     """One :class:`ModelSequences` per model, in order of first use."""
     groups = []
     for name in dict.fromkeys(read.model for read in reads):
@@ -215,7 +229,8 @@ def _groups(models: Mapping[str, _Model], reads: Sequence[_Read]) -> tuple[Model
                 allow_missing_sensors=True,
             )
         )
-    return tuple(groups)
+    excluded = {read.name: _control_gaps(read.mapped) for read in reads}
+    return SequenceSet(tuple(groups), excluded)
 
 
 def reference_state(spec: mujoco.MjSpec) -> FloatArray:
@@ -232,7 +247,7 @@ def _noise(experiment: Experiment) -> dict[str, float]:
     }
 
 
-def _control_gaps(mapped: MappedRecording) -> tuple[tuple[float, float], ...]:
+def _control_gaps(mapped: MappedRecording) -> Intervals:
     """Stretches in which at least one control is unknown, sorted."""
     return tuple(sorted(gap for signal in mapped.controls for gap in signal.gaps))
 
@@ -252,37 +267,22 @@ def _undriven(experiment: Experiment, models: Mapping[str, _Model]) -> tuple[str
     )
 
 
-def _split_by_time(
-    groups: Sequence[ModelSequences], fraction: float
-) -> tuple[tuple[ModelSequences, ...], tuple[ModelSequences, ...]]:
-    """Hold out the end of every sequence, with a gap that filters do not reach across."""
-    training, validation = [], []
-    for group in groups:
-        parts = [
-            contiguous_split(
-                float(measured.times[0]), float(measured.times[-1]), fraction, gap=SPLIT_GAP
-            )
-            for measured in group.sensordata
-        ]
-        training.append(_cut_group(group, [part.training for part in parts]))
-        validation.append(_cut_group(group, [part.validation for part in parts]))
-    return tuple(training), tuple(validation)
+def _split_by_time(whole: SequenceSet, fraction: float) -> tuple[SequenceSet, SequenceSet]:
+    """Hold out the end of every sequence, with a gap that filters do not reach across.
+
+    Both sets keep the whole series, so that a start next to the cut is read off complete data;
+    what belongs to the other set is excluded from the windows.
+    """
+    training, validation = dict(whole.excluded), dict(whole.excluded)
+    for group in whole.groups:
+        for name, measured in zip(group.sequence_name, group.sensordata, strict=True):
+            start, end = float(measured.times[0]), float(measured.times[-1])
+            split = contiguous_split(start, end, fraction, gap=SPLIT_GAP)
+            known = whole.excluded.get(name, ())
+            training[name] = _with_interval(known, (split.training[1], math.inf))
+            validation[name] = _with_interval(known, (-math.inf, split.validation[0]))
+    return SequenceSet(whole.groups, training), SequenceSet(whole.groups, validation)
 
 
-def _cut_group(group: ModelSequences, spans: Sequence[tuple[float, float]]) -> ModelSequences:
-    return ModelSequences(
-        group.name,
-        group.spec,
-        group.sequence_name,
-        group.initial_state,
-        group.control,
-        [_between(series, *span) for series, span in zip(group.sensordata, spans, strict=True)],
-        allow_missing_sensors=True,
-    )
-
-
-def _between(series: TimeSeries, start: float, end: float) -> TimeSeries:
-    kept = (series.times >= start) & (series.times <= end)
-    return TimeSeries(
-        series.times[kept], series.data[kept], series.signal_mapping, series.interpolation
-    )
+def _with_interval(known: Intervals, added: tuple[float, float]) -> Intervals:
+    return tuple(sorted((*known, added)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import sysid_ros
-from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.dataset import Dataset, SequenceSet, load_dataset
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.outcome import Outcome
@@ -24,7 +24,6 @@ from sysid_ros.sysid.candidate import CandidateBuilder
 from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
 from sysid_ros.sysid.fit_result import FitResult, Iteration
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.verdict import verdict, warnings
 
 FloatArray = npt.NDArray[np.float64]
@@ -73,13 +72,13 @@ def run_experiment(
     check_writable(output)
     stage("reading recordings")
     dataset = load_dataset(experiment, data_dir)
-    params = build_parameters(experiment, dataset.training[0].spec)
+    params = build_parameters(experiment, dataset.training.groups[0].spec)
     stage("fitting")
     result = fit(
-        dataset.training,
+        dataset.training.groups,
         params,
         _fit_settings(experiment),
-        known=SignalNoise(dataset.noise, dataset.gaps),
+        known=SignalNoise(dataset.noise, dataset.training.excluded),
         on_iteration=on_iteration,
         should_stop=should_stop,
     )
@@ -115,8 +114,8 @@ def _outcome(
 ) -> Outcome:
     values = np.array([parameter.value for parameter in result.parameters])
 
-    def errors(groups: Sequence[ModelSequences], *, overlap: bool) -> tuple[WindowErrors, ...]:
-        if not groups:
+    def errors(used: SequenceSet, *, overlap: bool) -> tuple[WindowErrors, ...]:
+        if not used.groups:
             return ()
         windows = experiment.scoring or experiment.windows
         settings = ScoringSettings(
@@ -125,7 +124,7 @@ def _outcome(
             velocity_filter=experiment.initial_state.velocity_filter,
             threads=experiment.fit.threads,
         )
-        return open_loop_errors(groups, params, values, settings, dataset.gaps)
+        return open_loop_errors(used.groups, params, values, settings, used.excluded)
 
     training = score(errors(dataset.training, overlap=True))
     held_out = errors(dataset.validation, overlap=True)
@@ -152,7 +151,7 @@ def _identified_spec(dataset: Dataset, params: ParameterDict, result: FitResult)
 
 def _start_state(dataset: Dataset) -> StartState | None:
     model = dataset.source_spec.copy().compile()
-    state = dataset.training[0].initial_state[0]
+    state = dataset.training.groups[0].initial_state[0]
     return StartState(
         qpos=state[1 : 1 + model.nq].tolist(),
         qvel=state[1 + model.nq : 1 + model.nq + model.nv].tolist(),

@@ -56,7 +56,7 @@ def open_loop_errors(
     params: ParameterDict,
     fitted: FloatArray,
     settings: ScoringSettings,
-    gaps: Mapping[str, Sequence[tuple[float, float]]],
+    excluded: Mapping[str, Sequence[tuple[float, float]]],
 ) -> tuple[WindowErrors, ...]:
     """Simulate every window with the initial and with the fitted parameters.
 
@@ -65,7 +65,7 @@ def open_loop_errors(
       params: The parameters at their initial values.
       fitted: Fitted values of the free scalars, shape (p,).
       settings: How to cut.
-      gaps: Stretches without controls by sequence name.
+      excluded: Stretches [s] by sequence name that no window may touch.
 
     Returns:
       The errors, window by window.
@@ -82,7 +82,7 @@ def open_loop_errors(
                 overlap=settings.overlap,
                 estimate_starts=False,
                 velocity_filter=settings.velocity_filter,
-                gaps=gaps,
+                gaps=excluded,
             )
             for sequences in models_sequences
         ]
@@ -151,6 +151,9 @@ def traces(errors: Sequence[WindowErrors], role: str) -> tuple[SequenceFit, ...]
 def _trace(name: str, errors: Sequence[WindowErrors], role: str) -> SequenceFit:
     sequence = errors[0].window.sequence
     model = errors[0].window.model
+    times = sequence.sensordata.times
+    rows = np.concatenate([error.window.window.samples.rows for error in errors])
+    covered = (times >= times[rows.min()]) & (times <= times[rows.max()])
     signals = []
     for i, signal in enumerate(sequence.signals):
         measured = sequence.sensordata.data[:, signal.measured_column]
@@ -162,12 +165,12 @@ def _trace(name: str, errors: Sequence[WindowErrors], role: str) -> SequenceFit:
             rows = samples.rows[chosen]
             initial[rows] = measured[rows] + error.initial[chosen]
             fitted[rows] = measured[rows] + error.fitted[chosen]
-        known = np.isfinite(measured)
+        known = np.isfinite(measured) & covered
         signals.append(
             SignalFit(
                 signal.name,
                 sensor_unit(model, model.sensor(signal.sensor).id),
-                sequence.sensordata.times[known],
+                times[known],
                 measured[known],
                 initial[known],
                 fitted[known],

@@ -35,9 +35,14 @@ def verdict(result: FitResult, training: Score, validation: Score | None) -> str
     open_text = f", but {opened} of {len(result.parameters)} parameters are not determined"
     return (
         f"Improved: the {kind} error falls from {change} "
-        f"({100 * (1 - after / before):.0f} % less){open_text if opened else ''}"
+        f"({_percent(1.0 - after / before)} less){open_text if opened else ''}"
         + ("." if validation is not None else "; nothing was held out to confirm it.")
     )
+
+
+def _percent(share: float) -> str:
+    """A share as percent; never rounded up to all."""
+    return f"{100 * share:.0f} %" if share < 0.99 else f"{100 * share:.3g} %"
 
 
 def warnings(
