@@ -145,26 +145,33 @@ class ResidualFunction:
         known: _Simulated = {}
         if len(candidates) > 1:  # a parameter of a signal leaves the latest simulation as it is
             known = {key: self._latest[key] for key in wanted if key in self._latest}
-        models: dict[tuple[int, bytes], Any] = {}
         jobs: list[Simulation] = []
-        counts: list[tuple[tuple[int, Any], int]] = []
-        for key, candidate in wanted.items():
-            if key in known:
-                continue
-            g = key[0]
-            if (g, candidate.model_key) not in models:
-                models[g, candidate.model_key] = groups[g].build(candidate.params)
-            model = models[g, candidate.model_key]
-            for recording in groups[g].recordings:
-                controls = self._controls(model, recording.control, candidate.commands)
-                jobs.append(Simulation(model, recording.initial_state, controls))
-            counts.append((key, len(groups[g].recordings)))
+        prepared: dict[tuple[Any, ...], Any] = {}
+        pending = [(key, candidate) for key, candidate in wanted.items() if key not in known]
+        for (g, _), candidate in pending:
+            jobs += self._jobs(groups[g], g, candidate, prepared)
         done = iter(trajectories(self._threads(), jobs))
-        fresh = {key: [next(done) for _ in range(count)] for key, count in counts}
+        fresh = {key: [next(done) for _ in groups[key[0]].recordings] for key, _ in pending}
         result = {**known, **fresh}
         if len(candidates) == 1:
             self._latest = result
         return result
+
+    def _jobs(
+        self, group: Group, index: int, candidate: _Candidate, prepared: dict[tuple[Any, ...], Any]
+    ) -> list[Simulation]:
+        """Simulations of one group; models and commands are ``prepared`` once for all candidates."""
+        model_key = (index, candidate.model_key)
+        if model_key not in prepared:
+            prepared[model_key] = group.build(candidate.params)
+        model = prepared[model_key]
+        jobs = []
+        for r, recording in enumerate(group.recordings):
+            key = (index, r, candidate.key[1], float(model.opt.timestep))
+            if key not in prepared:
+                prepared[key] = self._controls(model, recording.control, candidate.commands)
+            jobs.append(Simulation(model, recording.initial_state, prepared[key]))
+        return jobs
 
     def _custom(self, candidates: list[_Candidate], groups: list[Group]) -> _Simulated:
         """The user's own rollout, called once per recording with all candidates."""
