@@ -21,6 +21,7 @@ from sysid_ros.model_source import (
     load_spec,
     spec_from_description,
     with_state_sensors,
+    without_visuals,
 )
 from sysid_ros.recording.bag import open_recording
 from sysid_ros.recording.mapped import MappedRecording
@@ -182,8 +183,16 @@ def _load_models(
             text = _description(experiment, experiment.model_topic or "", config, data_dir)
             spec = spec_from_description(text, name)
             digest = hashlib.sha256(text.encode()).hexdigest()
-        models[name] = _Model(spec, with_state_sensors(spec, experiment.signals), digest)
+        simulated = spec if _touches_geoms(experiment) else without_visuals(spec)
+        models[name] = _Model(spec, with_state_sensors(simulated, experiment.signals), digest)
     return models
+
+
+def _touches_geoms(experiment: Experiment) -> bool:
+    """Whether parameters or a hook may need geoms that only rendering does otherwise."""
+    return experiment.modifiers is not None or any(
+        config.element in ("geom", "pair") for config in experiment.parameters
+    )
 
 
 def _description(

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import mujoco
+import numpy as np
 
 from sysid_ros.errors import ModelError, unknown_name
 from sysid_ros.experiment.schema import SignalConfig, SignalKind
+from sysid_ros.sysid.model_modifier import remove_visuals
 
 _SENSOR_OF_STATE = {
     SignalKind.QPOS: mujoco.mjtSensor.mjSENS_JOINTPOS,
@@ -67,6 +69,24 @@ def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> 
                 objname=signal.name,
             )
     return spec
+
+
+def without_visuals(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    """A copy that moves exactly alike and compiles a hundred times faster where there are meshes.
+
+    Returns:
+      The copy, or the spec itself where dropping visual geoms would change a body's inertia.
+    """
+    slim: mujoco.MjSpec = remove_visuals(spec)
+    try:
+        before, after = spec.copy().compile(), slim.copy().compile()
+    except ValueError:
+        return spec
+    same = before.nbody == after.nbody and all(
+        np.array_equal(getattr(before, field), getattr(after, field))
+        for field in ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_M0")
+    )
+    return slim if same else spec
 
 
 def _check_names(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> None:
