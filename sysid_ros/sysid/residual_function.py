@@ -99,8 +99,11 @@ class ResidualFunction:
             for name in mappings.actuator_names(recording.model)
         }
         candidates = [self._candidate(column, params, actuators) for column in columns]
-        run = self._simulated if self.options.custom_rollout is None else self._custom
-        simulated = run(candidates, groups)
+        custom = self.options.custom_rollout
+        if custom is None:
+            simulated = self._simulated(candidates, groups)
+        else:
+            simulated = self._custom(custom, candidates, groups)
         residuals: list[FloatArray] = []
         predictions: list[list[TimeSeries]] = []
         records: list[list[TimeSeries]] = []
@@ -160,7 +163,7 @@ class ResidualFunction:
     def _jobs(
         self, group: Group, index: int, candidate: _Candidate, prepared: dict[tuple[Any, ...], Any]
     ) -> list[Simulation]:
-        """Simulations of one group; models and commands are ``prepared`` once for all candidates."""
+        """Simulations of one group; equal candidates share what is ``prepared``."""
         model_key = (index, candidate.model_key)
         if model_key not in prepared:
             prepared[model_key] = group.build(candidate.params)
@@ -173,12 +176,12 @@ class ResidualFunction:
             jobs.append(Simulation(model, recording.initial_state, prepared[key]))
         return jobs
 
-    def _custom(self, candidates: list[_Candidate], groups: list[Group]) -> _Simulated:
+    def _custom(
+        self, custom: CustomRolloutFn, candidates: list[_Candidate], groups: list[Group]
+    ) -> _Simulated:
         """The user's own rollout, called once per recording with all candidates."""
         candidates = list({candidate.key: candidate for candidate in candidates}.values())
         result: _Simulated = {(g, c.key): [] for g in range(len(groups)) for c in candidates}
-        custom = self.options.custom_rollout
-        assert custom is not None  # noqa: S101  (for the type checker)
         for g, group in enumerate(groups):
             models = [group.build(candidate.params) for candidate in candidates]
             datas = [mujoco.MjData(models[0]) for _ in range(self._threads().n_threads)]
