@@ -18,9 +18,7 @@ from sysid_ros.sysid.mappings import SignalError, SignalType
 from sysid_ros.sysid.model_modifier import apply_param_modifiers
 from sysid_ros.sysid.modifiers import SignalModifier
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.residual_options import (
-    ResidualOptions,
-)
+from sysid_ros.sysid.residual_options import CustomRolloutFn, ResidualOptions
 from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.step_controls import (
     StepControls,
