@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.errors import DataError
 from sysid_ros.sysid.fit_result import Iteration
-from sysid_ros.worker_process import Callbacks, FitFiles, FitRequest
+from sysid_ros.worker_process import Callbacks, FitFiles, FitFunction, FitRequest
 
 
 def step(number: int) -> Iteration:
@@ -71,3 +71,9 @@ def reports_itself(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     callbacks.on_stage(f"pid={os.getpid()}")
     time.sleep(3600)
     raise AssertionError("unreachable")
+
+
+def by_name(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+    """Runs the fit that the goal names instead of an experiment."""
+    function: FitFunction = globals()[request.experiment_yaml]
+    return function(request, callbacks)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -74,14 +73,16 @@ class ChildProcesses:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Ask the processes to end, the last started first, and kill what does not listen."""
-        running = [p for p in reversed(self._processes.values()) if p.poll() is None]
-        for process in running:
+        """Ask the processes to end, the last started first, and kill what does not listen.
+
+        One after the other, as a client may have something to call off with its servers.
+        """
+        for process in reversed(self._processes.values()):
+            if process.poll() is not None:
+                continue
             process.send_signal(signal.SIGINT)
-        deadline = time.monotonic() + _GRACE
-        for process in running:
             try:
-                process.wait(timeout=max(deadline - time.monotonic(), 0.0))
+                process.wait(timeout=_GRACE)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -85,11 +85,12 @@ def node_arguments(folder: Path, output: Path) -> Mapping[str, list[str]]:
     }
 
 
-def run_demo(output: Path) -> int:
+def run_demo(output: Path, folder: Path) -> int:
     """Run the demo.
 
     Args:
       output: A new folder for its bags, results and logs.
+      folder: Holds ``arm.xml``, ``experiment.yaml``, ``true_parameters.yaml`` and ``demo.yaml``.
 
     Returns:
       The exit status of ``identify``.
@@ -102,7 +103,7 @@ def run_demo(output: Path) -> int:
         "ROS_DOMAIN_ID": str(free_domain()),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
     }
-    arguments = node_arguments(demo_folder(), output)
+    arguments = node_arguments(folder, output)
     with ChildProcesses(environment, output / "logs") as children:
         for node, values in arguments.items():
             if node != "identify":
@@ -131,16 +132,17 @@ def main(args: Sequence[str] | None = None) -> int:
         "--output", type=Path, default=Path("demo_results"), help="folder (default: %(default)s)"
     )
     options = parser.parse_args(args)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     output = options.output / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
     started = time.monotonic()
     try:
         _make_folder(output)
-        status = run_demo(output.absolute())
+        status = run_demo(output.absolute(), demo_folder())
     except SysidError as error:
         print(f"sysid_ros demo: {error}", file=sys.stderr)
         return int(error.code)
-    except (KeyboardInterrupt, subprocess.SubprocessError) as error:
-        print(f"sysid_ros demo: ended by {type(error).__name__}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("sysid_ros demo: interrupted; every process has ended", file=sys.stderr)
         return int(ErrorCode.CANCELED)
     print(f"demo: {'good' if status == 0 else 'failed'} after {time.monotonic() - started:.0f} s")
     return status

@@ -25,6 +25,7 @@ from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.srv import Start, Stop
 
 _SERVICE_TIMEOUT = 10.0  # s
+_LAST_TIMEOUT = 2.0  # s, when this node is about to end
 _REST = 0.5  # s recorded before and after the motion
 
 
@@ -163,14 +164,14 @@ class Identification(Node):
         return result.result().result
 
     def call_off(self) -> None:
-        """Stop what this node has started and not ended: motion, recording, fit."""
+        """Stop what this node has started and not ended, as far as the other nodes are there."""
         try:
-            if self._motion == "running":
-                self._call(self._arm, SetBool.Request(data=False))
-            if self._recording:
-                self._stop_recording()
-            if self._goal is not None:
-                self._await(self._goal.cancel_goal_async(), 2.0, "the fit server")
+            if self._motion == "running" and self._arm.service_is_ready():
+                self._call(self._arm, SetBool.Request(data=False), _LAST_TIMEOUT)
+            if self._recording and self._stop.service_is_ready():
+                self._call(self._stop, Stop.Request(), _LAST_TIMEOUT)
+            if self._goal is not None and self._fit.server_is_ready():
+                self._await(self._goal.cancel_goal_async(), _LAST_TIMEOUT, "the fit server")
         except SysidError as error:
             self.get_logger().error(str(error))
 
@@ -228,10 +229,11 @@ class Identification(Node):
                 raise PeerError(f"waited {self._patience:.0f} s in vain for {what}")
             self._spin(0.05)
 
-    def _call(self, client: Client[Any, Any], request: Any) -> Any:
-        return self._await(
-            client.call_async(request), _SERVICE_TIMEOUT, f"the service {client.service_name}"
-        )
+    def _call(
+        self, client: Client[Any, Any], request: Any, timeout: float = _SERVICE_TIMEOUT
+    ) -> Any:
+        answer = client.call_async(request)
+        return self._await(answer, timeout, f"the service {client.service_name}")
 
     def _await(self, future: Future[Any], timeout: float, who: str) -> Any:
         rclpy.spin_until_future_complete(self, future, self._spinner, timeout)

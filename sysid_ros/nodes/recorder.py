@@ -272,8 +272,8 @@ def main(args: Sequence[str] | None = None) -> int:
 
     def make() -> Recorder:
         recorder = Recorder()
-        if recorder.autostart:
-            recorder.trigger_configure()
+        configured = TransitionCallbackReturn.SUCCESS
+        if recorder.autostart and recorder.trigger_configure() == configured:
             recorder.trigger_activate()
         return recorder
 

@@ -97,9 +97,7 @@ def test_bag_holds_exactly_what_was_published_while_recording(
 def test_killed_recorder_leaves_all_but_the_last_second(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
-    process = start_recorder(
-        nodes, tmp_path / "bags", "/joint_states", record_on_activate="true"
-    )
+    process = start_recorder(nodes, tmp_path / "bags", "/joint_states", record_on_activate="true")
     publisher = client.node.create_publisher(JointState, "/joint_states", 100)
     client.wait_until(lambda: listening(publisher))
     sent = publish(publisher, range(100))
@@ -118,9 +116,7 @@ def test_killed_recorder_leaves_all_but_the_last_second(
 def test_recorder_that_is_asked_to_end_completes_its_bag(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path, number: signal.Signals
 ):
-    process = start_recorder(
-        nodes, tmp_path / "bags", "/joint_states", record_on_activate="true"
-    )
+    process = start_recorder(nodes, tmp_path / "bags", "/joint_states", record_on_activate="true")
     publisher = client.node.create_publisher(JointState, "/joint_states", 100)
     client.wait_until(lambda: listening(publisher))
     sent = publish(publisher, range(20))
@@ -154,9 +150,7 @@ def test_pause_leaves_out_and_resume_goes_on(
 
 
 def test_diagnostics_count_and_warn(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
-    start_recorder(
-        nodes, tmp_path / "bags", "/joint_states", "/silent", record_on_activate="true"
-    )
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", "/silent", record_on_activate="true")
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
     publisher = client.node.create_publisher(JointState, "/joint_states", 100)
     client.wait_until(lambda: listening(publisher))

@@ -1,0 +1,74 @@
+"""The demo as a whole, with a shorter motion; its failures are loud and leave nothing running."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sysid_ros.nodes.demo import DemoError, demo_folder, free_domain, run_demo
+
+
+def short_demo(tmp_path: Path) -> Path:
+    """A copy of the demo that moves for a few seconds only."""
+    folder = tmp_path / "demo"
+    shutil.copytree(demo_folder(), folder)
+    settings = folder / "demo.yaml"
+    text, count = re.subn(r"duration: [\d.]+", "duration: 8.0", settings.read_text())
+    assert count == 1
+    settings.write_text(text)
+    return folder
+
+
+def test_hidden_parameters_are_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    output = tmp_path / "output"
+    assert run_demo(output, short_demo(tmp_path)) == 0
+    shown = capfd.readouterr().out
+    assert shown.count(" ok") == 8
+    (report,) = output.glob("results/*/report.html")
+    assert str(report) in shown
+    (bag,) = (output / "bags").iterdir()
+    assert (bag / "metadata.yaml").is_file()
+
+
+def test_process_that_dies_is_named_with_its_last_words(tmp_path: Path):
+    folder = short_demo(tmp_path)
+    (folder / "arm.xml").write_text("<mujoco><broken/></mujoco>")
+    with pytest.raises(DemoError, match=r"sim_robot ended with status 2(.|\n)*broken"):
+        run_demo(tmp_path / "output", folder)
+
+
+def test_interrupted_demo_leaves_nothing_running(tmp_path: Path):
+    command = [sys.executable, "-m", "sysid_ros.nodes.demo", "--output", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as demo:
+        log = _log_once_it_says(tmp_path, "excite.log", "running")
+        assert log
+        children = Path(f"/proc/{demo.pid}/task/{demo.pid}/children").read_text().split()
+        assert len(children) == 5
+        demo.send_signal(signal.SIGINT)
+        _, errors = demo.communicate(timeout=20)
+    assert demo.returncode == 6
+    assert b"interrupted" in errors
+    assert not any(Path(f"/proc/{pid}").exists() for pid in children)
+
+
+def _log_once_it_says(folder: Path, name: str, words: str) -> str:
+    deadline = time.monotonic() + 40
+    while time.monotonic() < deadline:
+        for path in folder.glob(f"*/logs/{name}"):
+            if words in path.read_text():
+                return path.read_text()
+        time.sleep(0.1)
+    raise AssertionError(f"{name} did not say {words!r}")
+
+
+def test_domains_are_valid_and_differ():
+    domains = {free_domain() for _ in range(20)}
+    assert len(domains) > 5
+    assert all(0 < domain < 102 for domain in domains)

@@ -1,0 +1,203 @@
+"""Excitation of a real topic: never unasked, softly, within limits, and not into silence."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ros_client import LATCHED, RosClient
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import SetBool
+from trajectory_msgs.msg import JointTrajectory
+
+from sysid_ros.nodes.child_processes import ChildProcesses
+
+# One second out and back, from where the robot stands.
+MOTION = "time,elbow,shoulder\n0,0,0\n0.5,0.5,0.2\n1.5,0.5,0.2\n2,0,0\n"
+LIMITS = {
+    "limits.lower": "[-1.0, -1.0]",
+    "limits.upper": "[1.0, 1.0]",
+    "limits.velocity": "[3.0, 3.0]",
+}
+
+
+class Robot:
+    """Joint states from the test, and everything that excite says."""
+
+    def __init__(self, client: RosClient, command_type: type = Float64MultiArray) -> None:
+        self.client = client
+        self.moving = True  # whether joint states are published
+        self.position = [0.0, 0.0, 0.0]
+        self._publisher = client.node.create_publisher(JointState, "/joint_states", 10)
+        client.node.create_timer(0.01, self._publish)
+        self.commands = client.collect(command_type, "/command")
+        self._states = client.collect(String, "/excite/state", LATCHED)
+
+    def _publish(self) -> None:
+        if self.moving:
+            names = ["shoulder", "wrist", "elbow"]
+            self._publisher.publish(JointState(name=names, position=self.position))
+
+    @property
+    def state(self) -> str:
+        return self._states[-1].data if self._states else ""
+
+    def values(self) -> np.ndarray:
+        return np.array([message.data for message in self.commands])
+
+    def arm(self, data: bool = True) -> SetBool.Response:
+        return self.client.call(SetBool, "/excite/arm", SetBool.Request(data=data))
+
+    def wait_for(self, state: str) -> None:
+        self.client.wait_until(lambda: self.state.startswith(state))
+
+
+def start_excite(
+    nodes: ChildProcesses, tmp_path: Path, motion: str = MOTION, **parameters: str
+) -> subprocess.Popen[bytes]:
+    (tmp_path / "motion.csv").write_text(motion)
+    given = {
+        "joints": "[shoulder, elbow]",
+        "trajectory": str(tmp_path / "motion.csv"),
+        "ramp": "0.2",
+        **LIMITS,
+        **parameters,
+    }
+    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    return nodes.start("excite", ["sysid_ros.nodes.excite", "--ros-args", *values])
+
+
+def test_nothing_moves_unarmed(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
+    start_excite(nodes, tmp_path)
+    robot = Robot(client)
+    robot.wait_for("ready")
+    client.spin(1.0)
+    assert robot.commands == []
+    assert robot.state == "ready"
+
+
+def test_armed_motion_starts_where_the_robot_stands_and_returns(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_excite(nodes, tmp_path)
+    robot = Robot(client)
+    robot.position = [-0.1, 9.0, 0.05]  # shoulder, wrist, elbow
+    robot.wait_for("ready")
+    assert robot.arm().success
+    assert not robot.arm().success  # it is moving already
+    robot.wait_for("done")
+    values = robot.values()
+    assert len(values) > 150  # 2 s at 100 Hz
+    np.testing.assert_allclose(values[0], [-0.1, 0.05], atol=0.01)
+    np.testing.assert_allclose(values[-1], [-0.1, 0.05], atol=0.01)
+    np.testing.assert_allclose(values[len(values) // 2], [0.2, 0.5], atol=0.01)  # by name
+    assert robot.arm().success  # and once more
+    robot.wait_for("running")
+
+
+def test_parameter_arms_too_and_a_trajectory_message_is_sent(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_excite(nodes, tmp_path, armed="true", command_type="joint_trajectory")
+    robot = Robot(client, JointTrajectory)
+    robot.wait_for("done")
+    middle = robot.commands[len(robot.commands) // 2]
+    assert middle.joint_names == ["shoulder", "elbow"]
+    np.testing.assert_allclose(middle.points[-1].positions, [0.2, 0.5], atol=0.02)
+    assert middle.points[-1].time_from_start.nanosec == 10_000_000
+
+
+def test_motion_stops_when_joint_states_stop(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_excite(nodes, tmp_path)
+    robot = Robot(client)
+    robot.wait_for("ready")
+    robot.arm()
+    client.wait_until(lambda: len(robot.commands) > 40)
+    robot.moving = False
+    silent_since = time.monotonic()
+    robot.wait_for("stopped: no joint states for 0.2")
+    assert time.monotonic() - silent_since < 0.5
+    client.spin(0.5)
+    count = len(robot.commands)
+    client.spin(0.3)
+    assert len(robot.commands) == count  # it has come to rest
+    assert np.abs(np.diff(robot.values(), axis=0)).max() < 0.05  # without a jump
+    assert not robot.arm().success  # and does not move into silence
+
+
+def test_motion_stops_when_a_joint_leaves_its_limits(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_excite(nodes, tmp_path)
+    robot = Robot(client)
+    robot.wait_for("ready")
+    robot.arm()
+    client.wait_until(lambda: len(robot.commands) > 20)
+    robot.position = [0.0, 0.0, -1.2]
+    robot.wait_for("stopped: position of joint 'elbow' is -1.2, below its limit -1")
+
+
+def test_disarming_stops(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
+    start_excite(nodes, tmp_path)
+    robot = Robot(client)
+    robot.wait_for("ready")
+    assert not robot.arm(False).success  # nothing moves
+    robot.arm()
+    client.wait_until(lambda: len(robot.commands) > 20)
+    assert robot.arm(False).success
+    robot.wait_for("stopped: disarmed")
+
+
+def test_node_that_is_asked_to_end_brakes_first(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    process = start_excite(nodes, tmp_path)
+    robot = Robot(client)
+    robot.wait_for("ready")
+    robot.arm()
+    client.wait_until(lambda: len(robot.commands) > 30)
+    before = len(robot.commands)
+    process.send_signal(signal.SIGINT)
+    client.wait_until(lambda: process.poll() is not None)
+    assert process.returncode == 0
+    assert len(robot.commands) > before + 20  # 0.3 s of braking
+    assert np.abs(np.diff(robot.values(), axis=0)).max() < 0.05
+
+
+def test_motion_beyond_the_limits_is_refused(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_excite(nodes, tmp_path, motion=MOTION.replace("0.5,0.2", "1.5,0.2"))
+    robot = Robot(client)
+    robot.wait_for("ready")
+    answer = robot.arm()
+    assert not answer.success
+    assert "'elbow' goes above its upper limit 1" in answer.message
+    assert robot.commands == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"limits.lower": "[-1.0]"}, "limits.lower of excite needs 2 numbers"),
+        ({"joints": "[shoulder, wrist]"}, "moves elbow, shoulder; parameter joints names"),
+        ({"trajectory": "/nowhere.csv"}, "there is no file '/nowhere.csv'"),
+        ({"interface": "torque"}, "valid: position, effort"),
+        ({"ramp": "soon"}, "parameter ramp of excite must be a float, given 'soon'"),
+    ],
+)
+def test_wrong_parameters_end_the_node_with_a_sentence(
+    nodes: ChildProcesses, tmp_path: Path, parameters: dict[str, str], words: str
+):
+    process = start_excite(nodes, tmp_path, **parameters)
+    assert process.wait(timeout=20) != 0
+    log = (tmp_path / "logs" / "excite.log").read_text()
+    assert words in log
+    assert "Traceback" not in log

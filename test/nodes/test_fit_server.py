@@ -1,0 +1,204 @@
+"""The action server: real fits, bad goals, cancelled and killed children."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from action_msgs.msg import GoalStatus
+from demo_bag import true_parameters, write_demo_bag
+from rclpy.action import ActionClient
+from ros_client import LATCHED, RosClient
+
+from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.results import read_results
+from sysid_ros_interfaces.action import FitModel
+from sysid_ros_interfaces.msg import IdentifiedParameters, Report
+
+Result = FitModel.Result
+
+
+class FitClient:
+    """Sends goals and remembers feedback."""
+
+    def __init__(self, client: RosClient) -> None:
+        self.client = client
+        self.feedback: list[FitModel.Feedback] = []
+        self._action = ActionClient(client.node, FitModel, "/fit_server/fit")
+        client.wait_until(self._action.server_is_ready)
+
+    def send(self, **goal: Any) -> Any:
+        """The handle of a goal, accepted or not."""
+        sent = self._action.send_goal_async(
+            FitModel.Goal(**goal), lambda message: self.feedback.append(message.feedback)
+        )
+        return self.client.result(sent)
+
+    def result(self, handle: Any, timeout: float = 60.0) -> Any:
+        """Status and result of an accepted goal."""
+        assert handle.accepted
+        return self.client.result(handle.get_result_async(), timeout)
+
+    def fit(self, **goal: Any) -> Any:
+        """Send a goal and wait for its end."""
+        return self.result(self.send(**goal))
+
+
+def start_server(
+    nodes: ChildProcesses, tmp_path: Path, module: str = "sysid_ros.nodes.fit_server", **given: str
+) -> subprocess.Popen[bytes]:
+    given = {"output_dir": str(tmp_path / "results"), **given}
+    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    return nodes.start("fit_server", [module, "--ros-args", *values])
+
+
+@pytest.fixture
+def fits(nodes: ChildProcesses, client: RosClient, tmp_path: Path) -> FitClient:
+    """A server that runs functions of the module ``fits`` by the name given as experiment."""
+    start_server(nodes, tmp_path, "fit_server_of_fits")
+    return FitClient(client)
+
+
+def children(process: subprocess.Popen[bytes]) -> list[int]:
+    tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
+    return [int(pid) for task in tasks for pid in task.read_text().split()]
+
+
+def test_goal_identifies_the_robot_and_tells_everyone(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+):
+    bag = write_demo_bag(tmp_path / "bags")
+    start_server(nodes, tmp_path, threads="2", experiment_dir=str(demo_files))
+    fit = FitClient(client)
+    goal = {"experiment_file": "experiment.yaml", "bags": [str(bag)]}
+    end = fit.fit(**goal, overrides=["windows.length=2.0"])
+    result = end.result
+    assert (end.status, result.error_code) == (GoalStatus.STATUS_SUCCEEDED, Result.NONE), result
+    assert result.status == "CONVERGED"
+    identified = {parameter.name: parameter for parameter in result.parameters.parameters}
+    for true in true_parameters():
+        assert identified[true.name].value == pytest.approx(true.value, rel=0.05)
+        assert identified[true.name].interval_low < identified[true.name].interval_high
+    assert result.cost_final < result.cost_initial
+    assert result.holdout_rmse < 0.3 * result.holdout_rmse_initial
+    assert len(result.parameters.data_hash) == 64
+    for path in (result.report_file, result.model_file):
+        assert Path(path).is_file()
+    assert read_results(result.result_dir).fit["payload_mass"].unit == "kg"
+
+    steps = [message.iteration for message in fit.feedback]
+    assert len(steps) >= 3
+    assert set(fit.feedback[0].names) == set(identified)
+    assert all(0.0 <= message.progress <= 1.0 for message in fit.feedback)
+
+    latched = client.collect(IdentifiedParameters, "/fit_server/identified_parameters", LATCHED)
+    reports = client.collect(Report, "/fit_server/report", LATCHED)
+    client.wait_until(lambda: latched and reports)  # although they were published before
+    assert latched[0] == result.parameters
+    assert reports[0].url == Path(result.report_file).as_uri()
+
+
+BAD_GOALS: list[tuple[dict[str, Any], int, str]] = [
+    ({}, Result.INVALID_EXPERIMENT, "neither experiment_file nor experiment_yaml"),
+    ({"experiment_file": "/nowhere.yaml"}, Result.INVALID_EXPERIMENT, "/nowhere.yaml"),
+    ({"experiment_yaml": "modle: a.xml"}, Result.INVALID_EXPERIMENT, "'modle'"),
+    (
+        {"experiment_file": "experiment.yaml", "bags": ["/nowhere"]},
+        Result.BAG_UNREADABLE,
+        "/nowhere",
+    ),
+    (
+        {"experiment_file": "experiment.yaml", "bags": ["a"], "overrides": ["model=b.xml"]},
+        Result.INVALID_MODEL,
+        "b.xml",
+    ),
+    (
+        {"experiment_file": "experiment.yaml", "overrides": ["modifiers=os:system"]},
+        Result.INVALID_EXPERIMENT,
+        "allow_hooks",
+    ),
+]
+
+
+def test_bad_goals_end_with_their_codes_and_a_sentence(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+):
+    start_server(nodes, tmp_path, experiment_dir=str(demo_files))
+    fit = FitClient(client)
+    for goal, code, words in BAD_GOALS:
+        end = fit.fit(**goal)
+        assert (end.status, end.result.error_code) == (GoalStatus.STATUS_ABORTED, code), end.result
+        assert words in end.result.error_msg
+        assert list((tmp_path / "results").iterdir()) == []  # nothing half-written
+
+
+def test_output_that_cannot_be_written(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
+    (tmp_path / "results").write_text("a file")
+    start_server(nodes, tmp_path)
+    end = FitClient(client).fit(experiment_yaml="model: a.xml")
+    assert end.result.error_code == Result.OUTPUT_UNWRITABLE
+
+
+def test_cancel_takes_less_than_a_second_in_a_native_call_and_keeps_the_best(fits: FitClient):
+    handle = fits.send(experiment_yaml="native")
+    fits.client.wait_until(lambda: fits.feedback)
+    started = time.monotonic()
+    answer = fits.client.result(handle.cancel_goal_async())
+    end = fits.result(handle)
+    assert time.monotonic() - started < 1.0
+    assert len(answer.goals_canceling) == 1
+    assert end.status == GoalStatus.STATUS_CANCELED
+    assert (end.result.error_code, end.result.status) == (Result.CANCELED, "CANCELED")
+    assert {p.name: p.value for p in end.result.parameters.parameters}["mass"] == 2.0
+    assert (Path(end.result.result_dir) / "parameters.yaml").is_file()
+    assert fits.fit(experiment_yaml="unusable").result.error_code == Result.DATA_UNUSABLE
+
+
+def test_second_goal_is_rejected_while_one_runs(fits: FitClient):
+    first = fits.send(experiment_yaml="native")
+    fits.client.wait_until(lambda: fits.feedback)
+    assert not fits.send(experiment_yaml="unusable").accepted
+    fits.client.result(first.cancel_goal_async())
+    fits.result(first)
+    assert fits.fit(experiment_yaml="unusable").result.error_code == Result.DATA_UNUSABLE
+
+
+def test_killed_child_is_reported_and_the_next_goal_runs(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    server = start_server(nodes, tmp_path, "fit_server_of_fits")
+    fits = FitClient(client)
+    handle = fits.send(experiment_yaml="native")
+    client.wait_until(lambda: fits.feedback)
+    (child,) = children(server)
+    os.kill(child, signal.SIGKILL)
+    end = fits.result(handle)
+    assert end.status == GoalStatus.STATUS_ABORTED
+    assert end.result.error_code == Result.WORKER_DIED
+    assert "SIGKILL" in end.result.error_msg
+    assert server.poll() is None
+    assert fits.fit(experiment_yaml="unusable").result.error_code == Result.DATA_UNUSABLE
+
+
+def test_unexpected_failure_of_the_child_is_a_sentence(fits: FitClient):
+    end = fits.fit(experiment_yaml="broken")
+    assert end.result.error_code == Result.WORKER_DIED
+    assert "ZeroDivisionError" in end.result.error_msg
+
+
+def test_server_that_is_asked_to_end_ends_its_fit(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    server = start_server(nodes, tmp_path, "fit_server_of_fits")
+    fits = FitClient(client)
+    fits.send(experiment_yaml="native")
+    client.wait_until(lambda: fits.feedback)
+    (child,) = children(server)
+    server.send_signal(signal.SIGINT)
+    assert server.wait(timeout=10) == 0
+    assert not Path(f"/proc/{child}").exists()

@@ -1,0 +1,61 @@
+"""The simulated robot on its topics, in real time."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ros_client import RosClient
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from sysid_ros.nodes.child_processes import ChildProcesses
+
+
+def start_robot(nodes: ChildProcesses, demo_files: Path, **parameters: str) -> None:
+    given = {"model": str(demo_files / "arm.xml"), **parameters}
+    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    nodes.start("sim_robot", ["sysid_ros.nodes.sim_robot", "--ros-args", *values])
+
+
+def stamps(messages: list[JointState]) -> np.ndarray:
+    return np.array([m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in messages])
+
+
+def test_states_are_evenly_stamped_and_a_little_old(
+    nodes: ChildProcesses, client: RosClient, demo_files: Path
+):
+    start_robot(nodes, demo_files, rate="500", latency="0.05")
+    messages = client.collect(JointState, "/joint_states")
+    client.wait_until(lambda: len(messages) > 300)
+    age = 1e-9 * (time.time_ns() - stamps(messages)[-1])
+    assert 0.05 < age < 1.0
+    assert set(np.diff(stamps(messages))) == {2_000_000}
+    assert messages[0].name == ["shoulder", "elbow"]
+    assert len(messages[0].velocity) == len(messages[0].effort) == 2
+
+
+@pytest.mark.parametrize("command_type", ["float64_multi_array", "joint_trajectory"])
+def test_commands_are_obeyed_and_wrong_ones_ignored(
+    nodes: ChildProcesses, client: RosClient, demo_files: Path, command_type: str
+):
+    start_robot(nodes, demo_files, command_type=command_type)
+    messages = client.collect(JointState, "/joint_states")
+    kind = Float64MultiArray if command_type == "float64_multi_array" else JointTrajectory
+    publisher = client.node.create_publisher(kind, "/command", 10)
+    client.wait_until(lambda: messages and publisher.get_subscription_count())
+    if kind is Float64MultiArray:
+        publisher.publish(Float64MultiArray(data=[-1.0, 0.6]))
+        publisher.publish(Float64MultiArray(data=[1.0]))
+        publisher.publish(Float64MultiArray(data=[float("nan"), 1.0]))
+    else:
+        point = JointTrajectoryPoint(positions=[0.6, -1.0])
+        publisher.publish(JointTrajectory(joint_names=["elbow", "shoulder"], points=[point]))
+        publisher.publish(JointTrajectory(joint_names=["wrist"], points=[point]))
+    # Gravity keeps a servo without an integrator a little below its target.
+    client.wait_until(lambda: np.allclose(messages[-1].position, [-1.0, 0.6], atol=0.15))
+    client.spin(0.5)
+    assert np.allclose(messages[-1].position, [-1.0, 0.6], atol=0.15)
