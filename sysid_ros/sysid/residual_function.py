@@ -207,8 +207,7 @@ class ResidualFunction:
         if not self.options.resample_true:
             return StepControls(control.times[:-1], ordered_controls(model, control)[:-1])
         if commands or self.options.stamping == "true":
-            centred = self.options.stamping == "true"
-            return averaged_controls(model, control, commands, centred=centred)
+            return averaged_controls(model, control, commands, stamping=self.options.stamping)
         return sampled_controls(model, control)
 
     def _compared(

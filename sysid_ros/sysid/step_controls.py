@@ -18,6 +18,7 @@ from sysid_ros.sysid.mappings import (
     control_mapping,
     input_actuators,
 )
+from sysid_ros.sysid.stamping import Stamping
 from sysid_ros.sysid.timeseries import TimeSeries
 from sysid_ros.sysid.trajectory import control_key
 
@@ -75,7 +76,7 @@ def averaged_controls(
     control: TimeSeries,
     settings: Mapping[str, SignalSettings],
     *,
-    centred: bool,
+    stamping: Stamping,
 ) -> StepControls:
     """The mean over each step of ``gain * u(t - delay) + bias``, which has a derivative in delay.
 
@@ -83,8 +84,9 @@ def averaged_controls(
       model: The MjModel.
       control: The commands.
       settings: Delay, gain and bias by actuator; others are unchanged.
-      centred: Whether a step's mean is taken around its beginning where the integrator is
-        semi-implicit: its velocity, which the force changes, lives half a step earlier.
+      stamping: "notebook" takes the mean around each step's beginning, so that commands that
+        change linearly are those of :func:`sampled_controls`; "true" over the time in which the
+        step's force acts.
 
     Raises:
       SignalError: The commands do not fit the model, or span less than one step.
@@ -93,7 +95,8 @@ def averaged_controls(
     timestep = float(model.opt.timestep)
     steps = int(np.floor((control.times[-1] - control.times[0]) / timestep + 1e-6))
     begin = timestep * np.arange(steps)
-    offsets = _begin_offsets(model) if centred else np.zeros(int(model.nu))
+    around = np.full(int(model.nu), -0.5 * timestep)
+    offsets = _begin_offsets(model) if stamping == "true" else around
     methods = control.interpolation or ("linear",) * control.data.shape[1]
     names = [actuator_names(model)[i] for i in input_actuators(model)]
     values = np.zeros((steps, int(model.nu)))

@@ -70,8 +70,12 @@ def test_the_users_spec_is_never_changed():
         spec.body("ball").mass = params["mass"].value[0]
         return spec.compile()
 
-    assert fitted_mass(spring_sequences(recording), build_model=build_model) == pytest.approx(1.0)
-    assert recording.spec.to_xml() == before
+    sequences = spring_sequences(recording)
+    for options in ({}, {"build_model": build_model}):
+        residual_fn = sysid.build_residual_fn(models_sequences=[sequences], **options)
+        residual_fn(np.array([2.5]), mass_parameter())  # far from the model's own mass
+        assert recording.spec.to_xml() == before
+    assert fitted_mass(sequences, build_model=build_model) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("infer", ["true", "auto"])

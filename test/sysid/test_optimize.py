@@ -11,7 +11,10 @@ import scipy.optimize
 
 from sysid_ros import sysid
 from sysid_ros.errors import ModelError, SysidError
+from sysid_ros.sysid.discrepancy import DIVERGED
 from sysid_ros.sysid.intervals import calculate_intervals
+from sysid_ros.sysid.objective import Objective
+from sysid_ros.sysid.robust import RobustLoss
 
 OPTIMIZERS = ["mujoco", "scipy", "scipy_parallel_fd"]
 T = np.linspace(0.0, 4.0, 60)
@@ -70,9 +73,17 @@ def test_robust_optimum_is_the_same_in_every_optimizer_and_ignores_outliers(loss
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_a_bound_is_kept_and_its_gradient_does_not_count(optimizer):
+    steps: list[sysid.Iteration] = []
     found, result = sysid.optimize(
-        parameters(start=(1.0, 0.2), high=(1.5, 5.0)), residual_fn, optimizer, verbose=False
+        parameters(start=(1.0, 0.2), high=(1.5, 5.0)),
+        residual_fn,
+        optimizer,
+        verbose=False,
+        callback=steps.append,
     )
+    if optimizer == "mujoco":  # scipy's method only comes near a bound
+        assert abs(result.grad[0]) > 0.1
+        assert steps[-1].gradient_norm < 1e-4
     assert found["height"].value[0] == pytest.approx(1.5, abs=1e-6)
     assert result.status is sysid.FitStatus.CONVERGED
 
@@ -154,6 +165,29 @@ def test_failing_trials_are_rejected(optimizer, failure):
     found, _ = sysid.optimize(params, fragile, optimizer, verbose=False)
     assert any(refused)
     assert found["x"].value[0] == pytest.approx(2.0, abs=1e-6)
+
+
+def test_after_the_start_nothing_infinite_reaches_an_optimizer():
+    def sometimes(x, params):
+        return [np.where(x > 1.5, np.nan, x)], [], []
+
+    params = sysid.ParameterDict({"x": sysid.Parameter("x", 1.0, 0.0, 2.0)})
+    objective = Objective(sometimes, params, RobustLoss())
+    np.testing.assert_array_equal(objective(np.array([1.0])), [1.0])
+    np.testing.assert_array_equal(objective(np.array([1.9])), [DIVERGED])
+    np.testing.assert_array_equal(objective(np.array([[1.2, 1.9]])), [[1.2, DIVERGED]])
+
+
+@pytest.mark.parametrize("name", ["linear", "huber", "soft_l1", "cauchy", "arctan"])
+def test_weights_are_the_derivatives_of_the_loss(name):
+    loss = RobustLoss(name, 0.7)
+    h = 1e-4
+    for r in (0.01, 0.3, 1.5, -2.0):
+        below, at, above = (loss.cost(np.array([r + d])) for d in (-h, 0.0, h))
+        point = np.array([r])
+        slope, curvature = (above - below) / (2 * h), (above - 2 * at + below) / h**2
+        assert loss.gradient_weight(point)[0] * r == pytest.approx(slope, abs=1e-6)
+        assert loss.hessian_weight(point)[0] == pytest.approx(max(curvature, 0.0), abs=1e-5)
 
 
 def test_failures_at_the_start_are_errors():

@@ -101,13 +101,13 @@ def test_declared_signal_parameters_do_the_same():
 
 def test_delay_of_a_held_command_has_a_derivative_and_is_identified():
     recording = record_spring_mass(1.5)
-    # a new command every 50 ms, obeyed 14 ms later, which is no multiple of the time step of 2 ms
+    # a new command every 50 ms, obeyed from the step at 14 ms on, not yet at 12 ms: 13 ms of delay
     ticks = np.arange(0.0, 1.5, 0.05)
     rng = np.random.default_rng(5)
     commands = rng.uniform(-5.0, 5.0, (len(ticks), 1))
     fine = sysid.TimeSeries(ticks, commands, interpolation=("zoh",))
     times = recording.control_times
-    obeyed = fine.interpolate(np.maximum(times + 0.001 - 0.0143, 0.0))
+    obeyed = fine.interpolate(np.maximum(times - 0.013, 0.0))
     _, sensors = mujoco.rollout.rollout(
         recording.model, mujoco.MjData(recording.model), recording.initial_state, obeyed[:-1]
     )
@@ -125,7 +125,24 @@ def test_delay_of_a_held_command_has_a_derivative_and_is_identified():
     )
     found, result = sysid.optimize(params, fn, verbose=False)
     assert np.abs(result.jac).max() > 0.1
-    assert found["lag"].value[0] == pytest.approx(0.0143, abs=0.001)
+    assert found["lag"].value[0] == pytest.approx(0.013, abs=1e-5)
+
+
+def test_gain_and_bias_of_a_command_are_identified():
+    recording = record_spring_mass(1.0)
+    _, sensors = mujoco.rollout.rollout(
+        recording.model,
+        mujoco.MjData(recording.model),
+        recording.initial_state,
+        0.8 * recording.control[:-1] + 0.5,
+    )
+    params = dictionary(
+        sysid.Parameter("gain", 1.0, 0.5, 2.0, modifier=sysid.SignalModifier("push", "gain")),
+        sysid.Parameter("bias", 0.0, -1.0, 1.0, modifier=sysid.SignalModifier("push", "bias")),
+    )
+    fn = sysid.build_residual_fn(models_sequences=[group(recording, data=sensors[0])])
+    found, _ = sysid.optimize(params, fn, verbose=False)
+    np.testing.assert_allclose(found.as_vector(), [0.8, 0.5], rtol=1e-4)
 
 
 def test_parameters_of_signals_cost_no_simulation(simulations):

@@ -92,6 +92,34 @@ def test_states_and_sensors_agree_on_the_instant():
     assert np.abs(residual).max() < 2e-6
 
 
+@pytest.mark.parametrize(("integrator", "order"), [("RK4", 3.7), ("Euler", 1.8)])
+def test_velocity_states_live_where_velocity_sensors_do(integrator, order):
+    errors = []
+    for timestep in (0.02, 0.01):
+        spec = oscillator(timestep, integrator)
+        model = spec.copy().compile()
+        times = np.linspace(0.1, 0.9, 40)
+        velocity = 0.0
+        if integrator != "RK4":
+            velocity = START * OMEGA * np.sin(OMEGA * 0.5 * timestep)
+        exact = -START * OMEGA * np.sin(OMEGA * times)
+        group = sysid.ModelSequences(
+            "oscillator",
+            spec,
+            "run",
+            sysid.create_initial_state(model, [START], [velocity]),
+            sysid.TimeSeries(np.array([0.0, 1.0]), np.empty((2, 0))),
+            sysid.TimeSeries.from_names(
+                times, exact[:, None], model, [("x", sysid.SignalType.MjStateQVel)]
+            ),
+        )
+        fn = sysid.build_residual_fn(
+            models_sequences=[group], stamping="true", normalization="none"
+        )
+        errors.append(np.abs(fn(np.empty(0), sysid.ParameterDict())[0][0]).max())
+    assert np.log2(errors[0] / errors[1]) > order
+
+
 def test_unknown_stamping_is_refused():
     with pytest.raises(ValueError, match="notebook"):
         sysid.build_residual_fn(stamping="truth")

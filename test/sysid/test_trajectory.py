@@ -42,7 +42,7 @@ def test_diverged_rollout_is_nan_from_there_and_keeps_its_times(tmp_path, monkey
     monkeypatch.chdir(tmp_path)  # MuJoCo writes its warnings into a file here
     model = mujoco.MjModel.from_xml_string(
         '<mujoco><option timestep="0.01"/><worldbody><body><joint type="slide" stiffness="1e7"/>'
-        '<geom size=".1"/></body></worldbody></mujoco>'
+        '<geom size=".1"/></body></worldbody><sensor><clock/></sensor></mujoco>'
     )
     start = sysid.create_initial_state(model, [1.0])
     with sysid.RolloutPool(1) as pool:
@@ -51,6 +51,8 @@ def test_diverged_rollout_is_nan_from_there_and_keeps_its_times(tmp_path, monkey
     assert 0 < rollout.valid < 100
     assert np.isfinite(rollout.states[: rollout.valid]).all()
     assert np.isnan(rollout.states[rollout.valid :, 1:]).all()
+    assert np.isfinite(rollout.sensordata[: rollout.valid]).all()
+    assert np.isnan(rollout.sensordata[rollout.valid :]).all()
     np.testing.assert_allclose(rollout.states[:, 0], 0.01 * np.arange(1, 101))
 
 
