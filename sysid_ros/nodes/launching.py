@@ -73,7 +73,6 @@ def node(
         remappings=list(remappings),
         arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
         output="screen",
-        emulate_tty=True,
     )
 
 
