@@ -28,4 +28,4 @@ def generate_launch_description() -> LaunchDescription:
         bag_dir=("demo_results/bags", "folder for the bag"),
         output_dir=("demo_results/results", "folder for the result folder"),
     )
-    return LaunchDescription([*own, robot, excite, recorder, server, end_with(client), client])
+    return LaunchDescription([*own, robot, excite, recorder, server, *end_with(client)])

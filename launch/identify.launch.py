@@ -33,4 +33,4 @@ def generate_launch_description() -> LaunchDescription:
         bag_dir=("bags", "folder for the bag"),
         output_dir=("results", "folder for the result folder"),
     )
-    return LaunchDescription([*own, excite, recorder, server, end_with(client), client])
+    return LaunchDescription([*own, excite, recorder, server, *end_with(client)])

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from ament_index_python.packages import get_package_share_directory
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler, Shutdown
+from launch.actions import DeclareLaunchArgument, RegisterEventHandler, Shutdown
 from launch.event_handlers import OnProcessExit
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+
+from launch import LaunchContext, LaunchDescriptionEntity
 
 
 def share() -> Path:
@@ -76,16 +78,19 @@ def node(
     )
 
 
-def end_with(client: Node) -> RegisterEventHandler:
-    """End the launch when ``client`` ends, and fail it where the client failed."""
+def end_with(client: Node) -> list[LaunchDescriptionEntity]:
+    """End the launch when ``client`` ends, and fail it where the client failed.
 
-    def judge(event: Any, context: Any) -> list[Any]:
-        if event.returncode == 0:
-            return [Shutdown(reason="done")]
+    Declares the argument ``stay``, which leaves the other nodes running after a success.
+    """
 
-        def fail(context: Any) -> None:
+    def judge(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        if event.returncode != 0:
             raise RuntimeError(f"{event.process_name} ended with status {event.returncode}")
+        stay = LaunchConfiguration("stay").perform(context).lower() == "true"
+        return [] if stay else [Shutdown(reason="done")]
 
-        return [OpaqueFunction(function=fail)]
-
-    return RegisterEventHandler(OnProcessExit(target_action=client, on_exit=judge))
+    stay = DeclareLaunchArgument(
+        "stay", default_value="false", description="whether the other nodes outlive the result"
+    )
+    return [stay, RegisterEventHandler(OnProcessExit(target_action=client, on_exit=judge)), client]

@@ -16,15 +16,12 @@ import pytest
 
 HERE = Path(__file__).parent
 
-try:
-    from launch import LaunchDescription as _  # our own folder launch/ answers to `import launch`
-except ImportError:
-    pytest.skip(
-        "launch files need the Python package launch, which comes with ROS 2 only",
-        allow_module_level=True,
-    )
-
-from sysid_ros.nodes.demo import demo_folder, free_domain
+# Our own folder launch/ may answer to `import launch`, but it has no actions.
+pytest.importorskip(
+    "launch.actions", reason="launch files need the package launch, which comes with ROS 2 only"
+)
+rclpy_nodes = pytest.importorskip("sysid_ros.nodes.demo", reason="launch files need rclpy")
+demo_folder, free_domain = rclpy_nodes.demo_folder, rclpy_nodes.free_domain
 
 pytestmark = pytest.mark.ros_launch
 
@@ -79,7 +76,7 @@ def call(environment: dict[str, str], *arguments: str) -> str:
 
 def test_demo_identifies_the_robot(environment: dict[str, str]):
     done = subprocess.run(
-        [sys.executable, "-m", "launch_testing.launch_test", str(HERE / "demo_launch_test.py")],
+        [sys.executable, "-m", "launch_testing.launch_test", str(HERE / "launch_demo.py")],
         env=environment,
         capture_output=True,
         text=True,

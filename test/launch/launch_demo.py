@@ -31,6 +31,7 @@ def generate_test_description() -> LaunchDescription:
             "bag_dir": str(folder / "bags"),
             "output_dir": str(folder / "results"),
             "namespace": "arm",
+            "stay": "true",
         }.items(),
     )
     return LaunchDescription([demo, launch_testing.actions.ReadyToTest()])
