@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import ModelError
+from sysid_ros.sysid.control import control_names
 from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec
 from sysid_ros.sysid.modifiers import SignalModifier
 from sysid_ros.sysid.parameter_dict import ParameterDict
@@ -58,8 +59,8 @@ class Candidate:
         """
         if self.model is not other.model:
             return False
-        names = [self.model.actuator(i).name for i in range(self.model.nu)]
-        return all(self.settings(name) == other.settings(name) for name in [*names, *start_sensors])
+        names = [*control_names(self.model), *start_sensors]
+        return all(self.settings(name) == other.settings(name) for name in names)
 
 
 class CandidateBuilder:

@@ -15,6 +15,8 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.mappings import actuator_names, input_actuators
+
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -57,16 +59,23 @@ class SignalIntegral:
 
 
 def step_offsets(model: mujoco.MjModel) -> FloatArray:
-    """When each actuator's control acts, relative to the step's own instant.
+    """When each control acts, relative to the step's own instant.
 
     Returns:
       Shape (nu,), s: the start of the averaging interval of length ``timestep``.
     """
     offsets = np.zeros(model.nu)
     if is_semi_implicit(model):
-        stateless = np.asarray(model.actuator_dyntype) == mujoco.mjtDyn.mjDYN_NONE
+        actuators = np.asarray(input_actuators(model), dtype=int)
+        stateless = np.asarray(model.actuator_dyntype)[actuators] == int(mujoco.mjtDyn.mjDYN_NONE)
         offsets[stateless] = -0.5 * model.opt.timestep
     return offsets
+
+
+def control_names(model: mujoco.MjModel) -> tuple[str, ...]:
+    """The name of the actuator that each column of ``ctrl`` belongs to, length nu."""
+    names = actuator_names(model)
+    return tuple(names[i] for i in input_actuators(model))
 
 
 def is_semi_implicit(model: mujoco.MjModel) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.sysid.candidate import Candidate, SignalSettings
-from sysid_ros.sysid.control import is_semi_implicit, step_offsets
+from sysid_ros.sysid.control import control_names, is_semi_implicit, step_offsets
+from sysid_ros.sysid.mappings import input_actuators
 from sysid_ros.sysid.observation import RowWeights, cubic_weights
 from sysid_ros.sysid.rollout_batch import RolloutJob
 from sysid_ros.sysid.starts import StartReader
@@ -53,9 +54,7 @@ class WindowSimulation:
         self._columns = np.array([signal.column for signal in sequence.signals])
         self._control_cache: tuple[tuple[SignalSettings, ...], FloatArray] | None = None
         self._weight_cache: tuple[tuple[float, ...], RowWeights] | None = None
-        self._actuators = tuple(
-            mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) or "" for i in range(model.nu)
-        )
+        self._controls = control_names(model)
 
     @property
     def n_start(self) -> int:
@@ -136,9 +135,10 @@ class WindowSimulation:
         return state
 
     def _measured_start(self, candidate: Candidate) -> FloatArray:
-        settings = tuple(candidate.settings(name) for name in self._reader.sensors)
+        sensors = tuple(candidate.settings(name) for name in self._reader.sensors)
+        settings = (*sensors, *(candidate.settings(name) for name in self._controls))
         if self._start_cache is None or self._start_cache[0] != settings:
-            state = self._reader.state(self.window.start, self._velocity_offset, settings)
+            state = self._reader.state(self.window.start, self._velocity_offset, sensors)
             self._settle_filters(state, candidate)
             self._start_cache = (settings, state)
         return self._start_cache[1]
@@ -147,13 +147,13 @@ class WindowSimulation:
         """Start low-pass filtered actuators at the command then in force, as if at rest."""
         model = self.model
         control = self._control(candidate)[0]
-        for actuator in range(model.nu):
+        for value, actuator in zip(control, input_actuators(model), strict=True):
             if int(model.actuator_dyntype[actuator]) in _FILTERS:
                 address = 1 + model.nq + model.nv + int(model.actuator_actadr[actuator])
-                state[address] = control[actuator]
+                state[address] = value
 
     def _control(self, candidate: Candidate) -> FloatArray:
-        settings = tuple(candidate.settings(name) for name in self._actuators)
+        settings = tuple(candidate.settings(name) for name in self._controls)
         if self._control_cache is None or self._control_cache[0] != settings:
             self._control_cache = (settings, self._averaged_control(settings))
         return self._control_cache[1]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import DataError
-from sysid_ros.sysid.control import SignalIntegral
+from sysid_ros.sysid.control import SignalIntegral, control_names
 from sysid_ros.sysid.mappings import SUFFIXES, SignalType
 from sysid_ros.sysid.observation import row_offset
 from sysid_ros.sysid.timeseries import TimeSeries
@@ -127,28 +127,28 @@ def signal_columns(model: mujoco.MjModel, sensordata: TimeSeries) -> tuple[Signa
 def control_integrals(
     model: mujoco.MjModel, control: TimeSeries
 ) -> tuple[SignalIntegral | None, ...]:
-    """One integral per actuator, in the model's order; columns are matched by actuator name.
+    """One integral per column of ``ctrl``, matched by the name of its actuator.
 
     A control without a signal mapping is taken in the model's order.
 
     Raises:
-      DataError: Unmapped control whose width is not the model's number of actuators.
+      DataError: Unmapped control whose width is not the model's number of controls.
     """
     interpolation = control.interpolation or ("linear",) * control.data.shape[1]
     if control.signal_mapping is None and control.data.shape[1] != model.nu:
         raise DataError(
-            f"control has {control.data.shape[1]} columns, the model {model.nu} actuators"
+            f"control has {control.data.shape[1]} columns, the model {model.nu} controls"
         )
     integrals: list[SignalIntegral | None] = []
-    for actuator in range(model.nu):
-        column = actuator
+    names = control_names(model)
+    for column, name in enumerate(names):
         if control.signal_mapping is not None:
-            name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, actuator) or ""
             key = name if name in control.signal_mapping else name + CONTROL_SUFFIX
             if key not in control.signal_mapping:
                 integrals.append(None)
                 continue
-            column = int(control.signal_mapping[key][1][0])
+            # An actuator of several inputs has consecutive columns.
+            column = int(control.signal_mapping[key][1][column - names.index(name)])
         values = control.data[:, column]
         known = np.isfinite(values)
         held = interpolation[column] == "zoh"
