@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.outcome import Score, SequenceFit, SignalFit
-from sysid_ros.sysid.fit import model_group
 from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import Point, WindowedProblem
 from sysid_ros.sysid.rollout_batch import RolloutBatch

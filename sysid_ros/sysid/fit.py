@@ -12,40 +12,23 @@ import numpy.typing as npt
 
 from sysid_ros.errors import DataError
 from sysid_ros.sysid.backends import minimize_with
-from sysid_ros.sysid.candidate import CandidateBuilder
-from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration, ParameterEstimate
+from sysid_ros.sysid.estimates import bounds_width, estimates, uncertainty_of
+from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
 from sysid_ros.sysid.loss import loss_named
-from sysid_ros.sysid.parameter import Parameter
+from sysid_ros.sysid.model_group import model_group
+from sysid_ros.sysid.noise_levels import estimated_noise, first_noise, sensor_of
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import Linearization, ModelGroup, Point, WindowedProblem
+from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
 from sysid_ros.sysid.rollout_batch import RolloutBatch
-from sysid_ros.sysid.solver import Solution, SolverSettings, eliminate_starts
-from sysid_ros.sysid.starts import StartReader
+from sysid_ros.sysid.solver import Solution, SolverSettings
 from sysid_ros.sysid.trajectory import ModelSequences
-from sysid_ros.sysid.uncertainty import (
-    Covariance,
-    covariance,
-    describe_open_directions,
-    involved_in,
-    no_covariance,
-)
-from sysid_ros.sysid.window_simulation import WindowSimulation
-from sysid_ros.sysid.windows import (
-    SequenceData,
-    control_integrals,
-    cut,
-    signal_columns,
-    window_bounds,
-)
+from sysid_ros.sysid.uncertainty import describe_open_directions
 
 FloatArray = npt.NDArray[np.float64]
 
 NOISE_ROUNDS = 3
 NOISE_SETTLED = 0.05  # relative change of every noise level below which no further round is run
 NOISE_TOLERANCE = 1e-3  # relative decrease of the cost that ends a round with unsettled noise
-BOUND_MARGIN = 1e-4  # share of the bounds' width within which a value counts as at the bound
-LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
-MIN_RELATIVE_NOISE = 1e-6  # of a signal's spread; keeps noise-free data from infinite weights
 
 
 @dataclass(frozen=True)
@@ -135,58 +118,10 @@ def fit(
             params,
             rollouts,
             loss=loss_named(settings.loss),
-            noise=_first_noise(groups, known.levels),
+            noise=first_noise(groups, known.levels),
         )
         _check_sample_count(problem)
         return _Fit(problem, settings, known.levels, on_iteration, began).run()
-
-
-def model_group(
-    sequences: ModelSequences,
-    params: ParameterDict,
-    *,
-    window_length: float | None,
-    estimate_starts: bool,
-    velocity_filter: float,
-    overlap: float = 0.0,
-    gaps: Mapping[str, Sequence[tuple[float, float]]],
-) -> ModelGroup:
-    """Cut all sequences of one model into windows.
-
-    Raises:
-      DataError: A sequence has no usable window; the message names it.
-    """
-    builder = CandidateBuilder(sequences.spec, params)
-    model = builder.build(params.as_vector()).model
-    windows: list[WindowSimulation] = []
-    for name, base, control, measured in zip(
-        sequences.sequence_name,
-        sequences.initial_state,
-        sequences.control,
-        sequences.sensordata,
-        strict=True,
-    ):
-        signals = signal_columns(model, measured)
-        span = (
-            max(float(measured.times[0]), float(control.times[0]) if model.nu else -math.inf),
-            min(float(measured.times[-1]), float(control.times[-1]) if model.nu else math.inf)
-            + LAST_SAMPLE,
-        )
-        bounds = window_bounds(span, window_length, overlap, gaps.get(name, ()))
-        cut_windows = cut(model, measured, signals, bounds)
-        if not cut_windows:
-            raise DataError(
-                f"sequence {name!r} has no usable window: controls and measurements overlap for "
-                f"{max(0.0, span[1] - span[0]):.3f} s, a window takes {window_length} s"
-            )
-        controls = control_integrals(model, control)
-        data = SequenceData(name, signals, controls, measured, base, cut_windows)
-        reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
-        windows += [
-            WindowSimulation(data, window, reader, model, estimate_start=estimate_starts)
-            for window in cut_windows
-        ]
-    return ModelGroup(builder, tuple(windows))
 
 
 class _Fit:
@@ -240,7 +175,7 @@ class _Fit:
         )
 
     def _unknown_noise(self) -> bool:
-        return any(_sensor(name) not in self._levels for name in self._problem.noise)
+        return any(sensor_of(name) not in self._levels for name in self._problem.noise)
 
     def _record(self, iteration: Iteration) -> None:
         self._trace.append(iteration)
@@ -249,26 +184,18 @@ class _Fit:
 
     def _update_noise(self, linearization: Linearization) -> bool:
         """Re-estimate unknown noise levels; whether any moved enough for another round."""
-        moved = False
-        unknowns = self._problem.lower.size + sum(w.n_start for w in self._problem.windows)
-        total = sum(count for _, count in linearization.squares.values())
-        correction = total / max(1, total - unknowns)
-        for name, (square, count) in linearization.squares.items():
-            if _sensor(name) in self._levels or count == 0:
-                continue
-            level = math.sqrt(square / count * correction)
-            level = max(level, MIN_RELATIVE_NOISE * _spread(self._problem, name))
-            moved |= abs(level / self._problem.noise[name] - 1.0) > NOISE_SETTLED
-            self._problem.noise[name] = level
-        return moved
+        before = self._problem.noise
+        noise = estimated_noise(self._problem, linearization, self._levels)
+        self._problem.noise = noise
+        return any(abs(noise[name] / before[name] - 1.0) > NOISE_SETTLED for name in noise)
 
     def _result(self, solution: Solution, iterations: int) -> FitResult:
         problem = self._problem
-        uncertainty = _uncertainty(problem, solution, self._settings.intervals)
+        uncertainty = uncertainty_of(problem, solution, self._settings.intervals)
         return FitResult(
             status=solution.status,
             message=_MESSAGES[solution.status],
-            parameters=_estimates(problem, solution.point.theta, uncertainty),
+            parameters=estimates(problem, solution.point.theta, uncertainty),
             covariance=uncertainty.matrix,
             cost_initial=self._initial_cost(solution),
             cost_final=solution.linearization.cost if solution.linearization else math.nan,
@@ -284,7 +211,7 @@ class _Fit:
                 uncertainty,
                 problem.params.scalar_names(),
                 solution.point.theta,
-                _width(problem),
+                bounds_width(problem),
             ),
             optimizer=self._settings.optimizer,
         )
@@ -296,21 +223,6 @@ class _Fit:
         return self._problem.cost(self._problem.initial_point())
 
 
-def _uncertainty(problem: WindowedProblem, solution: Solution, method: str) -> Covariance:
-    if solution.linearization is None:
-        return no_covariance(problem.scale.size)
-    theta = solution.point.theta
-    margin = BOUND_MARGIN * _width(problem)
-    return covariance(
-        eliminate_starts(solution.linearization),
-        _width(problem),
-        (theta > problem.lower + margin) & (theta < problem.upper - margin),
-        method=method,
-        n_samples=sum(w.n_samples for w in problem.windows),
-        residual_square=2.0 * solution.linearization.cost,
-    )
-
-
 _MESSAGES = {
     FitStatus.CONVERGED: "converged: the cost no longer decreases",
     FitStatus.MAX_ITERATIONS: "the iteration limit was reached first; raise fit.max_iterations",
@@ -319,79 +231,6 @@ _MESSAGES = {
     "may be non-smooth here, try another start or a longer window",
     FitStatus.CANCELED: "canceled; the best parameters so far are kept",
 }
-
-
-def _width(problem: WindowedProblem) -> FloatArray:
-    """Distance of the bounds, or the magnitude of a parameter without finite ones."""
-    width = problem.upper - problem.lower
-    return np.where(np.isfinite(width) & (width > 0.0), width, problem.scale)
-
-
-def _units(parameter: Parameter) -> list[str]:
-    """One unit per component of a parameter: ``kg, m, m, m`` names four."""
-    units = parameter.unit.split(", ")
-    return units if len(units) == parameter.size else [parameter.unit] * parameter.size
-
-
-def _estimates(
-    problem: WindowedProblem, theta: FloatArray, uncertainty: Covariance
-) -> tuple[ParameterEstimate, ...]:
-    initial = problem.params.as_vector()
-    errors = np.sqrt(np.diag(uncertainty.matrix))
-    units = [unit for parameter in problem.params.free() for unit in _units(parameter)]
-    margin = BOUND_MARGIN * _width(problem)
-    opened = involved_in(uncertainty.open_directions)
-    estimates = []
-    for j, name in enumerate(problem.params.scalar_names()):
-        flags = []
-        if theta[j] <= problem.lower[j] + margin[j]:
-            flags.append("at lower bound")
-        if theta[j] >= problem.upper[j] - margin[j]:
-            flags.append("at upper bound")
-        if opened[j]:
-            flags.append("unidentifiable")
-        estimates.append(
-            ParameterEstimate(
-                name=name,
-                unit=units[j],
-                initial=float(initial[j]),
-                value=float(theta[j]),
-                lower=float(problem.lower[j]),
-                upper=float(problem.upper[j]),
-                standard_error=float(errors[j]) if np.isfinite(errors[j]) else None,
-                dof=uncertainty.dof,
-                flags=tuple(flags),
-            )
-        )
-    return tuple(estimates)
-
-
-def _first_noise(groups: Sequence[ModelGroup], known: Mapping[str, float]) -> dict[str, float]:
-    """Known levels, and a tenth of the signal's spread for the others."""
-    noise: dict[str, float] = {}
-    for group in groups:
-        for window in group.windows:
-            for signal in window.sequence.signals:
-                if signal.name not in noise:
-                    values = window.sequence.sensordata.data[:, signal.measured_column]
-                    spread = float(np.nanstd(values))
-                    noise[signal.name] = known.get(signal.sensor, 0.1 * spread or 1.0)
-    return noise
-
-
-def _spread(problem: WindowedProblem, name: str) -> float:
-    values = [
-        float(np.nanstd(window.sequence.sensordata.data[:, signal.measured_column]))
-        for window in problem.windows
-        for signal in window.sequence.signals
-        if signal.name == name
-    ]
-    return max(values)
-
-
-def _sensor(signal_name: str) -> str:
-    """The sensor's name of a channel: ``imu[2]`` belongs to ``imu``."""
-    return signal_name.split("[")[0]
 
 
 def _check_sample_count(problem: WindowedProblem) -> None:

@@ -1,0 +1,106 @@
+"""From a solution to estimates: values with standard errors, bounds and flags."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.sysid.fit_result import ParameterEstimate
+from sysid_ros.sysid.parameter import Parameter
+from sysid_ros.sysid.problem import WindowedProblem
+from sysid_ros.sysid.solver import Solution, eliminate_starts
+from sysid_ros.sysid.uncertainty import (
+    OPEN_ERROR,
+    Covariance,
+    covariance,
+    involved_in,
+    no_covariance,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+BOUND_MARGIN = 1e-4  # share of the bounds' width within which a value counts as at the bound
+
+
+def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) -> Covariance:
+    """Covariance at a solution, parameters at a bound counted as fixed.
+
+    Args:
+      problem: The problem.
+      solution: Where the solver stopped.
+      method: ``"clustered"`` or ``"white"``.
+
+    Returns:
+      The covariance; no claims where the solver never got to a Jacobian.
+    """
+    if solution.linearization is None:
+        return no_covariance(problem.scale.size)
+    theta = solution.point.theta
+    margin = BOUND_MARGIN * bounds_width(problem)
+    return covariance(
+        eliminate_starts(solution.linearization),
+        bounds_width(problem),
+        (theta > problem.lower + margin) & (theta < problem.upper - margin),
+        method=method,
+        n_samples=sum(w.n_samples for w in problem.windows),
+        residual_square=2.0 * solution.linearization.cost,
+    )
+
+
+def bounds_width(problem: WindowedProblem) -> FloatArray:
+    """Distance of the bounds, or the magnitude of a parameter without finite ones."""
+    width = problem.upper - problem.lower
+    return np.where(np.isfinite(width) & (width > 0.0), width, problem.scale)
+
+
+def _units(parameter: Parameter) -> list[str]:
+    """One unit per component of a parameter: ``kg, m, m, m`` names four."""
+    units = parameter.unit.split(", ")
+    return units if len(units) == parameter.size else [parameter.unit] * parameter.size
+
+
+def estimates(
+    problem: WindowedProblem, theta: FloatArray, uncertainty: Covariance
+) -> tuple[ParameterEstimate, ...]:
+    """One estimate per free scalar parameter.
+
+    Args:
+      problem: The problem, for names, units and bounds.
+      theta: The fitted values, (p,).
+      uncertainty: Their covariance.
+
+    Returns:
+      The estimates, flagged where a value is at a bound, not determined at all, or determined no
+      better than by its bounds.
+    """
+    initial = problem.params.as_vector()
+    errors = np.sqrt(np.diag(uncertainty.matrix))
+    units = [unit for parameter in problem.params.free() for unit in _units(parameter)]
+    width = bounds_width(problem)
+    margin = BOUND_MARGIN * width
+    opened = involved_in(uncertainty.open_directions)
+    estimates = []
+    for j, name in enumerate(problem.params.scalar_names()):
+        flags = []
+        if theta[j] <= problem.lower[j] + margin[j]:
+            flags.append("at lower bound")
+        if theta[j] >= problem.upper[j] - margin[j]:
+            flags.append("at upper bound")
+        if opened[j]:
+            flags.append("unidentifiable")
+        elif errors[j] > OPEN_ERROR * width[j]:
+            flags.append("poorly determined")
+        estimates.append(
+            ParameterEstimate(
+                name=name,
+                unit=units[j],
+                initial=float(initial[j]),
+                value=float(theta[j]),
+                lower=float(problem.lower[j]),
+                upper=float(problem.upper[j]),
+                standard_error=float(errors[j]) if np.isfinite(errors[j]) else None,
+                dof=uncertainty.dof,
+                flags=tuple(flags),
+            )
+        )
+    return tuple(estimates)

@@ -1,0 +1,71 @@
+"""All windows of the sequences recorded on one model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from sysid_ros.errors import DataError
+from sysid_ros.sysid.candidate import CandidateBuilder
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.problem import ModelGroup
+from sysid_ros.sysid.starts import StartReader
+from sysid_ros.sysid.trajectory import ModelSequences
+from sysid_ros.sysid.window_simulation import WindowSimulation
+from sysid_ros.sysid.windows import (
+    SequenceData,
+    control_integrals,
+    cut,
+    signal_columns,
+    window_bounds,
+)
+
+LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
+
+
+def model_group(
+    sequences: ModelSequences,
+    params: ParameterDict,
+    *,
+    window_length: float | None,
+    estimate_starts: bool,
+    velocity_filter: float,
+    overlap: float = 0.0,
+    gaps: Mapping[str, Sequence[tuple[float, float]]],
+) -> ModelGroup:
+    """Cut all sequences of one model into windows.
+
+    Raises:
+      DataError: A sequence has no usable window; the message names it.
+    """
+    builder = CandidateBuilder(sequences.spec, params)
+    model = builder.build(params.as_vector()).model
+    windows: list[WindowSimulation] = []
+    for name, base, control, measured in zip(
+        sequences.sequence_name,
+        sequences.initial_state,
+        sequences.control,
+        sequences.sensordata,
+        strict=True,
+    ):
+        signals = signal_columns(model, measured)
+        span = (
+            max(float(measured.times[0]), float(control.times[0]) if model.nu else -math.inf),
+            min(float(measured.times[-1]), float(control.times[-1]) if model.nu else math.inf)
+            + LAST_SAMPLE,
+        )
+        bounds = window_bounds(span, window_length, overlap, gaps.get(name, ()))
+        cut_windows = cut(model, measured, signals, bounds)
+        if not cut_windows:
+            raise DataError(
+                f"sequence {name!r} has no usable window: controls and measurements overlap for "
+                f"{max(0.0, span[1] - span[0]):.3f} s, a window takes {window_length} s"
+            )
+        controls = control_integrals(model, control)
+        data = SequenceData(name, signals, controls, measured, base, cut_windows)
+        reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
+        windows += [
+            WindowSimulation(data, window, reader, model, estimate_start=estimate_starts)
+            for window in cut_windows
+        ]
+    return ModelGroup(builder, tuple(windows))
