@@ -118,6 +118,10 @@ def requested_experiment(request: FitRequest) -> Any:
         with_overrides,
     )
 
+    if request.resume:
+        raise ExperimentError(
+            "resume: this version cannot continue an interrupted fit; send the goal without it"
+        )
     if request.experiment_file:
         experiment = load_experiment(Path(request.experiment_file))
     elif request.experiment_yaml:

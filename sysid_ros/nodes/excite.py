@@ -9,7 +9,6 @@ joint states stop or leave their limits. ``~/state`` tells where it is: ``waitin
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +24,7 @@ from sysid_ros.errors import SysidError
 from sysid_ros.excitation import ExcitationError, FloatArray, Playback, check_limits
 from sysid_ros.joint_monitor import JointMonitor
 from sysid_ros.nodes import parameters
+from sysid_ros.nodes.clocks import motion_clock
 from sysid_ros.nodes.excitation_settings import ExcitationSettings, declare_excitation
 from sysid_ros.nodes.process import run_node
 
@@ -40,6 +40,7 @@ class Excite(Node):
         )
         self._position: FloatArray | None = None
         self._playback: Playback | None = None
+        clock, self._now = motion_clock(self)
         self._started = 0.0
         self._armed = parameters.flag(
             self, "armed", False, "whether to move as soon as joint states arrive, unasked"
@@ -51,7 +52,7 @@ class Excite(Node):
         self._tell("waiting")
         self.create_subscription(JointState, "joint_states", self._on_joint_states, 10)
         self.create_service(SetBool, "~/arm", self._on_arm)
-        self.create_timer(1.0 / self._settings.rate, self._tick)
+        self.create_timer(1.0 / self._settings.rate, self._tick, clock=clock)
 
     def _on_joint_states(self, message: JointState) -> None:
         order = {name: index for index, name in enumerate(message.name)}
@@ -61,7 +62,7 @@ class Excite(Node):
         position = _picked(message.position, indices)
         self._position = position
         self._monitor.observe(
-            time.monotonic(),
+            self._now(),
             position,
             _picked(message.velocity, indices),
             _picked(message.effort, indices),
@@ -87,7 +88,7 @@ class Excite(Node):
         Returns:
           Why not, or an empty text.
         """
-        now = time.monotonic()
+        now = self._now()
         if self._playback is not None:
             return "a motion is running"
         self._monitor.clear()
@@ -96,7 +97,7 @@ class Excite(Node):
         except SysidError as error:
             self.get_logger().error(f"not moving: {error}")
             return str(error)
-        self._started = time.monotonic()
+        self._started = self._now()
         self._tell("running")
         return ""
 
@@ -119,7 +120,7 @@ class Excite(Node):
     def _tick(self) -> None:
         if self._playback is None:
             return
-        now = time.monotonic()
+        now = self._now()
         elapsed = now - self._started
         fault = self._monitor.fault(now)
         if fault is not None and not self._state.startswith("stopped"):
@@ -131,7 +132,7 @@ class Excite(Node):
                 self._tell("done")
 
     def _stop(self, playback: Playback, reason: str) -> None:
-        playback.stop(time.monotonic() - self._started)
+        playback.stop(self._now() - self._started)
         self._tell(f"stopped: {reason}")
 
     def come_to_rest(self) -> bool:

@@ -23,6 +23,7 @@ from sysid_ros.experiment import load_experiment
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.bag_session import BagSession, BagSettings
+from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
 from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.recording_diagnostics import recorder_status, topic_status
 from sysid_ros.nodes.topic_statistics import TopicStatistics, header_stamp
@@ -119,10 +120,14 @@ class Recorder(LifecycleNode):
         self._watch.refresh()
         if self._record_on_activate:
             self._start()
+        clock = steady_clock()
         self._timers_while_active = [
-            self.create_timer(_WATCH_PERIOD, self._watch.refresh),
-            self.create_timer(_FLUSH_PERIOD, self._session.flush),
-            self.create_timer(_DIAGNOSTICS_PERIOD, self._publish_diagnostics),
+            self.create_timer(period, callback, clock=clock)
+            for period, callback in (
+                (_WATCH_PERIOD, self._watch.refresh),
+                (_FLUSH_PERIOD, self._session.flush),
+                (_DIAGNOSTICS_PERIOD, self._publish_diagnostics),
+            )
         ]
         return super().on_activate(state)
 
@@ -196,7 +201,7 @@ class Recorder(LifecycleNode):
 
     def _times(self, info: Any) -> tuple[int, int]:
         """When a message was received and published; one clock for both in simulated time."""
-        if self.get_parameter("use_sim_time").value:
+        if uses_simulated_time(self):
             now = self.get_clock().now().nanoseconds
             return now, now
         log_ns = info["received_timestamp"] or time.time_ns()

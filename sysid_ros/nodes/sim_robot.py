@@ -23,6 +23,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.nodes import parameters
+from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.simulated_robot import (
     RobotState,
@@ -60,7 +61,7 @@ class SimRobot(Node):
             self.create_subscription(JointTrajectory, "command", self._on_trajectory, _QUEUE)
         else:
             self.create_subscription(Float64MultiArray, "command", self._on_array, _QUEUE)
-        self.create_timer(1.0 / rate, self._catch_up)
+        self.create_timer(1.0 / rate, self._catch_up, clock=steady_clock())
         self.get_logger().info(f"simulating {', '.join(self._robot.joints)}")
 
     def _make_robot(self, rate: float) -> SimulatedRobot:

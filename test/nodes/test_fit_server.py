@@ -117,6 +117,7 @@ BAD_GOALS: list[tuple[dict[str, Any], int, str]] = [
         Result.INVALID_MODEL,
         "b.xml",
     ),
+    ({"experiment_file": "experiment.yaml", "resume": True}, Result.INVALID_EXPERIMENT, "resume"),
     (
         {"experiment_file": "experiment.yaml", "overrides": ["modifiers=os:system"]},
         Result.INVALID_EXPERIMENT,

@@ -15,6 +15,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from ros_client import LATCHED, RosClient
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
@@ -218,3 +219,63 @@ def test_recorder_with_nothing_to_record_says_so(nodes: ChildProcesses, tmp_path
     assert "cannot read the experiment file" in log.read_text()
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=10) == 0
+
+
+def test_simulated_time_dates_everything_in_the_bag(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/command", use_sim_time="true")
+    clock = client.node.create_publisher(Clock, "/clock", 10)
+    publisher = client.node.create_publisher(Float64MultiArray, "/command", 10)
+    client.wait_until(lambda: listening(publisher) and listening(clock))
+    assert client.call(Start, "/recorder/start").success
+    for second in (50, 60):
+        message = Clock()
+        message.clock.sec = second
+        clock.publish(message)
+        client.spin(0.3)
+        publisher.publish(Float64MultiArray(data=[1.0]))
+        client.spin(0.3)
+    bag = client.call(Stop, "/recorder/stop").bag_path
+    with open_recording(bag) as recording:
+        times = [(m.log_ns, m.publish_ns) for m in recording.messages(["/command"])]
+    assert times == [(50 * 10**9, 50 * 10**9), (60 * 10**9, 60 * 10**9)]
+
+
+def test_publishers_that_disagree_on_the_type_are_reported_and_recording_goes_on(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", record_on_activate="true")
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(publisher))
+    with RosClient() as other:  # one participant cannot hold two types of a topic
+        other.node.create_publisher(String, "/joint_states", 10)
+        client.wait_until(
+            lambda: any(
+                "published as sensor_msgs/msg/JointState and std_msgs/msg/String" in status.message
+                for message in diagnostics
+                for status in message.status
+            )
+        )
+    sent = publish(publisher, range(10))
+    client.spin(0.3)
+    assert recorded(client.call(Stop, "/recorder/stop").bag_path) == sent
+
+
+def test_topic_is_still_recorded_when_a_publisher_joins_that_offers_less(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", record_on_activate="true")
+    reliable = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(reliable))
+    first = publish(reliable, range(10))
+    client.spin(0.3)
+    lossy = client.node.create_publisher(JointState, "/joint_states", BEST_EFFORT)
+    client.wait_until(lambda: listening(lossy) and listening(reliable))
+    second = publish(lossy, range(10, 20))
+    client.spin(0.3)
+    third = publish(reliable, range(20, 30))
+    client.spin(0.3)
+    read = recorded(client.call(Stop, "/recorder/stop").bag_path)
+    assert read == first + second + third
