@@ -78,5 +78,5 @@ class JointMonitor:
         return self._fault
 
     def clear(self) -> None:
-        """Forget faults before a new motion; joint states must still be arriving."""
+        """Forget faults; joint states must still be arriving."""
         self._fault = None

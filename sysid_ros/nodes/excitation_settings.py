@@ -71,10 +71,10 @@ def declare_excitation(node: Node) -> ExcitationSettings:
         limits=limits,
         command_type=_COMMAND_TYPES[command_type],
         is_effort=interface == "effort",
-        rate=parameters.number(node, "rate", 100.0, "commands per second"),
+        rate=parameters.positive(node, "rate", 100.0, "commands per second"),
         ramp=parameters.number(node, "ramp", 2.0, "seconds of soft start and soft end"),
         stop_time=parameters.number(node, "stop_time", 0.3, "seconds of a soft stop"),
-        timeout=parameters.number(
+        timeout=parameters.positive(
             node, "timeout", 0.2, "seconds without joint states after which the motion stops"
         ),
     )

@@ -61,6 +61,8 @@ class Excite(Node):
         indices = [order[joint] for joint in self._settings.joints]
         position = _picked(message.position, indices)
         self._position = position
+        if self._playback is None:
+            self._monitor.clear()  # at rest only the latest measurement counts
         self._monitor.observe(
             self._now(),
             position,
@@ -91,7 +93,6 @@ class Excite(Node):
         now = self._now()
         if self._playback is not None:
             return "a motion is running"
-        self._monitor.clear()
         try:
             self._playback = self._plan(now)
         except SysidError as error:
@@ -154,7 +155,8 @@ class Excite(Node):
                 point.effort = command.tolist()
             else:
                 point.positions = command.tolist()
-            point.time_from_start.nanosec = round(1e9 / settings.rate)
+            seconds, nanoseconds = divmod(round(1e9 / settings.rate), 1_000_000_000)
+            point.time_from_start.sec, point.time_from_start.nanosec = seconds, nanoseconds
             message.joint_names = list(settings.joints)
             message.points = [point]
         else:

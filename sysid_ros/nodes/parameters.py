@@ -27,6 +27,20 @@ def number(node: Node, name: str, default: float, description: str) -> float:
     return float(_declare(node, name, default, description))
 
 
+def positive(node: Node, name: str, default: float, description: str) -> float:
+    """Declare a floating-point parameter that must be above zero.
+
+    Raises:
+      ExperimentError: It is not.
+    """
+    value = number(node, name, default, description)
+    if not value > 0.0:
+        raise ExperimentError(
+            f"parameter {name} of {node.get_name()} must be positive, given {value}"
+        )
+    return value
+
+
 def integer(node: Node, name: str, default: int, description: str) -> int:
     """Declare an integer parameter and return its value."""
     return int(_declare(node, name, default, description))

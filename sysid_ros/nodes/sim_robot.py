@@ -42,7 +42,7 @@ class SimRobot(Node):
 
     def __init__(self, **node_options: Any) -> None:
         super().__init__("sim_robot", **node_options)
-        rate = parameters.number(self, "rate", 500.0, "joint states per second")
+        rate = parameters.positive(self, "rate", 500.0, "joint states per second")
         self._latency = parameters.number(
             self, "latency", 0.05, "seconds by which the simulation runs behind the wall clock"
         )
@@ -69,7 +69,7 @@ class SimRobot(Node):
         truth_file = parameters.optional_file(
             self, "true_parameters", "YAML file with the hidden values"
         )
-        timestep = parameters.number(self, "timestep", 0.0005, "simulation timestep in s")
+        timestep = parameters.positive(self, "timestep", 0.0005, "simulation timestep in s")
         noise = [
             parameters.number(self, f"noise.{what}", 0.0, f"standard deviation of {what}")
             for what in ("position", "velocity", "effort")

@@ -142,6 +142,11 @@ def test_motion_stops_when_a_joint_leaves_its_limits(
     client.wait_until(lambda: len(robot.commands) > 20)
     robot.position = [0.0, 0.0, -1.2]
     robot.wait_for("stopped: position of joint 'elbow' is -1.2, below its limit -1")
+    client.spin(0.5)
+    assert not robot.arm().success  # not from outside its limits
+    robot.position = [0.0, 0.0, 0.0]
+    client.spin(0.2)
+    assert robot.arm().success
 
 
 def test_disarming_stops(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
@@ -190,6 +195,7 @@ def test_motion_beyond_the_limits_is_refused(
         ({"joints": "[shoulder, wrist]"}, "moves elbow, shoulder; parameter joints names"),
         ({"trajectory": "/nowhere.csv"}, "there is no file '/nowhere.csv'"),
         ({"interface": "torque"}, "valid: position, effort"),
+        ({"rate": "0.0"}, "parameter rate of excite must be positive, given 0.0"),
         ({"ramp": "soon"}, "parameter ramp of excite must be a float, given 'soon'"),
     ],
 )
