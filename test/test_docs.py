@@ -1,0 +1,53 @@
+"""What the documentation names exists, and what it shows as an experiment is one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sysid_ros.errors import ErrorCode
+from sysid_ros.experiment import parse_experiment
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text_of(page)):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_experiments_are_valid(page: Path) -> None:
+    for block in re.findall(r"```yaml experiment\n(.*?)```", text_of(page), re.DOTALL):
+        assert parse_experiment(block).parameters
+
+
+def test_the_readme_shows_an_experiment() -> None:
+    assert "```yaml experiment" in text_of(ROOT / "README.md")
+
+
+def test_commands_targets_and_launch_files_exist() -> None:
+    readme = text_of(ROOT / "README.md")
+    cli = text_of(ROOT / "sysid_ros" / "cli.py")
+    for command in re.findall(r"^    (?:\.venv/bin/python -m )?sysid_ros ([a-z]+) ", readme, re.M):
+        assert f'"{command}"' in cli, command
+    targets = re.findall(r"^([a-z-]+):", text_of(ROOT / "Makefile"), re.M)
+    for target in re.findall(r"`make ([a-z-]+)`", readme):
+        assert target in targets
+    for launch_file in re.findall(r"[a-z]+\.launch\.py", readme):
+        assert (ROOT / "launch" / launch_file).exists()
+
+
+def test_error_codes_are_all_listed() -> None:
+    readme = text_of(ROOT / "README.md")
+    for code in ErrorCode:
+        assert f"| {code.value} |" in readme
+        assert code is ErrorCode.NONE or code.name in readme
