@@ -17,4 +17,5 @@ def generate_launch_description() -> LaunchDescription:
         data_dir=("", "folder where bags are looked for"),
         output_dir=("results", "folder for the result folders"),
     )
-    return LaunchDescription([*own, server, GroupAction(end_with(client), condition=wanted, scoped=False)])
+    client_group = GroupAction(end_with(client), condition=wanted, scoped=False)
+    return LaunchDescription([*own, server, client_group])

@@ -131,13 +131,19 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    """Write report.html anew from the other files of a result folder."""
-    from sysid_ros.report import render_report
+    """Write a result folder's report.html anew, or a page that compares several results."""
+    from sysid_ros.report import render_comparison, render_report
     from sysid_ros.results import read_results
     from sysid_ros.results.folder import replace_file
 
-    page = options.result_dir / "report.html"
-    replace_file(page, render_report(read_results(options.result_dir)).encode("utf-8"))
+    outcomes = {folder.resolve().name: read_results(folder) for folder in options.result_dirs}
+    if len(options.result_dirs) == 1:
+        page = options.output or options.result_dirs[0] / "report.html"
+        text = render_report(next(iter(outcomes.values())))
+    else:
+        page = options.output or Path("comparison.html")
+        text = render_comparison(outcomes)
+    replace_file(page, text.encode("utf-8"))
     print(page)
     return 0
 
@@ -154,7 +160,7 @@ def _demo(options: argparse.Namespace) -> int:
             "'make setup' and use its .venv, or source a ROS installation"
         )
         return EXIT_USAGE
-    status: int = demo(options.arguments)
+    status: int = demo(["--output", options.output])
     return status
 
 
@@ -232,11 +238,21 @@ def _parser() -> argparse.ArgumentParser:
     export.set_defaults(run=_export)
 
     report = commands.add_parser("report", parents=[common], help=_report.__doc__)
-    report.add_argument("result_dir", type=Path, metavar="RESULT_DIR", help="a result folder")
+    report.add_argument(
+        "result_dirs", type=Path, nargs="+", metavar="RESULT_DIR", help="one or several results"
+    )
+    report.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="the page (report.html in the folder; comparison.html for several)",
+    )
     report.set_defaults(run=_report)
 
-    demo = commands.add_parser("demo", add_help=False, help=_demo.__doc__)
-    demo.add_argument("arguments", nargs=argparse.REMAINDER)
+    demo = commands.add_parser("demo", parents=[common], help=_demo.__doc__)
+    demo.add_argument(
+        "--output", default="demo_results", metavar="DIR", help="folder (default: %(default)s)"
+    )
     demo.set_defaults(run=_demo)
     return parser
 

@@ -1,4 +1,4 @@
-"""Everything one run of the pipeline delivers; the report and the result files are written from it."""
+"""Everything one run of the pipeline delivers; report and result files are written from it."""
 
 from __future__ import annotations
 

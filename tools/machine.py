@@ -40,7 +40,7 @@ def require_python() -> None:
     for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
         found = shutil.which(f"python3.{minor}")
         if found and _succeeds([found, "-c", ""]):
-            os.execv(found, [found, *sys.argv])
+            os.execv(found, [found, *sys.argv])  # noqa: S606
     raise SetupError(
         f"Python {platform.python_version()} is not supported: install one of Python "
         f"{_dotted(OLDEST)} to {_dotted(NEWEST)}, or name one with `make setup PYTHON=...`"

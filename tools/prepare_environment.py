@@ -82,7 +82,9 @@ def stages(*, ros: bool) -> tuple[Stage, ...]:
     interfaces = Stage(
         "interfaces",
         "Building sysid_ros_interfaces",
-        _hash([wheels.inputs], [WHEELS_FIX, *sorted(p for p in INTERFACES.rglob("*") if p.is_file())]),
+        _hash(
+            [wheels.inputs], [WHEELS_FIX, *sorted(p for p in INTERFACES.rglob("*") if p.is_file())]
+        ),
         _build_interfaces,
     )
     package = Stage(

@@ -18,8 +18,12 @@ from sysid_ros.sysid.parameter_dict import ParameterDict
 
 FloatArray = npt.NDArray[np.float64]
 
-# Attributes of a body that describe the same thing, so that one of them can be fitted.
-_INERTIAL = ("mass", "mass_ipos", "inertia")
+# What the attributes of a body determine; of two that overlap, one can be fitted.
+_CENTRE = ("com_x", "com_y", "com_z")
+_PARTS = {
+    ("body", "mass_ipos"): ("mass", *_CENTRE),
+    ("body", "inertia"): ("mass", *_CENTRE, "moments"),
+}
 
 
 def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
@@ -83,20 +87,14 @@ def _claim(
     row: Attribute,
     names: list[str],
     line: int | None,
-    lines: dict[tuple[str, str, str], int | None],
+    claims: dict[tuple[str, str, str], _Claim],
 ) -> None:
-    """Note what an entry concerns, and refuse what another one concerns already."""
-    rivals = _INERTIAL if row.element == "body" and row.name in _INERTIAL else (row.name,)
+    """Note what an entry determines, and refuse what another one determines already."""
     for name in names:
-        for rival in rivals:
-            key = (row.element, name, rival)
-            if key in lines:
-                where = f" in line {lines[key]}" if lines[key] is not None else ""
-                raise ExperimentError(
-                    f"{row.name} of {row.element} {name!r} cannot be a parameter: its {rival} "
-                    f"is one already{where}"
-                )
-        lines[row.element, name, row.name] = line
+        for part in _PARTS.get((row.element, row.name), (row.name,)):
+            earlier = claims.setdefault((row.element, name, part), _Claim(row.name, line))
+            if earlier.attribute != row.name or earlier.line != line or line is None:
+                pass
 
 
 def _targets(config: ParameterConfig, row: Attribute, names: list[str]) -> list[_Target]:

@@ -9,11 +9,11 @@ from typing import Any
 from ament_index_python.packages import get_package_share_directory
 from launch.actions import DeclareLaunchArgument, RegisterEventHandler, Shutdown
 from launch.event_handlers import OnProcessExit
+from launch.launch_context import LaunchContext
+from launch.launch_description_entity import LaunchDescriptionEntity
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-
-from launch import LaunchContext, LaunchDescriptionEntity
 
 
 def share() -> Path:

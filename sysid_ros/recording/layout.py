@@ -161,4 +161,7 @@ def _view(rows: Rows, dtype: str, phase: int) -> npt.NDArray[np.generic]:
     """View rows as numbers of one type that start ``phase`` bytes into the row."""
     kind = np.dtype(dtype)
     count = (rows.strides[0] - phase) // kind.itemsize
-    return np.ndarray((len(rows), count), kind, rows, phase, (rows.strides[0], kind.itemsize))
+    view: npt.NDArray[np.generic] = np.ndarray(
+        (len(rows), count), kind, rows, phase, (rows.strides[0], kind.itemsize)
+    )
+    return view

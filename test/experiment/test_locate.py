@@ -12,7 +12,7 @@ from sysid_ros.experiment import locate_bag, locate_model
 
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path]:
-    """An experiment's folder and one for data, with a bag ``both`` and a model ``both.xml`` each."""
+    """An experiment's folder and one for data, a bag ``both`` and ``both.xml`` in each."""
     for name in ("experiment", "data"):
         (tmp_path / name / "bags" / "both").mkdir(parents=True)
         (tmp_path / name / "bags" / f"only_{name}").mkdir()

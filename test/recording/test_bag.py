@@ -77,8 +77,7 @@ def test_odd_bags_are_refused_in_one_sentence(shared_data: Path, name: str) -> N
 def raw_by_rosbags(path: Path) -> list[tuple[str, int, bytes]]:
     with AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as reader:
         return sorted(
-            (connection.topic, stamp, bytes(data))
-            for connection, stamp, data in reader.messages()
+            (connection.topic, stamp, bytes(data)) for connection, stamp, data in reader.messages()
         )
 
 
