@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -91,7 +92,9 @@ def _fit(options: argparse.Namespace) -> int:
         print((report.result_dir / "result.json").read_text(encoding="utf-8"))
     elif not options.quiet:
         print_outcome(report.outcome)
-        print(f"results: {report.result_dir}\nreport:  {report.report_file}")
+        print(f"results: {report.result_dir}")
+        if report.report_file is not None:
+            print(f"report:  {report.report_file}")
     status = report.outcome.fit.status
     if status is FitStatus.CANCELED:
         _complain(f"stopped by request; the best parameters so far are in {report.result_dir}")
@@ -126,6 +129,8 @@ def _export(options: argparse.Namespace) -> int:
             max_gap=experiment.fit.max_gap,
             name=bag.name,
         )
+    for warning in mapped.warnings:
+        _complain(f"warning: {warning}")
     export(mapped, options.output)
     return 0
 
@@ -136,9 +141,13 @@ def _report(options: argparse.Namespace) -> int:
     from sysid_ros.results import read_results
     from sysid_ros.results.folder import replace_file
 
-    outcomes = {folder.resolve().name: read_results(folder) for folder in options.result_dirs}
-    if len(options.result_dirs) == 1:
-        page = options.output or options.result_dirs[0] / "report.html"
+    folders = list(dict.fromkeys(folder.resolve() for folder in options.result_dirs))
+    ambiguous = len({folder.name for folder in folders}) < len(folders)
+    outcomes = {
+        str(folder) if ambiguous else folder.name: read_results(folder) for folder in folders
+    }
+    if len(folders) == 1:
+        page = options.output or folders[0] / "report.html"
         text = render_report(next(iter(outcomes.values())))
     else:
         page = options.output or Path("comparison.html")
@@ -150,18 +159,16 @@ def _report(options: argparse.Namespace) -> int:
 
 def _demo(options: argparse.Namespace) -> int:
     """Identify a simulated robot with real ROS 2 processes."""
-    try:
-        from sysid_ros.nodes.demo import main as demo
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] == "sysid_ros":
-            raise
+    missing = [name for name in ("rclpy", "sysid_ros_interfaces") if find_spec(name) is None]
+    if missing:
         _complain(
-            f"the demo needs ROS 2, but the Python module {error.name!r} is missing: run "
-            "'make setup' and use its .venv, or source a ROS installation"
+            f"the demo needs ROS 2, but there is no Python module {' and no '.join(missing)}: use "
+            "the .venv that 'make setup' prepares, or source a ROS installation with this package"
         )
         return EXIT_USAGE
-    status: int = demo(["--output", options.output])
-    return status
+    from sysid_ros.nodes.demo import main as demo
+
+    return demo(["--output", options.output])
 
 
 def _experiment(options: argparse.Namespace) -> Experiment:

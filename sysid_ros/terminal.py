@@ -94,7 +94,7 @@ def print_outcome(outcome: Outcome, *, stream: TextIO | None = None) -> None:
     shown = [(title, score) for title, score in scores if score is not None]
     if shown:
         console.print(score_table(shown))
-    console.print(Text(f"{outcome.fit.status.value}: {outcome.fit.message}"))
+    console.print(Text(outcome.fit.message))
     console.print(Text(outcome.verdict, style="bold"))
     for warning in outcome.warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))

@@ -47,12 +47,12 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
         line.
     """
     parameters = ParameterDict()
-    lines: dict[tuple[str, str, str], int | None] = {}
+    claims: dict[tuple[str, str, str], ParameterConfig] = {}
     for config in experiment.parameters:
         try:
             row = lookup(config.element, config.attribute, config.form)
             names = _matches(experiment, spec, config)
-            _claim(row, names, config.line, lines)
+            _claim(row, names, config, claims)
             for target in _targets(config, row, names):
                 parameter = _parameter(config, row, target, spec)
                 if parameter.name in parameters:  # a joint and an actuator of one name
@@ -86,15 +86,21 @@ def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list
 def _claim(
     row: Attribute,
     names: list[str],
-    line: int | None,
-    claims: dict[tuple[str, str, str], _Claim],
+    config: ParameterConfig,
+    claims: dict[tuple[str, str, str], ParameterConfig],
 ) -> None:
     """Note what an entry determines, and refuse what another one determines already."""
-    for name in names:
-        for part in _PARTS.get((row.element, row.name), (row.name,)):
-            earlier = claims.setdefault((row.element, name, part), _Claim(row.name, line))
-            if earlier.attribute != row.name or earlier.line != line or line is None:
-                pass
+    parts = _PARTS.get((row.element, row.name), (row.name,))
+    keys = [(row.element, name, part) for name in names for part in parts]
+    for key in keys:
+        if key in claims:
+            other = claims[key]
+            where = f" in line {other.line}" if other.line is not None else ""
+            raise ExperimentError(
+                f"{row.name} of {row.element} {key[1]!r} cannot be a parameter: its "
+                f"{other.attribute} is one already{where}"
+            )
+    claims.update(dict.fromkeys(keys, config))
 
 
 def _targets(config: ParameterConfig, row: Attribute, names: list[str]) -> list[_Target]:

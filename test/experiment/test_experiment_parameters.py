@@ -160,8 +160,27 @@ def test_nothing_can_be_identified_twice(spec: mujoco.MjSpec) -> None:
         "e.yaml:8: armature of joint 'left_hip' cannot be a parameter: its armature is one "
         "already in line 7"
     )
-    message = error_of(spec, "{body: link1, mass: }", "{body: link1, inertia: pseudo}")
-    assert "inertia of body 'link1' cannot be a parameter: its mass is one already" in message
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "allowed"),
+    [
+        ("mass: ", "com_z: ", True),
+        ("com_x: ", "com_z: ", True),
+        ("mass: ", "inertia: pseudo", False),
+        ("com_z: ", "inertia: pseudo", False),
+        ("mass_ipos: ", "com_z: ", False),
+        ("inertia: mass", "mass: ", False),
+    ],
+)
+def test_attributes_of_a_body_that_overlap_exclude_each_other(
+    spec: mujoco.MjSpec, first: str, second: str, allowed: bool
+) -> None:
+    entries = [f"{{body: link1, {attribute}}}" for attribute in (first, second)]
+    if allowed:
+        assert len(built(spec, *entries)) == 2
+    else:
+        assert "of body 'link1' cannot be a parameter: its " in error_of(spec, *entries)
 
 
 HOOK = """\
