@@ -16,6 +16,7 @@ from typing import BinaryIO, NamedTuple
 import lz4.frame
 import zstandard
 from mcap.data_stream import ReadDataStream
+from mcap.exceptions import McapError
 from mcap.opcode import Opcode
 from mcap.records import Channel, ChunkIndex, Schema, Statistics
 
@@ -27,6 +28,9 @@ _LANGUAGES = {"ros2msg": "msg", "ros1msg": "msg", "ros2idl": "idl"}
 _HEADER = struct.Struct("<BQ")  # opcode, length of the record's content
 _MESSAGE = struct.Struct("<BQHIQQ")  # the same, then channel, sequence, log time, publish time
 _CHUNK = struct.Struct("<QQQI")  # start, end, uncompressed size, CRC
+# what the parsers of damaged records and the decompressors of damaged chunks raise
+_UNPARSABLE = (struct.error, ValueError, OverflowError, MemoryError, McapError)
+_UNPACKABLE = (struct.error, ValueError, MemoryError, zstandard.ZstdError, RuntimeError)
 _FOOTER_SIZE = _HEADER.size + 20
 
 
@@ -59,6 +63,7 @@ class McapStorage:
         self.warnings: list[str] = []
         try:
             self._complete = self._has_closing_magic()
+            self._end = self._size if self._complete else self._end_of_content()
             self._summary = self._read_summary()
         except BaseException:
             self._file.close()
@@ -109,6 +114,18 @@ class McapStorage:
         self._file.seek(max(self._size - len(MAGIC), 0))
         return self._size >= 2 * len(MAGIC) and self._file.read(len(MAGIC)) == MAGIC
 
+    def _end_of_content(self) -> int:
+        """Find the last byte that is not zero: beyond it nothing had reached the disk."""
+        position = self._size
+        while position > 0:
+            start = max(position - (1 << 16), 0)
+            self._file.seek(start)
+            content = self._file.read(position - start).rstrip(b"\0")
+            if content:
+                return start + len(content)
+            position = start
+        return 0
+
     def _read_summary(self) -> _Summary:
         """Read the summary section, or every record where there is none or it is incomplete."""
         if self._complete and self._size > 2 * len(MAGIC) + _FOOTER_SIZE:
@@ -117,38 +134,26 @@ class McapStorage:
             opcode, _, start, _, _ = struct.unpack("<BQQQI", self._file.read(_FOOTER_SIZE))
             if opcode == Opcode.FOOTER and 0 < start <= end:
                 self._file.seek(start)
-                summary = self._parse_definitions(self._file.read(end - start))
+                try:
+                    summary = _parse_definitions(self._file.read(end - start))
+                except _UNPARSABLE:
+                    return self._scan_definitions()
                 if summary.counts is not None and set(summary.counts) <= set(summary.channels):
                     return summary
         return self._scan_definitions()
-
-    def _parse_definitions(self, records: bytes) -> _Summary:
-        """Collect the schemas, channels and statistics in a run of records."""
-        summary = _Summary({}, {}, None, {})
-        for opcode, content in _records_in(records):
-            stream = ReadDataStream(BytesIO(content))
-            if opcode == Opcode.SCHEMA:
-                schema = Schema.read(stream)
-                summary.schemas[schema.id] = schema
-            elif opcode == Opcode.CHANNEL:
-                channel = Channel.read(stream)
-                summary.channels[channel.id] = channel
-            elif opcode == Opcode.CHUNK_INDEX:
-                index = ChunkIndex.read(stream)
-                if index.message_index_length:
-                    held = frozenset(index.message_index_offsets)
-                    summary.chunk_channels[index.chunk_start_offset] = held
-            elif opcode == Opcode.STATISTICS:
-                statistics = Statistics.read(stream)
-                summary = summary._replace(counts=dict(statistics.channel_message_counts))
-        return summary
 
     def _scan_definitions(self) -> _Summary:
         """Learn the topics from the data itself; such a file promises nothing."""
         schemas: dict[int, Schema] = {}
         channels: dict[int, Channel] = {}
         for records in self._blocks(None):
-            found = self._parse_definitions(records)
+            try:
+                found = _parse_definitions(records)
+            except _UNPARSABLE as error:
+                position = self._file.tell()
+                raise self._damaged(
+                    position, f"before it, a schema or channel ({error})"
+                ) from error
             schemas.update(found.schemas)
             channels.update(found.channels)
         self.warnings.clear()  # the reading pass will say it again
@@ -162,21 +167,21 @@ class McapStorage:
         """
         self._file.seek(len(MAGIC))
         position = len(MAGIC)
-        while position < self._size:
+        while position < self._end:
             head = self._file.read(_HEADER.size)
             opcode, length = _HEADER.unpack(head) if len(head) == _HEADER.size else (0, 0)
             start, position = position, position + _HEADER.size + length
             if opcode in (Opcode.DATA_END, Opcode.FOOTER):
                 return
-            if opcode == 0 or position > self._size:
+            if opcode == 0 or position > self._end:
                 yield from self._torn_record(opcode, start)
                 return
             if opcode == Opcode.CHUNK:
                 held = self._summary.chunk_channels.get(start) if wanted is not None else None
                 if held is not None and wanted is not None and not held & wanted:
                     self._file.seek(position)
-                else:
-                    yield self._chunk(self._file.read(length), start)
+                    continue
+                yield self._chunk(self._file.read(length), start)
             elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.MESSAGE):
                 yield head + self._file.read(length)
             else:
@@ -189,7 +194,7 @@ class McapStorage:
             _, _, size, crc = _CHUNK.unpack_from(content)
             name, packed = _chunk_payload(content)
             records = _decompress(name, packed, size)
-        except (struct.error, UnicodeDecodeError, zstandard.ZstdError, RuntimeError) as error:
+        except _UNPACKABLE as error:
             raise self._damaged(start, f"its chunk does not unpack ({error})") from error
         if crc and zlib.crc32(records) != crc:
             raise self._damaged(start, "the chunk's checksum does not match its content")
@@ -204,9 +209,9 @@ class McapStorage:
             return
         self._file.seek(start + _HEADER.size)
         try:
-            name, packed = _chunk_payload(self._file.read())
+            name, packed = _chunk_payload(self._file.read(self._end - self._file.tell()))
             yield _decompress_partly(name, packed)
-        except (struct.error, UnicodeDecodeError, zstandard.ZstdError, RuntimeError):
+        except _UNPACKABLE:
             return  # the tear lies in the chunk's own header: nothing of it can be saved
 
     def _note_cut(self, position: int) -> None:
@@ -239,7 +244,7 @@ def _decompress(name: str, packed: bytes, size: int) -> bytes:
         unpacked: bytes = lz4.frame.decompress(packed)
         return unpacked
     if name:
-        raise BagError(f"unknown MCAP compression {name!r}; valid: '', 'lz4', 'zstd'")
+        raise RuntimeError(f"unknown compression {name!r}; valid: '', 'lz4', 'zstd'")
     return packed
 
 
@@ -251,6 +256,28 @@ def _decompress_partly(name: str, packed: bytes) -> bytes:
         unpacked: bytes = lz4.frame.LZ4FrameDecompressor().decompress(packed)
         return unpacked
     return packed
+
+
+def _parse_definitions(records: bytes) -> _Summary:
+    """Collect the schemas, channels and statistics in a run of records."""
+    summary = _Summary({}, {}, None, {})
+    for opcode, content in _records_in(records):
+        stream = ReadDataStream(BytesIO(content))
+        if opcode == Opcode.SCHEMA:
+            schema = Schema.read(stream)
+            summary.schemas[schema.id] = schema
+        elif opcode == Opcode.CHANNEL:
+            channel = Channel.read(stream)
+            summary.channels[channel.id] = channel
+        elif opcode == Opcode.CHUNK_INDEX:
+            index = ChunkIndex.read(stream)
+            if index.message_index_length:
+                held = frozenset(index.message_index_offsets)
+                summary.chunk_channels[index.chunk_start_offset] = held
+        elif opcode == Opcode.STATISTICS:
+            statistics = Statistics.read(stream)
+            summary = summary._replace(counts=dict(statistics.channel_message_counts))
+    return summary
 
 
 def _records_in(records: bytes) -> Iterator[tuple[int, bytes]]:

@@ -34,9 +34,20 @@ class _Record(NamedTuple):
 
 
 class _Connection(NamedTuple):
+    number: int
     topic: str
     msgtype: str
     definition: str
+
+
+class _Message(NamedTuple):
+    connection: int
+    stamp_ns: int
+    data: bytes
+
+
+class _Counts(NamedTuple):
+    by_connection: tuple[tuple[int, int], ...]
 
 
 class Rosbag1Storage:
@@ -88,11 +99,9 @@ class Rosbag1Storage:
             for number, connection in self._connections.items()
             if connection.topic in topics
         }
-        for opcode, header, data in self._records(len(_VERSION)):
-            if opcode == _MESSAGE:
-                number = _unsigned(header, b"conn")
-                if number in wanted:
-                    yield RawMessage(wanted[number], _stamp(header), None, data)
+        for found in self._contents(len(_VERSION)):
+            if isinstance(found, _Message) and found.connection in wanted:
+                yield RawMessage(wanted[found.connection], found.stamp_ns, None, found.data)
 
     def close(self) -> None:
         """Close the file."""
@@ -120,11 +129,11 @@ class Rosbag1Storage:
         """Collect the connections, and their message counts where the index is whole."""
         connections: dict[int, _Connection] = {}
         counts: Counter[int] = Counter()
-        for opcode, header, data in self._records(self._index if self._whole else len(_VERSION)):
-            if opcode == _CONNECTION:
-                connections[_unsigned(header, b"conn")] = _connection(header, data)
-            elif opcode == _CHUNK_INFO:
-                for number, count in struct.iter_unpack("<II", data[: len(data) // 8 * 8]):
+        for found in self._contents(self._index if self._whole else len(_VERSION)):
+            if isinstance(found, _Connection):
+                connections[found.number] = found
+            elif isinstance(found, _Counts):
+                for number, count in found.by_connection:
                     counts[number] += count
         return connections, counts if self._whole else None
 
@@ -133,21 +142,22 @@ class Rosbag1Storage:
         """Whether the recorder closed the file: only then the header says where the index is."""
         return 0 < self._index <= self._size
 
-    def _records(self, position: int) -> Iterator[_Record]:
-        """Yield the records from a position on to the index (or the end), those in chunks too."""
+    def _contents(self, position: int) -> Iterator[_Message | _Connection | _Counts]:
+        """Yield what lies from a position on to the index (or the end), in chunks too."""
         end = self._index if self._whole and position < self._index else self._size
         while position < end:
             self._file.seek(position)
             try:
                 record = self._read_record()
-                inner = _chunk_records(record) if record.opcode == _CHUNK else (record,)
+                inner = _chunk_records(record) if record.opcode == _CHUNK else [record]
+                contents = [_interpret(one) for one in inner]
             except _MalformedError as problem:
                 if self._is_filler(position, end):
                     return
                 if self._whole:
                     raise self._damaged(position, problem) from problem
                 break
-            yield from inner
+            yield from (found for found in contents if found is not None)
             position = self._file.tell()
         if not self._whole:
             self._note_cut(position)
@@ -203,22 +213,27 @@ def _unsigned(header: dict[bytes, bytes], name: bytes, form: str = "<I") -> int:
     return int(value)
 
 
-def _stamp(header: dict[bytes, bytes]) -> int:
-    """Return a message record's time in nanoseconds."""
-    packed = _unsigned(header, b"time", "<Q")  # seconds in the low half, nanoseconds in the high
-    return (packed & 0xFFFFFFFF) * 1_000_000_000 + (packed >> 32)
-
-
-def _connection(header: dict[bytes, bytes], data: bytes) -> _Connection:
-    fields = _parse_header(data)
-    try:
-        return _Connection(
-            topic=header[b"topic"].decode(),
-            msgtype=ros2_type(fields[b"type"].decode()),
-            definition=fields[b"message_definition"].decode(errors="replace"),
-        )
-    except (KeyError, UnicodeDecodeError) as error:
-        raise _MalformedError(f"a connection there lacks its {error}") from error
+def _interpret(record: _Record) -> _Message | _Connection | _Counts | None:
+    """Say what a record means; ``None`` for those that only help to seek."""
+    header, data = record.header, record.data
+    if record.opcode == _MESSAGE:
+        packed = _unsigned(header, b"time", "<Q")  # seconds low, nanoseconds high
+        stamp_ns = (packed & 0xFFFFFFFF) * 1_000_000_000 + (packed >> 32)
+        return _Message(_unsigned(header, b"conn"), stamp_ns, data)
+    if record.opcode == _CONNECTION:
+        fields = _parse_header(data)
+        try:
+            return _Connection(
+                number=_unsigned(header, b"conn"),
+                topic=header[b"topic"].decode(),
+                msgtype=ros2_type(fields[b"type"].decode()),
+                definition=fields[b"message_definition"].decode(errors="replace"),
+            )
+        except (KeyError, UnicodeDecodeError) as error:
+            raise _MalformedError(f"a connection there is incomplete ({error})") from error
+    if record.opcode == _CHUNK_INFO:
+        return _Counts(tuple(struct.iter_unpack("<II", data[: len(data) // 8 * 8])))
+    return None
 
 
 def _chunk_records(chunk: _Record) -> list[_Record]:

@@ -37,7 +37,7 @@ class Sqlite3Storage:
         try:
             self._database = self._connect()
             self.topics = self._read_topics()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, TypeError, AttributeError) as error:  # text may be no text any more
             self.close()
             raise self._damaged(error) from error
         except BaseException:
@@ -46,18 +46,17 @@ class Sqlite3Storage:
 
     def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
         """Yield the messages of some topics in file order; see :class:`~.storage.Storage`."""
-        wanted = {
-            number: name
-            for number, name in self._database.execute("SELECT id, name FROM topics")
-            if name in topics
-        }
         query = (
             "SELECT topic_id, timestamp, data FROM messages "
             "WHERE topic_id IN (SELECT value FROM json_each(?))"
         )
         try:
-            for number, stamp, data in self._database.execute(query, (json.dumps(list(wanted)),)):
-                yield RawMessage(wanted[number], stamp, None, data)
+            names = dict(self._database.execute("SELECT id, name FROM topics"))
+            wanted = [number for number, name in names.items() if name in topics]
+            for number, stamp, data in self._database.execute(query, (json.dumps(wanted),)):
+                if not (isinstance(stamp, int) and isinstance(data, bytes)):
+                    raise sqlite3.DataError("a message has no time or no bytes")
+                yield RawMessage(names[number], stamp, None, data)
         except sqlite3.Error as error:
             raise self._damaged(error) from error
 
@@ -82,6 +81,7 @@ class Sqlite3Storage:
         else:
             database = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
         self._stack.callback(database.close)
+        database.text_factory = lambda text: text.decode(errors="replace")
         return database
 
     def _columns(self, table: str) -> set[str]:
@@ -126,5 +126,5 @@ class Sqlite3Storage:
             if encoding in _LANGUAGES and text.strip()
         }
 
-    def _damaged(self, error: sqlite3.Error) -> BagError:
+    def _damaged(self, error: Exception) -> BagError:
         return BagError(f"{self._path} is damaged: SQLite says {error}")

@@ -85,8 +85,9 @@ def test_a_file_cut_anywhere_is_read_up_to_the_cut(tmp_path, compression) -> Non
             continue
         assert messages == written[: len(messages)]
         assert len(messages) >= longest
-        assert len(warnings) == 1
-        assert "was cut off (its end mark is missing)" in warnings[0]
+        if len(messages) < COUNT:
+            assert len(warnings) == 1
+            assert "was cut off (its end mark is missing)" in warnings[0]
         longest = len(messages)
     assert longest == COUNT
 
