@@ -29,7 +29,7 @@ def load_spec(path: Path) -> mujoco.MjSpec:
         spec = mujoco.MjSpec.from_file(str(path))
         spec.copy().compile()
     except (ValueError, OSError) as error:
-        raise ModelError(f"model {path} does not compile: {error}") from error
+        raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
     return spec
 
 
@@ -47,8 +47,12 @@ def spec_from_description(xml: str, source: str) -> mujoco.MjSpec:
         spec = mujoco.MjSpec.from_string(xml)
         spec.copy().compile()
     except ValueError as error:
-        raise ModelError(f"the model from {source} does not compile: {error}") from error
+        raise ModelError(f"the model from {source} does not compile: {_one_line(error)}") from error
     return spec
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> mujoco.MjSpec:

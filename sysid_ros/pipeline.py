@@ -132,7 +132,7 @@ def _outcome(
     sequences = traces(errors(dataset.training, overlap=False), "training")
     sequences += traces(errors(dataset.validation, overlap=False), "validation")
     return Outcome(
-        title=experiment.path.parent.name if experiment.path else "fit",
+        title=experiment.path.absolute().parent.name if experiment.path else "fit",
         fit=result,
         training=training,
         validation=validation,

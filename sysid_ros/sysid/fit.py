@@ -19,7 +19,7 @@ from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.noise_levels import estimated_noise, first_noise, sensor_of
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
-from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.rollout_batch import RolloutBatch, StopRequestedError
 from sysid_ros.sysid.solver import Solution, SolverSettings
 from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.sysid.uncertainty import describe_open_directions
@@ -121,6 +121,8 @@ def fit(
             noise=first_noise(groups, known.levels),
         )
         _check_sample_count(problem)
+        if should_stop is None or not should_stop():
+            _check_start(problem)
         return _Fit(problem, settings, known.levels, on_iteration, began).run()
 
 
@@ -239,4 +241,23 @@ def _check_sample_count(problem: WindowedProblem) -> None:
         raise DataError(
             f"{samples} samples cannot determine {problem.lower.size} parameters; "
             "record longer or free fewer parameters"
+        )
+
+
+def _check_start(problem: WindowedProblem) -> None:
+    """A search needs a start that can be simulated."""
+    try:
+        residuals = problem.residuals(problem.initial_point())
+    except StopRequestedError:
+        return
+    diverged = [
+        f"{window.sequence.name} from {window.window.start:.3f} s"
+        for window, residual in zip(problem.windows, residuals, strict=True)
+        if not np.all(np.isfinite(residual))
+    ]
+    if diverged:
+        raise DataError(
+            f"with the initial parameters the simulation diverges in {len(diverged)} of "
+            f"{len(problem.windows)} windows, first in {diverged[0]}; check the units and signs of "
+            "the signals, start elsewhere, or lower the model's timestep"
         )

@@ -170,6 +170,17 @@ def test_steps_into_divergence_are_rejected() -> None:
     assert np.isfinite(result.cost_final)
 
 
+def test_a_start_that_diverges_is_refused_with_its_window() -> None:
+    params = pendulum.parameters()
+
+    def set_stiffness(spec: mujoco.MjSpec, parameter: Parameter) -> None:
+        spec.joint("hinge").stiffness[0] = parameter.value[0]
+
+    params.add(Parameter("stiffness", -1e6, -2e6, 1e6, modifier=set_stiffness))
+    with pytest.raises(DataError, match=r"diverges in 2 of 2 windows, first in recording from 0"):
+        fit([pendulum.sequences(*pendulum.recording(duration=2.0))], params, FitSettings())
+
+
 def test_stop_keeps_the_best_so_far() -> None:
     seen: list[Iteration] = []
     result = fit(
