@@ -31,6 +31,7 @@ _CHUNK = struct.Struct("<QQQI")  # start, end, uncompressed size, CRC
 # what the parsers of damaged records and the decompressors of damaged chunks raise
 _UNPARSABLE = (struct.error, ValueError, OverflowError, MemoryError, McapError)
 _UNPACKABLE = (struct.error, ValueError, MemoryError, zstandard.ZstdError, RuntimeError)
+_LARGEST_CHUNK = 1 << 32  # bytes; recorders write chunks of a few MiB at most
 _FOOTER_SIZE = _HEADER.size + 20
 
 
@@ -238,6 +239,8 @@ def _chunk_payload(content: bytes) -> tuple[str, bytes]:
 
 
 def _decompress(name: str, packed: bytes, size: int) -> bytes:
+    if size > _LARGEST_CHUNK:
+        raise RuntimeError(f"it claims to hold {size} bytes")
     if name == "zstd":
         return zstandard.ZstdDecompressor().decompress(packed, max_output_size=size)
     if name == "lz4":

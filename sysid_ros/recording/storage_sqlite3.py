@@ -14,6 +14,8 @@ from sysid_ros.errors import BagError
 from sysid_ros.recording.storage import Definition, RawMessage, StoredTopic, ros2_type
 
 MAGIC = b"SQLite format 3\0"
+# besides SQLite's own: what was text may be a number, nothing, or not UTF-8
+_DAMAGE = (sqlite3.Error, TypeError, AttributeError, UnicodeDecodeError)
 _LANGUAGES = {"ros2msg": "msg", "ros2idl": "idl"}
 
 
@@ -37,7 +39,7 @@ class Sqlite3Storage:
         try:
             self._database = self._connect()
             self.topics = self._read_topics()
-        except (sqlite3.Error, TypeError, AttributeError) as error:  # text may be no text any more
+        except _DAMAGE as error:
             self.close()
             raise self._damaged(error) from error
         except BaseException:
@@ -57,7 +59,7 @@ class Sqlite3Storage:
                 if not (isinstance(stamp, int) and isinstance(data, bytes)):
                     raise sqlite3.DataError("a message has no time or no bytes")
                 yield RawMessage(names[number], stamp, None, data)
-        except sqlite3.Error as error:
+        except _DAMAGE as error:
             raise self._damaged(error) from error
 
     def close(self) -> None:

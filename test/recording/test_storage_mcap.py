@@ -126,7 +126,7 @@ def test_a_changed_byte_is_found_by_the_checksum(tmp_path) -> None:
     content = bytearray(path.read_bytes())
     content[content.index((40).to_bytes(2, "little") * 12) + 3] ^= 1
     path.write_bytes(content)
-    with pytest.raises(BagError, match="damaged at byte .*checksum does not match"):
+    with pytest.raises(BagError, match=r"damaged at byte .*checksum does not match"):
         read(path)
 
 

@@ -70,7 +70,7 @@ def test_a_bag_cut_anywhere_is_read_up_to_the_cut(bag) -> None:
 def test_other_versions_are_refused(tmp_path) -> None:
     path = tmp_path / "old.bag"
     path.write_bytes(b"#ROSBAG V1.2\n" + bytes(100))
-    with pytest.raises(BagError, match="format 2.0 .*`rosbag fix` converts"):
+    with pytest.raises(BagError, match=r"format 2.0 .*`rosbag fix` converts"):
         open_recording(path)
 
 
