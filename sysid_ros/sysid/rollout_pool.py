@@ -13,6 +13,8 @@ import mujoco.rollout
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.mujoco_warnings import collected_warnings
+
 FloatArray = npt.NDArray[np.float64]
 
 _CONTROL = int(mujoco.mjtState.mjSTATE_CTRL.value)
@@ -45,6 +47,10 @@ class Rollout:
 class RolloutPool:
     """Runs simulations on threads that are kept between calls.
 
+    Attributes:
+      n_threads: Number of threads.
+      warnings: What MuJoCo warned about in the last call, such as a simulation that diverged.
+
     Usage::
 
         with RolloutPool() as pool:
@@ -58,6 +64,7 @@ class RolloutPool:
           n_threads: How many; ``None``: one per core that this process may use.
         """
         self.n_threads = n_threads or len(os.sched_getaffinity(0))
+        self.warnings: list[str] = []
         # With one thread the pool would only add a handover; zero runs on the caller's.
         self._pool = mujoco.rollout.Rollout(nthread=self.n_threads if self.n_threads > 1 else 0)
         self._datas: dict[tuple[int, ...], list[Any]] = {}
@@ -97,6 +104,7 @@ class RolloutPool:
         Returns:
           One result per simulation, in order.
         """
+        self.warnings = []
         results: list[Rollout | None] = [None] * len(models)
         groups: dict[tuple[int, ...], list[int]] = {}
         for i, model in enumerate(models):
@@ -132,9 +140,11 @@ class RolloutPool:
         for row, control in zip(padded, controls, strict=True):
             row[: len(control)] = control
             row[len(control) :] = control[-1:]
-        states, sensors = self._pool.rollout(
-            models, datas, np.stack(initial_states), padded, control_spec=control_spec
-        )
+        with collected_warnings() as warnings:
+            states, sensors = self._pool.rollout(
+                models, datas, np.stack(initial_states), padded, control_spec=control_spec
+            )
+        self.warnings += warnings
         return [
             _checked(states[k, :length], sensors[k, :length], initial[0], model.opt.timestep)
             for k, (length, initial, model) in enumerate(
