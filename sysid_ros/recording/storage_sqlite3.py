@@ -14,8 +14,8 @@ from sysid_ros.errors import BagError
 from sysid_ros.recording.storage import Definition, RawMessage, StoredTopic, ros2_type
 
 MAGIC = b"SQLite format 3\0"
-# besides SQLite's own: what was text may be a number, nothing, or not UTF-8
-_DAMAGE = (sqlite3.Error, TypeError, AttributeError, UnicodeDecodeError)
+# besides SQLite's own: a column may be missing, text may be a number, nothing, or not UTF-8
+_DAMAGE = (sqlite3.Error, KeyError, TypeError, AttributeError, UnicodeDecodeError)
 _LANGUAGES = {"ros2msg": "msg", "ros2idl": "idl"}
 
 
@@ -129,4 +129,6 @@ class Sqlite3Storage:
         }
 
     def _damaged(self, error: Exception) -> BagError:
-        return BagError(f"{self._path} is damaged: SQLite says {error}")
+        if isinstance(error, sqlite3.Error):
+            return BagError(f"{self._path} is damaged: SQLite says {error}")
+        return BagError(f"{self._path} is damaged: its tables are malformed ({error!r})")
