@@ -1,0 +1,128 @@
+"""A small experiment with known truth: bags of a driven pendulum, a model, an experiment file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+
+START_NS = 1_700_000_000_000_000_000
+RATE = 200  # Hz, of torque and measurement
+NOISE = 2e-4  # rad
+TRUE = {"pivot_armature": 0.02, "pivot_damping": 0.15}
+
+MODEL = """
+<mujoco>
+  <option timestep="0.001" integrator="implicitfast"/>
+  <worldbody>
+    <body name="arm">
+      <joint name="pivot" axis="0 1 0" armature="{armature}" damping="{damping}"/>
+      <inertial pos="0 0 -0.3" mass="1" diaginertia="0.01 0.01 0.01"/>
+    </body>
+  </worldbody>
+  <actuator><motor name="motor" joint="pivot"/></actuator>
+  <sensor><jointpos name="angle" joint="pivot"/></sensor>
+</mujoco>
+"""
+EXPERIMENT = """\
+model: pendulum.xml
+sequences: [bags/first]
+validation: {bags: [bags/second]}
+signals:
+  - {actuator: motor, topic: /torque, field: "data[0]"}
+  - {sensor: angle, topic: /joint_states, field: "position[pivot]"}
+windows: {length: 1.0}
+parameters:
+  - joint: pivot
+    armature: {max: 0.2}
+    damping: {max: 1.0}
+"""
+
+
+def write_pendulum_experiment(folder: Path, *, duration: float = 6.0) -> Path:
+    """Write an experiment with two bags, as much as ``sysid_ros fit`` needs.
+
+    Args:
+      folder: Where; the model guesses other values than the bags were made with.
+      duration: Length of each bag in s.
+
+    Returns:
+      The experiment file.
+    """
+    (folder / "bags").mkdir(parents=True)
+    (folder / "pendulum.xml").write_text(MODEL.format(armature=0.1, damping=0.5))
+    for seed, name in enumerate(("first", "second")):
+        write_pendulum_bag(folder / "bags" / name, duration=duration, seed=seed)
+    file = folder / "experiment.yaml"
+    file.write_text(EXPERIMENT)
+    return file
+
+
+def write_pendulum_bag(
+    path: Path,
+    *,
+    duration: float = 6.0,
+    seed: int = 0,
+    joint: str = "pivot",
+    constant: bool = False,
+    nan: bool = False,
+) -> None:
+    """Write one bag: torque steps and the angle they lead to.
+
+    Args:
+      path: A new folder.
+      duration: s.
+      seed: Of torque and noise.
+      joint: What the recording calls the joint.
+      constant: Whether the encoder is stuck.
+      nan: Whether one sample is NaN.
+    """
+    torque, angle = _simulate(round(duration * RATE), np.random.default_rng(seed))
+    if constant:
+        angle[:] = 0.1
+    if nan:
+        angle[50] = np.nan
+    store = get_typestore(Stores.ROS2_KILTED)
+    types = store.types
+    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+
+        def publisher(topic: str, msgtype: str) -> Any:
+            connection = writer.add_connection(topic, msgtype, typestore=store)
+            return lambda stamp, message: writer.write(
+                connection, stamp, store.serialize_cdr(message, msgtype)
+            )
+
+        torques = publisher("/torque", "std_msgs/msg/Float64MultiArray")
+        states = publisher("/joint_states", "sensor_msgs/msg/JointState")
+        layout = types["std_msgs/msg/MultiArrayLayout"]([], 0)
+        empty = np.empty(0)
+        for i, (command, measured) in enumerate(zip(torque, angle, strict=True)):
+            stamp = START_NS + i * 10**9 // RATE
+            data = np.array([command])
+            torques(stamp, types["std_msgs/msg/Float64MultiArray"](layout, data))
+            time = types["builtin_interfaces/msg/Time"](stamp // 10**9, stamp % 10**9)
+            header = types["std_msgs/msg/Header"](time, "")
+            position = np.array([measured])
+            states(
+                stamp,
+                types["sensor_msgs/msg/JointState"](header, [joint], position, empty, empty),
+            )
+
+
+def _simulate(samples: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Torque (samples,) in N m, held between samples, and the measured angle (samples,) in rad."""
+    text = MODEL.format(armature=TRUE["pivot_armature"], damping=TRUE["pivot_damping"])
+    model = mujoco.MjModel.from_xml_string(text)
+    model.opt.timestep = 1e-4  # a robot does not know the steps of the identified model
+    data = mujoco.MjData(model)
+    torque = np.repeat(rng.uniform(-1.5, 1.5, samples // 20 + 1), 20)[:samples]
+    angle = np.empty(samples)
+    for i in range(samples):
+        angle[i] = data.qpos[0]
+        data.ctrl[0] = torque[i]
+        mujoco.mj_step(model, data, nstep=round(1.0 / RATE / model.opt.timestep))
+    return torque, angle + NOISE * rng.standard_normal(samples)
