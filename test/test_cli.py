@@ -24,8 +24,10 @@ from sysid_ros.errors import ErrorCode
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-m", "sysid_ros"]
 
-# A fit that goes on for minutes: noise-free precision cannot be reached, windows are many.
-ENDLESS = """\
+# A hook that makes every compilation of the model slow, so that a fit can be interrupted.
+SLOW = """\
+import time
+
 from sysid_ros.sysid.parameter import Parameter
 
 def add(parameters, spec):
@@ -162,7 +164,7 @@ def wait_for_line(process: subprocess.Popen[str], beginning: str) -> list[str]:
 def endless(experiment: Path, tmp_path: Path) -> Path:
     """An experiment whose fit is slow enough to be interrupted."""
     file = write_pendulum_experiment(tmp_path / "endless", duration=20.0)
-    (file.parent / "slow.py").write_text(ENDLESS)
+    (file.parent / "slow.py").write_text(SLOW)
     file.write_text(file.read_text() + "modifiers: slow:add\n")
     return file
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 from sysid_ros.errors import ExperimentError, SysidError
 from sysid_ros.experiment.schema import Experiment
+from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
+from sysid_ros.sysid.parameter import ModifierFn, Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
 
 
@@ -43,6 +46,25 @@ def call_hook(experiment: Experiment, parameters: ParameterDict, spec: Any) -> N
         raise
     except Exception as error:
         raise ExperimentError(f"{what} failed: {_described(error)}") from error
+    for parameter in parameters.values():
+        modifier = parameter.modifier
+        if modifier is not None and not isinstance(modifier, (AttributeModifier, SignalModifier)):
+            parameter.modifier = _attributed(modifier, f"{what}: modifier of {parameter.name!r}")
+
+
+def _attributed(modifier: ModifierFn, what: str) -> ModifierFn:
+    """The same modifier, whose errors say that they come from the hook."""
+
+    @functools.wraps(modifier)
+    def apply(spec: Any, parameter: Parameter) -> None:
+        try:
+            modifier(spec, parameter)
+        except SysidError:
+            raise
+        except Exception as error:
+            raise ExperimentError(f"{what} failed: {_described(error)}") from error
+
+    return apply
 
 
 def _module(name: str, experiment_file: Path | None) -> Any:

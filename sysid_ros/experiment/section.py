@@ -103,7 +103,7 @@ def read_labels(value: Value, where: str, problems: Problems) -> dict[str, float
     labels: dict[str, float | str] = {}
     for key, entry in as_mapping(value, where, problems).items():
         path = f"{where}.{key}"
-        if isinstance(entry.content, str):
+        if isinstance(entry.content, str) and entry.number() is None:
             labels[key] = entry.content
         else:
             labels[key] = _number(entry, None, path, problems, "a number or text")
@@ -138,10 +138,12 @@ def _read_scalar(value: Value, kind: Any, rule: Rule, where: str, problems: Prob
             problems.add(value.place, f"{where} must be true or false, given {value.shown()}")
         return bool(value.content)
     if kind is int:
-        if isinstance(value.content, bool) or not isinstance(value.content, int):
+        number = value.number()
+        if not isinstance(number, int):
             problems.add(value.place, f"{where} must be a whole number, given {value.shown()}")
             return 1
-        return int(_number(value, rule, where, problems))
+        _number(value, rule, where, problems)
+        return number
     if kind is float:
         wanted = f"a number or {rule.none_word}" if rule.none_word else "a number"
         return _number(value, rule, where, problems, wanted)
@@ -163,12 +165,12 @@ def _number(
     value: Value, rule: Rule | None, where: str, problems: Problems, wanted: str = "a number"
 ) -> float:
     """A finite number within the rule's limits; 1.0 stands in for anything else."""
-    content = value.content
-    if isinstance(content, bool) or not isinstance(content, (int, float)):
+    written = value.number()
+    if written is None:
         problems.add(value.place, f"{where} must be {wanted}, given {value.shown()}")
         return 1.0
     try:
-        number = float(content)
+        number = float(written)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):

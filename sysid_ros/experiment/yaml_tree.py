@@ -36,6 +36,16 @@ class Value:
     content: Content
     place: Place
     raw: str = ""
+    quoted: bool = False
+
+    def number(self) -> int | float | None:
+        """The number that is written here, ``None`` for anything else."""
+        content = self.content
+        if isinstance(content, str) and not self.quoted and _EXPONENT.fullmatch(content):
+            return float(content)
+        if isinstance(content, bool) or not isinstance(content, (int, float)):
+            return None
+        return content
 
     def shown(self) -> str:
         """How messages quote this value."""
@@ -132,7 +142,8 @@ class _Builder:
             items = [self.build(item, self._place(item), depth + 1) for item in node.value]
             return Value(items, place)
         if isinstance(node, yaml.ScalarNode):
-            return Value(self._scalar(node, place), place, node.value)
+            quoted = node.style is not None
+            return Value(self._scalar(node, place), place, node.value, quoted)
         self._problems.add(place, f"the tag {_tag_name(node)} is not allowed here")
         return Value(None, place)
 
@@ -153,10 +164,9 @@ class _Builder:
         return entries
 
     def _scalar(self, node: yaml.ScalarNode, place: Place) -> Content:
-        plain = node.style is None
         if node.tag in _TEXTS:
             text: str = node.value
-            return float(text) if plain and _EXPONENT.fullmatch(text) else text
+            return text
         if node.tag in _SCALARS:
             try:
                 return _constructed(node)

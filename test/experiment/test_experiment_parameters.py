@@ -194,6 +194,11 @@ def add(parameters, spec):
 
 def fail(parameters, spec):
     raise KeyError("payload")
+
+def add_broken(parameters, spec):
+    def write(spec, parameter):
+        spec.body("link9").pos[2] = 0
+    parameters.add(Parameter("broken", 0, -1, 1, modifier=write))
 """
 
 
@@ -213,6 +218,14 @@ def test_a_hook_that_does_not_work_is_named(
     with pytest.raises(ExperimentError) as caught:
         build_parameters(experiment, spec)
     assert sentence in str(caught.value)
+
+
+def test_a_modifier_of_a_hook_that_fails_is_named(spec: mujoco.MjSpec, tmp_path: Path) -> None:
+    (tmp_path / "hooks.py").write_text(HOOK)
+    text = "model: m.xml\nmodifiers: hooks:add_broken"
+    parameters = build_parameters(parse_experiment(text, path=tmp_path / "e.yaml"), spec)
+    with pytest.raises(ExperimentError, match="modifier of 'broken' failed: AttributeError"):
+        written(spec, parameters)
 
 
 def test_a_hook_beside_the_experiment_adds_parameters(spec: mujoco.MjSpec, tmp_path: Path) -> None:

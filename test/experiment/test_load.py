@@ -89,6 +89,14 @@ def test_scoring_takes_from_windows_what_it_leaves_out() -> None:
     assert parse_experiment("model: a.xml").scoring is None
 
 
+def test_text_may_look_like_a_number_with_an_exponent() -> None:
+    experiment = parse_experiment(
+        "model: 1e3\nsequences: [{bag: 2e4, conditions: {kp: 1e1, unit: '1e1', floor: e1}}]"
+    )
+    assert (experiment.model, experiment.sequences[0].bag) == ("1e3", "2e4")
+    assert experiment.sequences[0].conditions == {"kp": 10.0, "unit": "1e1", "floor": "e1"}
+
+
 @pytest.mark.parametrize("word", ["whole", "null"])
 def test_a_window_may_be_the_whole_recording(word: str) -> None:
     assert parse_experiment(f"model: a.xml\nwindows: {{length: {word}}}").windows.length is None
@@ -114,7 +122,7 @@ BAD = [
     ("model: a.xml\nfit: {max_gap: yes}", "fit.max_gap must be a number, given yes"),
     ("model: a.xml\nfit: {max_gap: .nan}", "fit.max_gap must be finite, given .nan"),
     ("model: a.xml\nfit: {max_gap: -.inf}", "fit.max_gap must be finite, given -.inf"),
-    ("model: a.xml\nfit: {max_gap: 1e999}", "fit.max_gap must be finite, given 1e999"),
+    ("model: a.xml\nfit: {max_gap: 1e999}", "fit.max_gap must be finite, given '1e999'"),
     ("model: a.xml\nfit: {max_gap: 0}", "fit.max_gap must be above 0, given 0"),
     ("model: a.xml\nfit: {max_iterations: 0}", "fit.max_iterations must be at least 1, given 0"),
     ("model: a.xml\nfit: {optimizer: scipi}",

@@ -39,10 +39,6 @@ def test_values_know_the_line_of_their_key() -> None:
 @pytest.mark.parametrize(
     ("written", "value"),
     [
-        ("1e-3", 0.001),
-        ("2E6", 2e6),
-        ("1.5e3", 1500.0),
-        ('"1e-3"', "1e-3"),
         ("0.5", 0.5),
         ("7", 7),
         ("true", True),
@@ -56,6 +52,17 @@ def test_scalars(written: str, value: object) -> None:
     found = plain(parse_yaml(f"a: {written}", "e.yaml"))
     assert found == {"a": value}
     assert isinstance(found, dict) and type(found["a"]) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [("1e-3", 0.001), ("2E6", 2e6), ("1.5e3", 1500.0), ("-7", -7), ("0x10", 16)]
+    + [(text, None) for text in ('"1e-3"', "e3", "1e", "true", "~", '"5"', "[1]")],
+)
+def test_numbers_may_have_an_exponent_without_a_dot(written: str, number: float | None) -> None:
+    tree = parse_yaml(f"a: {written}", "e.yaml")
+    assert isinstance(tree.content, dict)
+    assert tree.content["a"].number() == number
 
 
 def test_aliases_are_expanded() -> None:
