@@ -69,12 +69,12 @@ def read_columns(
       BagError: A topic is not in the bag or lacks a definition, or the bag is damaged.
       DataError: A field is not in its type.
     """
-    decoders: dict[str, _TopicDecoder] = {}
+    decoders: dict[str, TopicDecoder] = {}
     for topic, paths in fields.items():
         info = recording.topic(topic)
         types = recording.types(topic)
         reader = FieldReader.of_type(info.msgtype, info.serialization, types, tuple(paths))
-        decoders[topic] = _TopicDecoder(topic, reader)
+        decoders[topic] = TopicDecoder(topic, reader)
     messages = recording.messages(set(decoders))
     while batch := list(islice(messages, _BATCH)):
         by_topic: dict[str, list[RawMessage]] = {}
@@ -85,7 +85,7 @@ def read_columns(
     return {topic: decoder.columns() for topic, decoder in decoders.items()}
 
 
-class _TopicDecoder:
+class TopicDecoder:
     """Decodes the messages of one topic batch by batch."""
 
     def __init__(self, topic: str, reader: FieldReader) -> None:

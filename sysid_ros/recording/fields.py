@@ -129,7 +129,7 @@ def resolve(path: FieldPath, root: Group) -> Number | Absent:
         if last and isinstance(node, Number):
             return node
         if last or not isinstance(node, Group):
-            raise DataError(_not_a_number(path, step, node))
+            raise DataError(_not_a_number(path, step, node, scopes))
         scopes.append(node)
     raise DataError(f"{path.text!r} names no field")
 
@@ -138,22 +138,30 @@ def _select(path: FieldPath, step: Step, node: Node, scopes: list[Group]) -> Nod
     """Pick the element that a step names."""
     if step.element is None:
         return node
+    if isinstance(node, TextArray):
+        raise DataError(f"field {path.text!r}: {step.field} is text, not numbers")
     if not isinstance(node, (NumberArray, GroupArray)):
-        raise DataError(f"field {path.text!r}: {step.field} is not an array of values")
+        raise DataError(f"field {path.text!r}: {step.field} is not an array")
     if isinstance(step.element, int):
         index = step.element
         if not -len(node) <= index < len(node):
-            return Absent(f"{step.field} has {len(node)} elements", empty=len(node) == 0)
+            return Absent(f"{step.field} {_fill(node)}", empty=len(node) == 0)
         index %= len(node)
     else:
         found = _index_by_name(step.element, node, scopes)
         if found is None:
             return Absent(unknown_name("element", step.element, _names(node, scopes)), empty=False)
         if found >= len(node):
-            fill = "is empty" if not len(node) else f"has only {len(node)} elements"
-            return Absent(f"{step.field} {fill} although {step.element!r} is named", empty=True)
+            named = f"although {step.element!r} is named"
+            return Absent(f"{step.field} {_fill(node)} {named}", empty=True)
         index = found
     return node.items[index] if isinstance(node, GroupArray) else node[index]
+
+
+def _fill(array: NumberArray | GroupArray) -> str:
+    """Say how long an array is that turned out to be too short."""
+    count = len(array)
+    return "is empty" if not count else f"has only {count} element{'s' * (count != 1)}"
 
 
 def _index_by_name(name: str, array: NumberArray | GroupArray, scopes: list[Group]) -> int | None:
@@ -181,14 +189,16 @@ def _names(array: NumberArray | GroupArray, scopes: list[Group]) -> list[str]:
     return names
 
 
-def _not_a_number(path: FieldPath, step: Step, node: Node) -> str:
+def _not_a_number(path: FieldPath, step: Step, node: Node, scopes: list[Group]) -> str:
     if isinstance(node, Group):
         return f"field {path.text!r} is a {node.msgtype}; its fields: {', '.join(node.fields)}"
     if isinstance(node, (NumberArray, GroupArray)):
+        example = (_names(node, scopes) or ["0"])[0]
         return (
             f"field {path.text!r}: {step.field} is an array; name one element, "
-            f"such as {step.field}[0] or {step.field}[joint_name]"
+            f"such as {step.field}[{example}]"
         )
     if isinstance(node, Number):
         return f"field {path.text!r}: {step.field} is a number and has no fields of its own"
-    return f"field {path.text!r}: {step.field} is text, not a number"
+    numbers = "numbers" if isinstance(node, TextArray) else "a number"
+    return f"field {path.text!r}: {step.field} is text, not {numbers}"

@@ -84,7 +84,7 @@ def unknown_intervals(
     intervals = np.diff(times)
     on_change = held and published_on_change(times, max_gap)
     unknown: list[tuple[float, float]] = []
-    if times[0] - start > max_gap or (on_change and times[0] > start):
+    if times[0] - start > max_gap:
         unknown.append((start, float(times[0])))
     if not on_change:
         for index in np.flatnonzero(intervals > max_gap):

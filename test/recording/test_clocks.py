@@ -1,0 +1,79 @@
+"""Which clock dates a message, and what order stamps end up in."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sysid_ros.errors import DataError
+from sysid_ros.experiment.schema import Clock
+from sysid_ros.recording.clocks import choose_stamps, put_in_order, relate
+from sysid_ros.recording.columns import TopicColumns
+
+LOG = np.array([10, 20, 30])
+PUBLISH = np.array([9, 19, 29])
+HEADER = np.array([5, 15, 25])
+
+
+def columns(publish=None, header=None) -> TopicColumns:
+    nothing = np.empty((3, 0))
+    return TopicColumns(
+        "/a", "pkg/msg/A", (), LOG, publish, header, nothing, nothing.astype(bool), ()
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "publish", "header", "used", "stamps"),
+    [
+        (Clock.HEADER, PUBLISH, HEADER, Clock.HEADER, HEADER),
+        (Clock.HEADER, PUBLISH, None, Clock.PUBLISH, PUBLISH),
+        (Clock.HEADER, None, None, Clock.RECEIVE, LOG),
+        (Clock.PUBLISH, PUBLISH, HEADER, Clock.PUBLISH, PUBLISH),
+        (Clock.PUBLISH, None, HEADER, Clock.RECEIVE, LOG),
+        (Clock.PUBLISH, np.zeros(3, int), HEADER, Clock.RECEIVE, LOG),
+        (Clock.RECEIVE, PUBLISH, HEADER, Clock.RECEIVE, LOG),
+    ],
+)
+def test_the_wanted_clock_or_the_next_best(wanted, publish, header, used, stamps) -> None:
+    clock, chosen = choose_stamps(columns(publish, header), wanted)
+    assert clock is used
+    np.testing.assert_array_equal(chosen, stamps)
+
+
+def test_header_stamps_that_were_never_filled_in() -> None:
+    with pytest.raises(DataError, match=r"/a: every header stamp is zero; .*'clock: receive'"):
+        choose_stamps(columns(PUBLISH, np.zeros(3, int)), Clock.HEADER)
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=40))
+def test_stamps_in_order(stamps) -> None:
+    given_stamps = np.array(stamps)
+    ordered = put_in_order(Clock.HEADER, given_stamps)
+    assert ordered.ns.tolist() == sorted(set(stamps))
+    np.testing.assert_array_equal(given_stamps[ordered.rows], ordered.ns)
+    assert ordered.rows.tolist() == [stamps.index(stamp) for stamp in ordered.ns]
+    assert ordered.duplicates == len(stamps) - len(set(stamps))
+    assert ordered.backwards == sum(
+        later < earlier for earlier, later in itertools.pairwise(stamps)
+    )
+
+
+def test_offset_spread_and_drift() -> None:
+    """A clock 2 s behind that runs 50 ppm slow, under queueing delays."""
+    random = np.random.default_rng(3)
+    true = np.arange(0, 100 * 10**9, 10**7)
+    stamps = (true * (1.0 - 50e-6)).astype(np.int64) - 2 * 10**9
+    queueing = random.exponential(1e-3, len(true))
+    relation = relate(stamps, true + (queueing * 1e9).astype(np.int64))
+    assert relation.drift == pytest.approx(50e-6, rel=0.02)
+    assert relation.median == pytest.approx(2.0 + 50 * 50e-6 + 0.7e-3, abs=5e-4)
+    assert 1e-3 < relation.spread < 1e-2
+
+
+def test_a_single_message_has_no_drift() -> None:
+    relation = relate(np.array([1_000_000_000]), np.array([1_500_000_000]))
+    assert (relation.median, relation.spread, relation.drift) == (0.5, 0.0, 0.0)

@@ -1,0 +1,139 @@
+"""Where message definitions come from, and what happens without one."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+
+import pytest
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+from sysid_ros.errors import BagError
+from sysid_ros.recording import open_recording
+from sysid_ros.recording.columns import read_columns
+from sysid_ros.recording.fields import parse_field
+
+CUSTOM = "std_msgs/Header header\nGripper[2] fingers\nfloat32 load\n"
+GRIPPER = "float64 width\nstring name\n"
+
+
+@pytest.fixture
+def custom_bag(tmp_path):
+    """A bag with messages of a type that no ROS package defines."""
+    store = get_typestore(Stores.LATEST)
+    store.register(get_types_from_msg(GRIPPER, "hand_msgs/msg/Gripper"))
+    store.register(get_types_from_msg(CUSTOM.replace("Gripper", "hand_msgs/Gripper"), TYPE))
+    gripper = store.types["hand_msgs/msg/Gripper"]
+    path = tmp_path / "custom"
+    with Writer(path, version=9, storage_plugin=StoragePlugin.SQLITE3) as writer:
+        connection = writer.add_connection("/hand", TYPE, typestore=store)
+        for number in range(3):
+            header = store.types["std_msgs/msg/Header"](
+                store.types["builtin_interfaces/msg/Time"](number, 0), "x" * number
+            )
+            fingers = [gripper(0.5 * number, "left"), gripper(2.0 * number, "right")]
+            message = store.types[TYPE](header, fingers, 1.5)
+            writer.write(connection, number, store.serialize_cdr(message, TYPE))
+    return path
+
+
+TYPE = "hand_msgs/msg/Hand"
+
+
+def widths(path, **options):
+    with open_recording(path, **options) as recording:
+        fields = [parse_field("fingers[right].width"), parse_field("load")]
+        return read_columns(recording, {"/hand": fields})["/hand"].values.tolist()
+
+
+def without_definitions(path):
+    with sqlite3.connect(path / "custom.db3") as database:
+        database.execute("UPDATE message_definitions SET encoded_message_definition = ''")
+    database.close()
+
+
+EXPECTED = [[0.0, 1.5], [2.0, 1.5], [4.0, 1.5]]
+
+
+def test_the_bag_s_own_definition(custom_bag) -> None:
+    assert widths(custom_bag) == EXPECTED
+
+
+def test_a_type_without_definition_says_how_to_give_one(custom_bag) -> None:
+    without_definitions(custom_bag)
+    with pytest.raises(
+        BagError, match=r"topic /hand: type hand_msgs/msg/Hand has no definition: .*--msg-path"
+    ):
+        widths(custom_bag)
+    with open_recording(custom_bag) as recording:
+        assert sum(1 for _ in recording.messages()) == 3, "other topics can still be read"
+
+
+def test_definitions_from_files(custom_bag, tmp_path) -> None:
+    without_definitions(custom_bag)
+    folder = tmp_path / "src" / "hand_msgs" / "msg"
+    folder.mkdir(parents=True)
+    (folder / "Hand.msg").write_text(CUSTOM)
+    with pytest.raises(BagError, match=r"type hand_msgs/msg/Gripper \(used by hand_msgs/msg/Hand"):
+        widths(custom_bag, msg_paths=[folder / "Hand.msg"])
+    (folder / "Gripper.msg").write_text(GRIPPER)
+    assert widths(custom_bag, msg_paths=[tmp_path / "src"]) == EXPECTED
+
+
+def test_bad_message_paths(custom_bag, tmp_path) -> None:
+    with pytest.raises(BagError, match=r"message path .* does not exist"):
+        widths(custom_bag, msg_paths=[tmp_path / "nowhere"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BagError, match=r"holds no \.msg files"):
+        widths(custom_bag, msg_paths=[tmp_path / "empty"])
+    broken = tmp_path / "hand_msgs" / "msg" / "Broken.msg"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("!!")
+    with pytest.raises(BagError, match=r"definition of hand_msgs/msg/Broken in .* is malformed"):
+        widths(custom_bag, msg_paths=[broken])
+
+
+def test_a_malformed_definition_in_the_bag(custom_bag) -> None:
+    with sqlite3.connect(custom_bag / "custom.db3") as database:
+        database.execute("UPDATE message_definitions SET encoded_message_definition = '!!'")
+    database.close()
+    with pytest.raises(BagError, match=r"definition of hand_msgs/msg/Hand in the bag is malformed"):
+        widths(custom_bag)
+
+
+def test_a_definition_in_idl(tmp_path) -> None:
+    from mcap.writer import Writer as McapWriter
+
+    idl = "module pkg { module msg { struct Pair { double left; float right; }; }; };"
+    path = tmp_path / "bag.mcap"
+    with path.open("wb") as stream:
+        writer = McapWriter(stream)
+        writer.start()
+        schema = writer.register_schema("pkg/msg/Pair", "ros2idl", idl.encode())
+        channel = writer.register_channel("/pair", "cdr", schema)
+        writer.add_message(channel, 5, b"\0\1\0\0" + struct.pack("<df", 1.5, 2.5), 4)
+        writer.finish()
+    with open_recording(path) as recording:
+        columns = read_columns(recording, {"/pair": [parse_field("right"), parse_field("left")]})
+    assert columns["/pair"].values.tolist() == [[2.5, 1.5]]
+
+
+def test_ros1_messages_in_mcap(tmp_path, joint_state, ros1) -> None:
+    from mcap.writer import Writer as McapWriter
+
+    kind = "sensor_msgs/msg/JointState"
+    text, _ = ros1.generate_msgdef(kind)
+    path = tmp_path / "bag.mcap"
+    with path.open("wb") as stream:
+        writer = McapWriter(stream)
+        writer.start(profile="ros1")
+        schema = writer.register_schema("sensor_msgs/JointState", "ros1msg", text.encode())
+        channel = writer.register_channel("/joint_states", "ros1", schema)
+        message = joint_state(7_000_000_001, ["a"], [1.25], store=ros1)
+        writer.add_message(channel, 5, bytes(ros1.serialize_ros1(message, kind)), 4)
+        writer.finish()
+    with open_recording(path) as recording:
+        columns = read_columns(recording, {"/joint_states": [parse_field("position[a]")]})
+    assert columns["/joint_states"].values.tolist() == [[1.25]]
+    assert columns["/joint_states"].header_ns.tolist() == [7_000_000_001]
