@@ -265,7 +265,9 @@ class Experiment:
         default=InitialStateConfig(), metadata=rule("where each window starts")
     )
     fit: FitConfig = key(default=FitConfig(), metadata=rule("how the fit is run"))
-    output: str = key(default="results", metadata=rule("folder for result folders, relative to the current one"))
+    output: str = key(
+        default="results", metadata=rule("folder for result folders, relative to the current one")
+    )
     modifiers: str | None = key(
         default=None,
         metadata=rule("`my_module:function` that adds parameters this file cannot describe"),
