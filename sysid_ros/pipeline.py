@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 import sysid_ros
 from sysid_ros.dataset import Dataset, SequenceSet, load_dataset
+from sysid_ros.experiment import check_fittable
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.outcome import Outcome
@@ -68,6 +69,7 @@ def run_experiment(
       SysidError: Whatever is wrong with the experiment, its model, its data or its output.
     """
     stage = on_stage or (lambda _: None)
+    check_fittable(experiment)
     output = output_dir if output_dir is not None else Path(experiment.output)
     check_writable(output)
     stage("reading recordings")
@@ -172,4 +174,5 @@ def _provenance(experiment: Experiment, dataset: Dataset) -> Mapping[str, str]:
         "command": " ".join(sys.argv),
         "experiment file": str(experiment.path or ""),
         "experiment": experiment.text,
+        "overrides": "; ".join(experiment.overrides),
     }
