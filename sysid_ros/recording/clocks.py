@@ -21,24 +21,27 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.int64]
 
+_DAY_NS = 86_400 * 1_000_000_000
+_LARGEST_DISORDER_NS = 1_000_000_000  # messages of several publishers may overtake each other
+
 
 @dataclass(frozen=True)
 class Stamps:
-    """Stamps in strictly increasing order, and which messages they belong to.
+    """Stamps in increasing order, and which messages they belong to.
 
     Attributes:
       clock: The clock actually used.
-      ns: (m,) nanoseconds since that clock's epoch.
+      ns: (m,) nanoseconds since that clock's epoch, increasing, equal ones included.
       rows: (m,) the messages' positions in the order of receipt.
-      duplicates: Messages dropped because an earlier one has the same stamp.
       backwards: Messages whose stamp lies before that of the message received before them.
+      unset: Messages left out because their stamp is zero although the others' are not.
     """
 
     clock: Clock
     ns: IntArray
     rows: npt.NDArray[np.intp]
-    duplicates: int
     backwards: int
+    unset: int
 
 
 @dataclass(frozen=True)
@@ -108,22 +111,35 @@ def choose_stamps(columns: TopicColumns, wanted: Clock) -> tuple[Clock, IntArray
     return Clock.RECEIVE, columns.log_ns
 
 
-def put_in_order(clock: Clock, stamps: IntArray) -> Stamps:
-    """Sort stamps and drop duplicates, counting both.
+def put_in_order(clock: Clock, stamps: IntArray, topic: str) -> Stamps:
+    """Sort stamps and count what was out of order.
 
     Args:
       clock: The clock they come from.
-      stamps: (n,) nanoseconds in the order of receipt.
+      stamps: (n,) nanoseconds in the order of receipt, n >= 1.
+      topic: Where they come from, for messages.
+
+    Raises:
+      DataError: They jump back by more than a second: the clock was set, or a simulation started
+        over, and sorting would mix two different stretches.
     """
-    backwards = int(np.count_nonzero(np.diff(stamps) < 0))
-    order = np.argsort(stamps, kind="stable")
-    ordered = stamps[order]
-    first = np.ones(len(ordered), dtype=np.bool_)
-    first[1:] = ordered[1:] != ordered[:-1]
+    is_set = np.ones(len(stamps), dtype=np.bool_)
+    if np.median(stamps) > _DAY_NS:  # simulation time may well start at zero
+        is_set = stamps != 0
+    given = stamps[is_set]
+    steps = np.diff(given)
+    if len(steps) and steps.min() < -_LARGEST_DISORDER_NS:
+        at = int(np.argmin(steps))
+        raise DataError(
+            f"topic {topic}: the {clock.value} stamps jump back by {-int(steps[at]) / 1e9:.3g} s "
+            f"after {(int(given[at]) - int(given[0])) / 1e9:.3f} s; the clock was set or a "
+            "simulation started over: split the bag there, or use 'clock: receive'"
+        )
+    order = np.argsort(given, kind="stable")
     return Stamps(
         clock=clock,
-        ns=ordered[first],
-        rows=order[first],
-        duplicates=int(np.count_nonzero(~first)),
-        backwards=backwards,
+        ns=given[order],
+        rows=np.flatnonzero(is_set)[order],
+        backwards=int(np.count_nonzero(steps < 0)),
+        unset=int(np.count_nonzero(~is_set)),
     )

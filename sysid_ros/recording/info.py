@@ -14,7 +14,7 @@ import numpy as np
 from sysid_ros.errors import BagError
 from sysid_ros.experiment.schema import Clock
 from sysid_ros.recording.bag import Recording, TopicInfo, open_recording
-from sysid_ros.recording.clocks import ClockRelation, put_in_order, relate
+from sysid_ros.recording.clocks import ClockRelation, relate
 from sysid_ros.recording.sampling import sampling
 from sysid_ros.recording.storage import RawMessage
 
@@ -130,7 +130,7 @@ def describe(path: str | Path, *, msg_paths: Sequence[str | Path] = ()) -> BagIn
         end = max(max(reading.log) for reading in readings.values() if reading.log)
         warnings = list(recording.warnings)
         if promised is not None and read != promised:
-            warnings.append(f"the bag promises {promised} messages, {read} were read")
+            warnings.append(f"the bag promises {promised} messages, {read} were read.")
         return BagInfo(
             path=str(recording.path),
             format=recording.format,
@@ -187,8 +187,8 @@ def _summarize(topic: TopicInfo, reading: _Reading, start_ns: int) -> TopicSumma
     clock, raw = reading.stamps()
     stamps_ns = np.array(raw, dtype=np.int64)
     log_ns = np.array(reading.log, dtype=np.int64)
-    stamps = put_in_order(clock, stamps_ns)
-    times = (stamps.ns - start_ns) / 1e9
+    ordered = np.sort(stamps_ns)
+    times = (np.unique(ordered) - start_ns) / 1e9
     max_gap = _GAP_FACTOR * float(np.median(np.diff(times))) if len(times) > 1 else np.inf
     spacing = sampling(times, max_gap)
     return TopicSummary(
@@ -201,8 +201,8 @@ def _summarize(topic: TopicInfo, reading: _Reading, start_ns: int) -> TopicSumma
         jitter=spacing.jitter,
         gaps=spacing.gaps,
         longest_gap=spacing.longest_gap,
-        duplicates=stamps.duplicates,
-        backwards=stamps.backwards,
+        duplicates=len(ordered) - len(times),
+        backwards=int(np.count_nonzero(np.diff(stamps_ns) < 0)),
         first=float(times[0]) if len(times) else None,
         last=float(times[-1]) if len(times) else None,
         delay=relate(stamps_ns, log_ns) if clock is not Clock.RECEIVE else None,

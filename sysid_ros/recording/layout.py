@@ -148,12 +148,9 @@ def _fixed_words(data: bytes, shape: Sequence[int]) -> tuple[_FixedWords, ...]:
     mask = deciding.view(np.uint64)
     touched = np.flatnonzero(mask)
     runs = np.split(touched, np.flatnonzero(np.diff(touched) > _BRIDGED_WORDS) + 1)
+    spans = [(int(run[0]), int(run[-1]) + 1) for run in runs if len(run)]
     return tuple(
-        _FixedWords(
-            start := int(run[0]), end := int(run[-1]) + 1, expected[start:end], mask[start:end]
-        )
-        for run in runs
-        if len(run)
+        _FixedWords(start, end, expected[start:end], mask[start:end]) for start, end in spans
     )
 
 

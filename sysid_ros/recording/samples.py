@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import DataError
-from sysid_ros.recording.clocks import Stamps
-from sysid_ros.recording.columns import TopicColumns
+from sysid_ros.recording.dating import DatedTopic
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -33,28 +32,26 @@ def is_command(msgtype: str, field: str) -> bool:
     return True
 
 
-def samples(
-    columns: TopicColumns, stamps: Stamps, times: FloatArray, column: int, where: str
-) -> tuple[FloatArray, FloatArray]:
+def samples(topic: DatedTopic, column: int, where: str) -> tuple[FloatArray, FloatArray]:
     """Return times and values of the messages that have a field.
 
     A topic that several publishers share may name different joints in each message; messages
-    that do not name the joint are no samples of it.
+    that do not name the joint are no samples of it. Of samples with equal stamps the one received
+    first counts.
 
     Args:
-      columns: The topic's messages.
-      stamps: Their stamps in order.
-      times: (m,) the stamps in seconds.
+      topic: The topic's messages.
       column: Which of the fields.
       where: The signal and its source, for messages.
 
     Returns:
-      (k,) times in seconds and (k,) values as recorded.
+      (k,) strictly increasing times in seconds and (k,) values as recorded.
 
     Raises:
       DataError: No message has the field, or some left it empty.
     """
-    present = columns.present[stamps.rows, column]
+    columns, rows = topic.columns, topic.stamps.rows
+    present = columns.present[rows, column]
     absence = columns.absences[column]
     if absence is not None and not present.any():
         raise DataError(f"{where}: {absence.reason}, in all {len(present)} messages")
@@ -62,7 +59,24 @@ def samples(
         raise DataError(
             f"{where}: {absence.reason}, in {np.count_nonzero(~present)} of {len(present)} messages"
         )
-    return times[present], columns.values[stamps.rows[present], column]
+    times, values = topic.times[present], columns.values[rows[present], column]
+    first = _first_of_equal(times)
+    return times[first], values[first]
+
+
+def count_duplicates(topic: DatedTopic) -> int:
+    """Return how many samples of a topic's fields were dropped for a stamp that occurred before.
+
+    Messages of several publishers may share a stamp and name different joints; none is dropped.
+    """
+    present = topic.columns.present[topic.stamps.rows]
+    return max(int(np.count_nonzero(~_first_of_equal(topic.times[column]))) for column in present.T)
+
+
+def _first_of_equal(times: FloatArray) -> npt.NDArray[np.bool_]:
+    """Mark the first of each run of equal times."""
+    first: npt.NDArray[np.bool_] = np.diff(times, prepend=-np.inf) > 0.0
+    return first
 
 
 def check_samples(

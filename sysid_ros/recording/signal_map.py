@@ -15,26 +15,17 @@ import numpy.typing as npt
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.experiment.schema import Clock, Interpolation, SignalConfig, SignalKind
 from sysid_ros.recording.bag import Recording
-from sysid_ros.recording.clocks import Stamps, choose_stamps, put_in_order
 from sysid_ros.recording.columns import TopicColumns, read_columns
+from sysid_ros.recording.dating import DatedRecording, DatedTopic, date_topics, source_of
 from sysid_ros.recording.fields import FieldPath, parse_field
 from sysid_ros.recording.mapped import MappedRecording, MappedSignal
-from sysid_ros.recording.quality import TopicQuality
+from sysid_ros.recording.mapping_quality import mapping_warnings, topic_quality
 from sysid_ros.recording.samples import check_samples, is_command, samples
-from sysid_ros.recording.sampling import published_on_change, sampling, unknown_intervals
+from sysid_ros.recording.sampling import unknown_intervals
 
 FloatArray = npt.NDArray[np.float64]
 
 _LEAST_COMMAND_COVERAGE = 0.5  # of the recording; a control known for less is refused
-
-
-@dataclass(frozen=True)
-class _Dated:
-    """A topic's messages dated by one clock."""
-
-    columns: TopicColumns
-    stamps: Stamps
-    times: FloatArray  # (m,) s from the recording's start, one for each stamp
 
 
 @dataclass(frozen=True)
@@ -49,9 +40,6 @@ class _Range:
         return inside
 
 
-_Source = tuple[str, Clock]  # a topic and the clock asked for
-
-
 def map_recording(
     recording: Recording,
     signals: Sequence[SignalConfig],
@@ -64,8 +52,8 @@ def map_recording(
 ) -> MappedRecording:
     """Read the mapped fields of a recording as signals of the model.
 
-    t = 0 is the earliest stamp among the mapped topics, each by the clock it uses; ``start`` and
-    ``end`` cut the recording but do not move t = 0.
+    t = 0 is the first stamp of a measured signal's topic, by the clock it uses; ``start`` and
+    ``end`` cut the recording but do not move t = 0. A command sent before is in force at t = 0.
 
     Args:
       recording: The open bag.
@@ -85,34 +73,37 @@ def map_recording(
         than two samples; the clocks have nothing in common; or commands are missing for most of
         the recording.
     """
-    used = _Range(-np.inf if start is None else start, np.inf if end is None else end)
+    used = _Range(0.0 if start is None else start, np.inf if end is None else end)
     try:
-        start_ns, dated = _date(_read(recording, signals), signals, clock)
+        dated = date_topics(_read(recording, signals), signals, clock)
         span = _span(signals, dated, clock, used)
         mapped = [
-            _signal(signal, dated[_source(signal, clock)], used, span, max_gap)
+            _signal(signal, dated.topics[source_of(signal, clock)], used, span, max_gap)
             for signal in signals
         ]
     except (BagError, DataError) as error:
         raise type(error)(f"{name}: {error}") from error
     quality = tuple(
-        _quality(recording, name, topic, one, used, max_gap) for (topic, _), one in dated.items()
+        topic_quality(
+            name, topic, recording.topics[source].promised, (used.start, used.end), max_gap
+        )
+        for (source, _), topic in dated.topics.items()
     )
     controls = tuple(signal for signal in mapped if signal.kind is SignalKind.ACTUATOR)
+    warnings = [
+        *recording.warnings,
+        *mapping_warnings(dated, quality, controls, span.end - span.start),
+    ]
     return MappedRecording(
         name=name,
-        start_ns=start_ns,
+        start_ns=dated.start_ns,
         duration=span.end,
         controls=controls,
         measured=tuple(signal for signal in mapped if signal.kind is not SignalKind.ACTUATOR),
         quality=quality,
         input_hash=recording.sha256(),
-        warnings=_warnings(recording, name, quality, controls, span),
+        warnings=tuple(f"{name}: {text}" for text in warnings),
     )
-
-
-def _source(signal: SignalConfig, clock: Clock) -> _Source:
-    return signal.topic, signal.clock or clock
 
 
 def _read(recording: Recording, signals: Sequence[SignalConfig]) -> dict[str, TopicColumns]:
@@ -133,67 +124,36 @@ def _read(recording: Recording, signals: Sequence[SignalConfig]) -> dict[str, To
     return columns
 
 
-def _date(
-    columns: dict[str, TopicColumns], signals: Sequence[SignalConfig], clock: Clock
-) -> tuple[int, dict[_Source, _Dated]]:
-    """Date every topic by the clocks asked for and find the common start."""
-    stamps = {
-        (topic, wanted): put_in_order(*choose_stamps(columns[topic], wanted))
-        for topic, wanted in dict.fromkeys(_source(signal, clock) for signal in signals)
-    }
-    _check_overlap(stamps)
-    start_ns = min(int(one.ns[0]) for one in stamps.values())
-    return start_ns, {
-        source: _Dated(columns[source[0]], one, (one.ns - start_ns) / 1e9)
-        for source, one in stamps.items()
-    }
-
-
-def _check_overlap(stamps: dict[_Source, Stamps]) -> None:
-    """Refuse topics whose clocks have no instant in common."""
-    latest = max(stamps, key=lambda source: int(stamps[source].ns[0]))
-    earliest = min(stamps, key=lambda source: int(stamps[source].ns[-1]))
-    late, early = stamps[latest], stamps[earliest]
-    if late.ns[0] > early.ns[-1]:
-        apart = (int(late.ns[0]) - int(early.ns[-1])) * 1e-9
-        raise DataError(
-            f"the times of {earliest[0]} ({early.clock.value}) end {apart:.6g} s before those of "
-            f"{latest[0]} ({late.clock.value}) begin; if both were recorded together, date them "
-            "by the same clock, such as 'clock: receive'"
-        )
-
-
 def _span(
-    signals: Sequence[SignalConfig], dated: dict[_Source, _Dated], clock: Clock, used: _Range
+    signals: Sequence[SignalConfig], dated: DatedRecording, clock: Clock, used: _Range
 ) -> _Range:
     """Find from when to when anything is measured."""
     measured = {
-        _source(signal, clock) for signal in signals if signal.kind is not SignalKind.ACTUATOR
+        source_of(signal, clock) for signal in signals if signal.kind is not SignalKind.ACTUATOR
     }
-    firsts, lasts = [], []
-    for source in measured or set(dated):
-        times = dated[source].times
-        times = times[used.contains(times)]
-        if len(times):
-            firsts.append(float(times[0]))
-            lasts.append(float(times[-1]))
-    if not firsts:
-        whole = max(float(one.times[-1]) for one in dated.values())
+    inside = [
+        topic.times[used.contains(topic.times)]
+        for source, topic in dated.topics.items()
+        if source in measured or not measured
+    ]
+    inside = [times for times in inside if len(times)]
+    if not inside:
+        whole = max(float(topic.times[-1]) for topic in dated.topics.values())
         raise DataError(
             f"nothing was measured from {used.start:g} s to {used.end:g} s; "
             f"the recording has 0 to {whole:.3f} s"
         )
-    return _Range(min(firsts), max(lasts))
+    return _Range(min(float(t[0]) for t in inside), max(float(t[-1]) for t in inside))
 
 
 def _signal(
-    signal: SignalConfig, source: _Dated, used: _Range, span: _Range, max_gap: float
+    signal: SignalConfig, topic: DatedTopic, used: _Range, span: _Range, max_gap: float
 ) -> MappedSignal:
     """Make one signal and check that it can be used."""
-    held = _is_held(signal, source.columns.msgtype)
+    held = _is_held(signal, topic.columns.msgtype)
     where = f"{signal.kind.value} {signal.name!r} ({signal.topic}, {signal.field})"
-    column = source.columns.paths.index(parse_field(signal.field))
-    times, raw = samples(source.columns, source.stamps, source.times, column, where)
+    column = topic.columns.paths.index(parse_field(signal.field))
+    times, raw = samples(topic, column, where)
     times, raw = _cut(times, raw, used, held=held)
     check_samples(times, raw, where, constant_allowed=signal.kind is SignalKind.ACTUATOR)
     gaps = unknown_intervals(times, span.start, span.end, max_gap, held=held)
@@ -233,56 +193,3 @@ def _cut(
         cut_times = np.concatenate([[used.start], cut_times])
         cut_values = np.concatenate([[values[before[-1]]], cut_values])
     return cut_times, cut_values
-
-
-def _quality(
-    recording: Recording, name: str, topic: str, source: _Dated, used: _Range, max_gap: float
-) -> TopicQuality:
-    times = source.times[used.contains(source.times)]
-    spacing = sampling(times, max_gap)
-    columns, stamps = source.columns, source.stamps
-    on_change = is_command(columns.msgtype, "") and published_on_change(times, max_gap)
-    return TopicQuality(
-        sequence=name,
-        topic=topic,
-        msgtype=columns.msgtype,
-        clock=stamps.clock.value,
-        messages=len(columns.log_ns),
-        promised=recording.topics[topic].promised,
-        rate=spacing.rate,
-        jitter=spacing.jitter,
-        gaps=0 if on_change else spacing.gaps,
-        longest_gap=spacing.longest_gap,
-        duplicates=stamps.duplicates,
-        backwards=stamps.backwards,
-    )
-
-
-def _warnings(
-    recording: Recording,
-    name: str,
-    quality: Sequence[TopicQuality],
-    controls: Sequence[MappedSignal],
-    span: _Range,
-) -> tuple[str, ...]:
-    """Say in sentences what a reader of the results should know about the recording."""
-    found = [f"{name}: {text}." for text in recording.warnings]
-    for topic in quality:
-        if topic.promised is not None and topic.messages != topic.promised:
-            found.append(
-                f"{name}: {topic.topic} was promised {topic.promised} messages by the bag "
-                f"and {topic.messages} were read."
-            )
-        if topic.clock == Clock.RECEIVE.value and topic.msgtype and is_command(topic.msgtype, ""):
-            found.append(
-                f"{name}: {topic.topic} is dated by its receive time, which includes the "
-                "recorder's queueing delay."
-            )
-    for control in controls:
-        unknown = sum(end - start for start, end in control.gaps)
-        if unknown > 0.0:
-            found.append(
-                f"{name}: actuator {control.name} is unknown for {unknown:.3g} of "
-                f"{span.end - span.start:.3g} s; these stretches are left out."
-            )
-    return tuple(found)

@@ -219,7 +219,7 @@ class McapStorage:
         if not self._complete:
             note = (
                 f"{self._path.name} was cut off (its end mark is missing); "
-                f"read up to byte {position} of {self._size}"
+                f"read up to byte {position} of {self._size}."
             )
             self.warnings[:] = [note]
 

@@ -181,7 +181,7 @@ class Rosbag1Storage:
     def _note_cut(self, position: int) -> None:
         note = (
             f"{self._path.name} was cut off (it has no index); "
-            f"read up to byte {position} of {self._size}"
+            f"read up to byte {position} of {self._size}."
         )
         self.warnings[:] = [note]
 

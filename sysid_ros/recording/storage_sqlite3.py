@@ -79,7 +79,7 @@ class Sqlite3Storage:
             path = Path(shutil.copy(path, folder))
             shutil.copy(log, folder)
             database = sqlite3.connect(path)
-            self.warnings.append(f"{self._path.name} was not closed; its write-ahead log was read")
+            self.warnings.append(f"{self._path.name} was not closed; its write-ahead log was read.")
         else:
             database = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
         self._stack.callback(database.close)

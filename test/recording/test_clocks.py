@@ -52,14 +52,31 @@ def test_header_stamps_that_were_never_filled_in() -> None:
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=40))
 def test_stamps_in_order(stamps) -> None:
     given_stamps = np.array(stamps)
-    ordered = put_in_order(Clock.HEADER, given_stamps)
-    assert ordered.ns.tolist() == sorted(set(stamps))
+    ordered = put_in_order(Clock.HEADER, given_stamps, "/a")
+    assert ordered.ns.tolist() == sorted(stamps)
     np.testing.assert_array_equal(given_stamps[ordered.rows], ordered.ns)
-    assert ordered.rows.tolist() == [stamps.index(stamp) for stamp in ordered.ns]
-    assert ordered.duplicates == len(stamps) - len(set(stamps))
+    assert sorted(ordered.rows) == list(range(len(stamps)))
+    assert ordered.unset == 0, "simulation time starts at zero"
+    for stamp in set(stamps):
+        of_equal = ordered.rows[ordered.ns == stamp]
+        assert of_equal.tolist() == sorted(of_equal), "the one received first comes first"
     assert ordered.backwards == sum(
         later < earlier for earlier, later in itertools.pairwise(stamps)
     )
+
+
+def test_stamps_that_jump_back_are_refused_not_sorted() -> None:
+    stamps = np.concatenate([np.arange(0, 5 * 10**9, 10**8), np.arange(0, 3 * 10**9, 10**8)])
+    with pytest.raises(DataError, match=r"/a: the header stamps jump back by 4.9 s after 4.900 s"):
+        put_in_order(Clock.HEADER, stamps, "/a")
+
+
+def test_stamps_that_were_not_yet_set() -> None:
+    stamps = 10**18 + np.arange(10)
+    stamps[[0, 4]] = 0
+    ordered = put_in_order(Clock.HEADER, stamps, "/a")
+    assert ordered.unset == 2
+    assert ordered.rows.tolist() == [1, 2, 3, 5, 6, 7, 8, 9]
 
 
 def test_offset_spread_and_drift() -> None:

@@ -32,7 +32,7 @@ def test_a_gap_and_the_delay_to_receipt(shared_data) -> None:
     info = describe(shared_data / "odd_bags" / "imu_tools" / "ardrone_imu.bag")
     imu = info.topics[0]
     assert imu.longest_gap == pytest.approx(0.999, abs=1e-3)
-    assert imu.gaps == 24, 'stamps taken from a wireless link come in bursts'
+    assert imu.gaps == 24, "stamps taken from a wireless link come in bursts"
     assert imu.delay is not None
     assert imu.delay.median == pytest.approx(0.5e-3, abs=0.5e-3)
 
@@ -45,7 +45,7 @@ def test_stamps_and_promises(arm, write_bag, form) -> None:
     info = describe(path)
     command, states = info.topics
     assert (command.messages, command.promised) == (50, 70)
-    assert info.warnings == ("the bag promises 170 messages, 150 were read",)
+    assert info.warnings == ("the bag promises 170 messages, 150 were read.",)
     assert "150 messages of 170 promised in" in str(info)
     assert states.delay is not None
     assert states.delay.median == pytest.approx(0.5e-3)

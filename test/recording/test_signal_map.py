@@ -86,7 +86,7 @@ def test_all_powered_servo_recordings_and_no_drop(shared_data) -> None:
 def test_clocks(arm, write_bag, form) -> None:
     path = write_bag(arm, form=form)
     stamped = mapped(path, COMMAND, SHOULDER)
-    assert stamped.start_ns == arm[0].log_ns - 500_000
+    assert stamped.start_ns == arm[0].log_ns - 500_000, "the first header stamp"
     # without a header the command is dated 0.6 ms later, by publish or else receive time
     assert stamped.controls[0].times[0] == pytest.approx(0.6e-3, abs=1e-12)
     assert stamped.quality[0].clock == ("publish" if form == "mcap" else "receive")
@@ -143,6 +143,45 @@ def test_names_in_any_order_and_shared_topics(joint_state, write_bag, arm) -> No
     )
     np.testing.assert_allclose(result.measured[0].values, np.sin(0.03 * np.arange(100)))
     assert len(result.measured[1].values) == len(entries) - 100
+
+
+def test_publishers_that_share_stamps_lose_nothing(joint_state, write_bag, arm) -> None:
+    """One topic, two publishers, other joints with the very same stamps."""
+    entries = []
+    for entry in arm:
+        if entry.topic == "/joint_states":
+            stamp = entry.message.header.stamp
+            stamp_ns = stamp.sec * 10**9 + stamp.nanosec
+            gripper = joint_state(stamp_ns, ["gripper"], [float(len(entries))])
+            entries += [entry, replace(entry, message=gripper, log_ns=entry.log_ns + 1)]
+    gripper = replace(SHOULDER, name="g", field="position[gripper]")
+    result = mapped(write_bag(entries), SHOULDER, gripper)
+    assert [len(signal.values) for signal in result.measured] == [100, 100]
+    assert result.quality[0].duplicates == 0
+    twice = [again for entry in arm for again in (entry, entry)]
+    result = mapped(write_bag(twice, "twice"), SHOULDER)
+    assert result.quality[0].duplicates == 100
+    assert len(result.measured[0].values) == 100
+
+
+def test_a_command_sent_before_the_first_measurement_is_in_force(arm, write_bag) -> None:
+    early = replace(arm[1], log_ns=arm[0].log_ns - 50 * 10**9)
+    late = replace(arm[-1], topic="/command", message=arm[1].message)
+    states = [entry for entry in arm if entry.topic == "/joint_states"]
+    result = mapped(write_bag([early, *states, late]), COMMAND, SHOULDER)
+    assert result.start_ns == arm[0].log_ns - 500_000
+    assert result.controls[0].times[0] == 0.0
+    assert result.controls[0].gaps == ()
+
+
+def test_clocks_that_differ_are_said(arm, write_bag) -> None:
+    for entry in arm:
+        if entry.topic == "/joint_states":
+            entry.message.header.stamp.nanosec += 200_000_000
+    path = write_bag(arm)
+    warning, *_ = mapped(path, COMMAND, SHOULDER).warnings
+    assert "header stamps of /joint_states lie 0.199 s after their receipt" in warning
+    assert mapped(path, SHOULDER, ELBOW).warnings == (), "nothing to compare them with"
 
 
 def without(entries, topic, start, stop):

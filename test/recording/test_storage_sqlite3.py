@@ -58,7 +58,7 @@ def test_the_write_ahead_log_of_a_killed_recorder_is_read(arm, write_bag, tmp_pa
     assert "bag.db3-wal" in before
     with open_recording(killed) as recording:
         assert sum(1 for _ in recording.messages()) == len(arm) + 1
-        assert recording.warnings == ("bag.db3 was not closed; its write-ahead log was read",)
+        assert recording.warnings == ("bag.db3 was not closed; its write-ahead log was read.",)
     assert sorted(entry.name for entry in killed.iterdir()) == before
 
 
