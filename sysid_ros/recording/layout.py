@@ -28,9 +28,11 @@ _NANOSECONDS = 1_000_000_000
 
 def stack_messages(messages: Sequence[bytes]) -> Rows:
     """Stack messages of equal length as (n, words) rows, each filled up to whole words."""
-    filler = bytes(-len(messages[0]) % _WORD)
+    length = len(messages[0])
+    filler = bytes(-length % _WORD)
     joined = filler.join(messages) + filler
-    return np.frombuffer(joined, np.uint64).reshape(len(messages), -1)
+    words = (length + len(filler)) // _WORD
+    return np.frombuffer(joined, np.uint64).reshape(len(messages), words)
 
 
 @dataclass(frozen=True)

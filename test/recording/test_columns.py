@@ -193,6 +193,8 @@ def test_messages_that_do_not_fit_their_type(ros2) -> None:
     reader = FieldReader.of_type("std_msgs/msg/Float64MultiArray", "cdr", types, path)
     with pytest.raises(BagError, match=r"/topic: .*bytes does not fit the definition"):
         decode(reader, [b"\0\1\0\0" + struct.pack("<III", 0, 0, 1000)])
+    with pytest.raises(BagError, match="starts with nothing, which is not plain CDR"):
+        decode(reader, [b"", b""])
     with pytest.raises(BagError, match="starts with 09010000, which is not plain CDR"):
         decode(reader, [b"\x09\1\0\0"])
     unknown = FieldReader.of_type(
