@@ -123,7 +123,10 @@ def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
         validation=validation,
         noise=_noise(experiment),
         quality=tuple(row for read in reads for row in read.mapped.quality),
-        warnings=_undriven(experiment, models),
+        warnings=(
+            *_undriven(experiment, models),
+            *(warning for read in reads for warning in read.mapped.warnings),
+        ),
         hashes=hashes,
     )
 
