@@ -17,8 +17,9 @@ import pytest
 from pendulum_experiment import TRUE, write_pendulum_bag, write_pendulum_experiment
 
 import sysid_ros
-from sysid_ros import cli
-from sysid_ros.cli import EXIT_ABORTED, EXIT_INTERNAL, EXIT_USAGE, main
+from sysid_ros.cli import EXIT_ABORTED, EXIT_INTERNAL, main
+from sysid_ros.commands import common, demo
+from sysid_ros.commands.common import EXIT_USAGE
 from sysid_ros.errors import ErrorCode
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -312,7 +313,7 @@ def test_internal_errors_are_one_line_or_a_traceback(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(cli, "load_experiment", broken)
+    monkeypatch.setattr(common, "load_experiment", broken)
     assert main(["fit", "a.yaml"]) == EXIT_INTERNAL
     assert capsys.readouterr().err == (
         "sysid_ros: internal error: ZeroDivisionError: a bug; run with --debug for more\n"
@@ -386,7 +387,7 @@ def test_a_reader_that_stops_early_is_no_error(experiment: Path) -> None:
 def test_the_demo_says_what_it_lacks(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cli, "find_spec", lambda name: None)
+    monkeypatch.setattr(demo, "find_spec", lambda name: None)
     assert main(["demo"]) == EXIT_USAGE
     assert "the demo needs ROS 2, but there is no Python module rclpy" in capsys.readouterr().err
 

@@ -1,0 +1,79 @@
+"""What the commands share: their arguments, reading the experiment file, complaining."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+from sysid_ros.errors import ExperimentError
+from sysid_ros.experiment import load_experiment
+from sysid_ros.experiment.schema import Experiment
+
+EXIT_USAGE = 64
+
+
+# What a command registers itself with: ``add_parser`` of argparse's sub-parsers.
+AddParser = Callable[..., argparse.ArgumentParser]
+
+
+class Parser(argparse.ArgumentParser):
+    """Ends with a status of its own on wrong usage: argparse's 2 means an invalid model here."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong, and exit.
+
+        Raises:
+          SystemExit: With status ``EXIT_USAGE``.
+        """
+        self.print_usage(sys.stderr)
+        complain(f"{message}; try --help")
+        raise SystemExit(EXIT_USAGE)
+
+
+def debug_arguments() -> argparse.ArgumentParser:
+    """The parent parser of every command."""
+    parser = Parser(add_help=False)
+    parser.add_argument("--debug", action="store_true", help="show tracebacks of internal errors")
+    return parser
+
+
+def experiment_arguments() -> argparse.ArgumentParser:
+    """The parent parser of commands that read an experiment file."""
+    parser = Parser(add_help=False)
+    parser.add_argument("experiment", metavar="EXPERIMENT", help="experiment file (YAML)")
+    parser.add_argument(
+        "--data", type=Path, metavar="DIR", help="where bags are found (and models, as second)"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="override a setting, such as fit.max_iterations=20; may be repeated",
+    )
+    return parser
+
+
+def experiment_of(options: argparse.Namespace) -> Experiment:
+    """The experiment named on the command line, with its overrides.
+
+    Raises:
+      ExperimentError: The file is invalid, or ``--data`` is no folder.
+    """
+    if options.data is not None and not options.data.is_dir():
+        raise ExperimentError(f"--data {options.data}: there is no such folder")
+    return load_experiment(options.experiment, overrides=options.set)
+
+
+def from_shell(bag: str) -> str:
+    """A bag named on the command line is first of all a path from the current folder."""
+    path = Path(bag).expanduser()
+    return str(path.absolute()) if path.exists() else bag
+
+
+def complain(text: str) -> None:
+    """Print a sentence to standard error."""
+    print(f"sysid_ros: {text}", file=sys.stderr)

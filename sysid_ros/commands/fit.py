@@ -1,0 +1,79 @@
+"""``sysid_ros fit``: fit an experiment and write a result folder."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import nullcontext
+from pathlib import Path
+
+from sysid_ros.commands.common import (
+    AddParser,
+    complain,
+    debug_arguments,
+    experiment_arguments,
+    experiment_of,
+    from_shell,
+)
+from sysid_ros.errors import ErrorCode
+from sysid_ros.experiment import check_fittable, with_bags, with_overrides
+from sysid_ros.interrupt import StopRequest
+
+
+def register(add_parser: AddParser) -> None:
+    """Declare the command and its arguments."""
+    parser = add_parser(
+        "fit", parents=[experiment_arguments(), debug_arguments()], help=_run.__doc__
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="where the result folder goes (experiment's)"
+    )
+    parser.add_argument(
+        "--bag",
+        action="append",
+        default=[],
+        metavar="BAG",
+        help="fit this recording too; may be repeated",
+    )
+    parser.add_argument("--threads", type=int, metavar="N", help="how many threads to simulate on")
+    parser.add_argument("--json", action="store_true", help="print result.json instead of tables")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Fit an experiment's parameters and write a result folder."""
+    experiment = experiment_of(options)
+    if options.threads is not None:
+        experiment = with_overrides(experiment, [f"fit.threads={options.threads}"])
+    experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag])
+    check_fittable(experiment)
+
+    from sysid_ros.pipeline import run_experiment
+    from sysid_ros.sysid.fit_result import FitStatus
+    from sysid_ros.terminal import FitProgress, print_outcome
+
+    progress = FitProgress(experiment.fit.max_iterations)
+    stop = StopRequest(
+        lambda: progress.note("stopping; the best parameters so far are kept (again: abort)")
+    )
+    with nullcontext() if options.quiet else progress, stop:
+        report = run_experiment(
+            experiment,
+            data_dir=options.data,
+            output_dir=options.output or Path(experiment.output),
+            on_iteration=(lambda step: None) if options.quiet else progress.iteration,
+            should_stop=stop.requested,
+            on_stage=(lambda text: None) if options.quiet else progress.stage,
+        )
+    if options.json:
+        print((report.result_dir / "result.json").read_text(encoding="utf-8"))
+    elif not options.quiet:
+        print_outcome(report.outcome)
+        print(f"results: {report.result_dir}")
+        if report.report_file is not None:
+            print(f"report:  {report.report_file}")
+    status = report.outcome.fit.status
+    if status is FitStatus.CANCELED:
+        complain(f"stopped by request; the best parameters so far are in {report.result_dir}")
+        return int(ErrorCode.CANCELED)
+    return int(ErrorCode.NONE if status is FitStatus.CONVERGED else ErrorCode.NOT_CONVERGED)

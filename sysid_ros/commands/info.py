@@ -1,0 +1,26 @@
+"""``sysid_ros info``: say what is in a bag."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from sysid_ros.commands.common import AddParser, debug_arguments
+
+
+def register(add_parser: AddParser) -> None:
+    """Declare the command and its arguments."""
+    parser = add_parser("info", parents=[debug_arguments()], help=_run.__doc__)
+    parser.add_argument("bag", type=Path, metavar="BAG", help="a bag's folder or file")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Say what is in a bag."""
+    from sysid_ros.recording.info import describe
+
+    info = describe(options.bag)
+    print(json.dumps(info.to_dict(), indent=2, allow_nan=False) if options.json else info)
+    return 0

@@ -1,0 +1,45 @@
+"""``sysid_ros report``: write a result's report anew, or compare results."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from sysid_ros.commands.common import AddParser, debug_arguments
+
+
+def register(add_parser: AddParser) -> None:
+    """Declare the command and its arguments."""
+    parser = add_parser("report", parents=[debug_arguments()], help=_run.__doc__)
+    parser.add_argument(
+        "result_dirs", type=Path, nargs="+", metavar="RESULT_DIR", help="one or several results"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="the page (parser.html in the folder; comparison.html for several)",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Write a result folder's report.html anew, or a page that compares several results."""
+    from sysid_ros.report import render_comparison, render_report
+    from sysid_ros.results import read_results
+    from sysid_ros.results.folder import replace_file
+
+    folders = list(dict.fromkeys(folder.resolve() for folder in options.result_dirs))
+    ambiguous = len({folder.name for folder in folders}) < len(folders)
+    outcomes = {
+        str(folder) if ambiguous else folder.name: read_results(folder) for folder in folders
+    }
+    if len(folders) == 1:
+        page = options.output or folders[0] / "report.html"
+        text = render_report(next(iter(outcomes.values())))
+    else:
+        page = options.output or Path("comparison.html")
+        text = render_comparison(outcomes)
+    replace_file(page, text.encode("utf-8"))
+    print(page)
+    return 0
