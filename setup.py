@@ -55,7 +55,7 @@ setup(
         "rosbags>=0.10",
         "scipy>=1.11",
     ],
-    extras_require={"test": ["hypothesis", "pytest"]},
+    extras_require={"test": ["hypothesis", "mujoco[sysid]", "pytest"]},
     entry_points={
         "console_scripts": [
             "sysid_ros = sysid_ros.cli:main",

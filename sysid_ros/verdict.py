@@ -45,6 +45,22 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share < 0.99 else f"{100 * share:.3g} %"
 
 
+def result_warnings(result: FitResult) -> tuple[str, ...]:
+    """What a careful reader must know about the fit itself: its end, and what it leaves open."""
+    found = []
+    if result.status is not FitStatus.CONVERGED:
+        found.append(f"The fit did not converge: {result.message}.")
+    found += [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable]
+    found += [
+        f"{p.name} is {flag}: no interval is claimed; the data may want it further out, or "
+        "something the model lacks is being absorbed."
+        for p in result.parameters
+        for flag in p.flags
+        if flag.startswith("at ")
+    ]
+    return tuple(found)
+
+
 def warnings(
     experiment: Experiment, result: FitResult, training: Score, validation: Score | None
 ) -> tuple[str, ...]:
@@ -59,17 +75,7 @@ def warnings(
     Returns:
       Sentences.
     """
-    found = []
-    if result.status is not FitStatus.CONVERGED:
-        found.append(f"The fit did not converge: {result.message}.")
-    found += [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable]
-    found += [
-        f"{p.name} is {flag}: no interval is claimed; the data may want it further out, or "
-        "something the model lacks is being absorbed."
-        for p in result.parameters
-        for flag in p.flags
-        if flag.startswith("at ")
-    ]
+    found = [*result_warnings(result)]
     if validation is None:
         found.append("Nothing was held out, so an overfit would not show; add a validation bag.")
     elif validation.rmse_all > 2.0 * training.rmse_all:

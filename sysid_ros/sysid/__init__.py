@@ -5,6 +5,8 @@ A script written for ``from mujoco import sysid`` runs with ``from sysid_ros imp
 
 from sysid_ros.sysid.attributes import lookup as lookup
 from sysid_ros.sysid.body_modifiers import apply_body_inertia as apply_body_inertia
+from sysid_ros.sysid.default_report import Report as Report
+from sysid_ros.sysid.default_report import default_report as default_report
 from sysid_ros.sysid.default_signals import (
     construct_ts_from_defaults as construct_ts_from_defaults,
 )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.sysid.fit_result import ParameterEstimate
 from sysid_ros.sysid.parameter import Parameter
+from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import WindowedProblem
 from sysid_ros.sysid.solver import Solution, eliminate_starts
 from sysid_ros.sysid.uncertainty import (
@@ -20,6 +23,26 @@ from sysid_ros.sysid.uncertainty import (
 FloatArray = npt.NDArray[np.float64]
 
 BOUND_MARGIN = 1e-4  # share of the bounds' width within which a value counts as at the bound
+
+
+class Bounded(Protocol):
+    """Parameters at their start, with what their estimates are judged against."""
+
+    @property
+    def params(self) -> ParameterDict:
+        """The parameters, at their initial values."""
+
+    @property
+    def lower(self) -> FloatArray:
+        """Lower bounds of the free scalars, (p,)."""
+
+    @property
+    def upper(self) -> FloatArray:
+        """Upper bounds of the free scalars, (p,)."""
+
+    @property
+    def scale(self) -> FloatArray:
+        """A typical magnitude of each free scalar, (p,)."""
 
 
 def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) -> Covariance:
@@ -47,7 +70,7 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
     )
 
 
-def bounds_width(problem: WindowedProblem) -> FloatArray:
+def bounds_width(problem: Bounded) -> FloatArray:
     """Distance of the bounds, or the magnitude of a parameter without finite ones."""
     width = problem.upper - problem.lower
     return np.where(np.isfinite(width) & (width > 0.0), width, problem.scale)
@@ -60,7 +83,7 @@ def _units(parameter: Parameter) -> list[str]:
 
 
 def estimates(
-    problem: WindowedProblem, theta: FloatArray, uncertainty: Covariance
+    problem: Bounded, theta: FloatArray, uncertainty: Covariance
 ) -> tuple[ParameterEstimate, ...]:
     """One estimate per free scalar parameter.
 

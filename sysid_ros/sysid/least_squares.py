@@ -127,7 +127,7 @@ def minimize_scipy(
         **settings,
     )
     steps = len(objective.history)
-    if not steps or not np.array_equal(objective.history[-1][1][objective.free], found.x):
+    if not steps or not np.array_equal(objective.history[-1].values[objective.free], found.x):
         gradient = _free_gradient(found.grad, found.x, objective.bounds)
         objective.report(steps, found.x, float(found.cost), float(np.linalg.norm(gradient)))
     return Minimum(

@@ -43,7 +43,7 @@ class Objective:
       best_x: All components at the lowest cost so far.
       best_cost: That cost.
       best_residual: The residual there.
-      history: Cost and all components before each step, and at the end.
+      history: The start and every accepted step, with all components.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Objective:
         self.best_x = params.as_vector()
         self.best_cost = np.inf
         self.best_residual: FloatArray = np.empty(0)
-        self.history: list[tuple[float, FloatArray]] = []
+        self.history: list[Iteration] = []
         self._started = time.monotonic()
         self._residual_fn = residual_fn
         self._params = params
@@ -122,18 +122,17 @@ class Objective:
 
     def report(self, iteration: int, x: FloatArray, cost: float, gradient_norm: float) -> None:
         """Note one accepted step and tell the user's callback about it."""
-        self.history.append((float(cost), self.expanded(x)))
+        step = Iteration(
+            iteration,
+            float(cost),
+            float(gradient_norm),
+            tuple(self._params.scalar_names()),
+            self.expanded(x),
+            self.elapsed,
+        )
+        self.history.append(step)
         if self._callback is not None:
-            self._callback(
-                Iteration(
-                    iteration,
-                    float(cost),
-                    float(gradient_norm),
-                    tuple(self._params.scalar_names()),
-                    self.expanded(x),
-                    self.elapsed,
-                )
-            )
+            self._callback(step)
 
     def _check_budgets(self, columns: int) -> None:
         if self._should_stop is not None and self._should_stop():

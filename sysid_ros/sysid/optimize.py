@@ -68,7 +68,8 @@ def optimize(
     Returns:
       The identified parameters and a result with x, cost, fun (residual), jac, grad, status (a
       :class:`FitStatus`), success, message, iterations (nit), evaluations (nfev), jacobians
-      (njev), elapsed (s) and extras (objective and candidate per step).
+      (njev), elapsed (s), trace (an :class:`Iteration` per step) and extras (objective and
+      candidate per step, as the reference has them).
 
     Raises:
       ParameterError: An unknown optimizer or loss, or a start outside its bounds.
@@ -174,9 +175,10 @@ def _result(objective: Objective, minimum: Minimum) -> scipy.optimize.OptimizeRe
         njev=minimum.jacobians,
         elapsed=objective.elapsed,
         extras={
-            "objective": [cost for cost, _ in objective.history],
-            "candidate": [candidate for _, candidate in objective.history],
+            "objective": [step.cost for step in objective.history],
+            "candidate": [step.values for step in objective.history],
         },
+        trace=tuple(objective.history),
     )
 
 

@@ -290,6 +290,6 @@ def test_inertia_coordinates_equal_the_references():
 
 def test_every_name_of_the_reference_is_there():
     names = [name for name in dir(reference) if not name.startswith("_")]
-    modules = {"model_modifier", "parameter", "signal_modifier", "default_report", "report"}
+    modules = {"model_modifier", "parameter", "signal_modifier", "report"}
     absent = [name for name in names if not hasattr(sysid, name) and name not in modules]
     assert not absent

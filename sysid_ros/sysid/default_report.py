@@ -1,0 +1,96 @@
+"""The report of a library result, in one call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import scipy.optimize
+
+from sysid_ros.errors import OutputError
+from sysid_ros.sysid.atomic import write_text
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.residual_function import ResidualFunction
+from sysid_ros.sysid.trajectory import ModelSequences
+
+if TYPE_CHECKING:
+    from sysid_ros.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report that can be shown, written, or taken apart.
+
+    Attributes:
+      outcome: Everything the report shows, as data.
+    """
+
+    outcome: Outcome
+
+    def build(self) -> str:
+        """The report as one HTML document that loads nothing."""
+        # The library can be used without the packages that render reports.
+        from sysid_ros.report import render_report
+
+        return render_report(self.outcome)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the document to the file ``path``.
+
+        Raises:
+          OutputError: It cannot be written.
+        """
+        write_text(Path(path), self.build())
+
+
+def default_report(
+    models_sequences: Sequence[ModelSequences],
+    initial_params: ParameterDict,
+    opt_params: ParameterDict,
+    residual_fn: ResidualFunction,
+    opt_result: scipy.optimize.OptimizeResult,
+    title: str = "SysID",
+    save_path: str | os.PathLike[str] | None = None,
+    build_model: Any = None,
+    generate_videos: bool = True,
+) -> Report:
+    """Report what :func:`sysid_ros.sysid.optimize` found.
+
+    Measured, initial and fitted signals, parameters with intervals and bounds, correlations, what
+    the data leaves open, and how the optimizer went.
+
+    Args:
+      models_sequences: The models with their recordings, as ``residual_fn`` has them.
+      initial_params: Parameters before the fit.
+      opt_params: Parameters after it.
+      residual_fn: The function that was minimized.
+      opt_result: What ``optimize`` returned.
+      title: The report's title.
+      save_path: A folder, made where it does not exist, to write ``report.html`` into.
+      build_model: Accepted as in ``mujoco.sysid``; the residual function knows its models.
+      generate_videos: Accepted as in ``mujoco.sysid``; :func:`render_rollout` draws runs.
+
+    Returns:
+      The report: ``build()`` gives its HTML, ``save(path)`` writes it.
+
+    Raises:
+      OutputError: The folder or the file cannot be written.
+    """
+    from sysid_ros.library_outcome import library_outcome
+
+    report = Report(
+        library_outcome(
+            models_sequences, initial_params, opt_params, residual_fn, opt_result, title
+        )
+    )
+    if save_path is not None:
+        folder = Path(save_path)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot write to {folder}: {error.strerror}") from error
+        report.save(folder / "report.html")
+    return report
