@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.recording.quality import TopicQuality
+from sysid_ros.sysid.bias_check import BiasCheck
 from sysid_ros.sysid.fit_result import FitResult
 
 FloatArray = npt.NDArray[np.float64]
@@ -69,3 +70,4 @@ class Outcome:
     verdict: str  # one plain sentence: can this be trusted, and what changed
     warnings: tuple[str, ...]  # plain sentences, most important first
     provenance: Mapping[str, str]  # versions, hashes of inputs, command, experiment text
+    bias: BiasCheck | None = None  # what other settings would have found, where asked for

@@ -21,9 +21,10 @@ from sysid_ros.experiment.schema import Experiment
 from sysid_ros.outcome import Outcome
 from sysid_ros.results import StartState, check_writable, write_results
 from sysid_ros.scoring import ScoringSettings, WindowErrors, open_loop_errors, score, traces
+from sysid_ros.sysid.bias_check import BiasCheck, bias_check, flagged
 from sysid_ros.sysid.candidate import CandidateBuilder
 from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.fit_result import FitResult, Iteration
+from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.verdict import verdict, warnings
 
@@ -75,17 +76,31 @@ def run_experiment(
     stage("reading recordings")
     dataset = load_dataset(experiment, data_dir)
     params = build_parameters(experiment, dataset.training.groups[0].spec)
+    known = SignalNoise(dataset.noise, dataset.training.excluded)
     stage("fitting")
     result = fit(
         dataset.training.groups,
         params,
         _fit_settings(experiment),
-        known=SignalNoise(dataset.noise, dataset.training.excluded),
+        known=known,
         on_iteration=on_iteration,
         should_stop=should_stop,
     )
+    bias = None
+    if experiment.fit.bias_check and result.status is not FitStatus.CANCELED:
+        stage("checking for bias")
+        bias = bias_check(
+            dataset.training.groups,
+            params,
+            result,
+            _fit_settings(experiment),
+            known=known,
+            should_stop=should_stop,
+            on_refit=lambda change: stage(f"checking for bias: {change}"),
+        )
+        result = flagged(result, bias)
     stage("scoring")
-    outcome = _outcome(experiment, dataset, params, result)
+    outcome = _outcome(experiment, dataset, params, result, bias)
     stage("writing results")
     files = write_results(
         outcome,
@@ -108,11 +123,16 @@ def _fit_settings(experiment: Experiment) -> FitSettings:
         time_limit=experiment.fit.time_limit,
         threads=experiment.fit.threads,
         intervals=experiment.fit.intervals,
+        landscapes=experiment.fit.landscapes,
     )
 
 
 def _outcome(
-    experiment: Experiment, dataset: Dataset, params: ParameterDict, result: FitResult
+    experiment: Experiment,
+    dataset: Dataset,
+    params: ParameterDict,
+    result: FitResult,
+    bias: BiasCheck | None,
 ) -> Outcome:
     values = np.array([parameter.value for parameter in result.parameters])
 
@@ -141,8 +161,13 @@ def _outcome(
         sequences=sequences,
         quality=dataset.quality,
         verdict=verdict(result, training, validation),
-        warnings=(*dataset.warnings, *warnings(experiment, result, training, validation)),
+        warnings=(
+            *dataset.warnings,
+            *warnings(experiment, result, training, validation),
+            *(bias.sentences() if bias is not None else ()),
+        ),
         provenance=_provenance(experiment, dataset),
+        bias=bias,
     )
 
 

@@ -6,7 +6,9 @@ import numpy as np
 
 from sysid_ros.outcome import FloatArray, Outcome, Score, SequenceFit, SignalFit
 from sysid_ros.recording.quality import TopicQuality
+from sysid_ros.sysid.bias_check import BiasCheck, Refit
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration, ParameterEstimate
+from sysid_ros.sysid.landscape import Landscape
 
 NAMES = ("shoulder_armature", "shoulder_damping", "elbow_damping", "link2_mass")
 
@@ -43,6 +45,7 @@ def outcome(
             "version sysid_ros": "0.1.0",
             "sha256 trajectory_00": "ab" * 32,
         },
+        bias=bias(),
     )
 
 
@@ -91,6 +94,35 @@ def fit_result(rng: np.random.Generator) -> FitResult:
         singular_values=np.array([10.0, 3.0, 0.5, 1e-4]),
         unidentifiable=("shoulder_armature rises while link2_mass falls",),
         optimizer="mujoco",
+        landscapes=(_landscape(),),
+    )
+
+
+def _landscape() -> Landscape:
+    """A valley across two parameters, with a corner that cannot be simulated."""
+    x, y = np.linspace(0.0011, 0.0032, 9), np.linspace(0.3, 0.8, 7)
+    cost = (
+        12.25 + 1e4 * (x / 0.00213 + y[:, None] / 0.55 - 2.0) ** 2 + 10.0 * (x / 0.00213 - 1) ** 2
+    )
+    cost[0, 0] = np.inf
+    return Landscape(NAMES[0], NAMES[3], x, y, cost, (0.00213, 0.55))
+
+
+def bias() -> BiasCheck:
+    """A check in which the time step moves one parameter, and nothing else matters."""
+    values = np.array([0.00213, 0.0, 0.0231, 0.55])
+    half_widths = np.array([4.4e-5, np.nan, 8.8e-4, np.nan])
+    finer = values + np.array([1e-4, 0.0, 1e-4, 0.01])
+    return BiasCheck(
+        names=NAMES,
+        units=("kg m^2", "N m s/rad", "N m s/rad", "kg"),
+        values=values,
+        half_widths=half_widths,
+        refits=(
+            Refit("half the time step", finer, half_widths, FitStatus.CONVERGED),
+            Refit("windows of 0.5 s", values, 2.0 * half_widths, FitStatus.MAX_ITERATIONS),
+            Refit("a velocity filter of 15 Hz", values, half_widths, FitStatus.CONVERGED),
+        ),
     )
 
 

@@ -35,6 +35,11 @@ def register(add_parser: AddParser) -> None:
         help="fit this recording too; may be repeated",
     )
     parser.add_argument("--threads", type=int, metavar="N", help="how many threads to simulate on")
+    parser.add_argument(
+        "--bias-check",
+        action="store_true",
+        help="refit with half the time step, other windows and another filter",
+    )
     parser.add_argument("--json", action="store_true", help="print result.json instead of tables")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(run=_run)
@@ -45,6 +50,8 @@ def _run(options: argparse.Namespace) -> int:
     experiment = experiment_of(options)
     if options.threads is not None:
         experiment = with_overrides(experiment, [f"fit.threads={options.threads}"])
+    if options.bias_check:
+        experiment = with_overrides(experiment, ["fit.bias_check=true"])
     experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag])
     check_fittable(experiment)
 

@@ -225,7 +225,14 @@ class FitConfig:
         default=0.1, metadata=rule("s; longer gaps in a signal are masked, never bridged", above=0)
     )
     bias_check: bool = key(
-        default=False, metadata=rule("refit with other settings and flag what moves")
+        default=False,
+        metadata=rule(
+            "refit with half the time step, other windows and another filter; flag what moves"
+        ),
+    )
+    landscapes: int = key(
+        default=1,
+        metadata=rule("pairs of parameters to map the cost around the optimum for", minimum=0),
     )
 
 

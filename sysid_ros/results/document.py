@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sysid_ros.outcome import Outcome, Score
+from sysid_ros.sysid.bias_check import BiasCheck
 from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
 
 FORMAT = 1
@@ -58,6 +59,8 @@ def document_from(outcome: Outcome) -> dict[str, Any]:
         },
         "singular_values": fit.singular_values,
         "covariance": fit.covariance,
+        "landscapes": [asdict(landscape) for landscape in fit.landscapes],
+        "bias_check": _bias(outcome.bias),
     }
 
 
@@ -98,6 +101,27 @@ def iteration_entry(step: Iteration) -> dict[str, Any]:
         "gradient_norm": step.gradient_norm,
         "elapsed": step.elapsed,
         "values": step.values,
+    }
+
+
+def _bias(check: BiasCheck | None) -> dict[str, Any] | None:
+    if check is None:
+        return None
+    return {
+        "names": check.names,
+        "units": check.units,
+        "values": check.values,
+        "half_widths": check.half_widths,
+        "refits": [
+            {
+                "change": refit.change,
+                "values": refit.values,
+                "half_widths": refit.half_widths,
+                "status": refit.status.value,
+                "moved": check.moved(refit),
+            }
+            for refit in check.refits
+        ],
     }
 
 

@@ -16,6 +16,7 @@ from sysid_ros.recording.quality import TopicQuality
 from sysid_ros.results.document import FORMAT, HASH_PREFIX, VERSION_PREFIX
 from sysid_ros.results.result_folder import RESIDUALS, RESULT
 from sysid_ros.results.signals_file import read_signals
+from sysid_ros.sysid.bias_check import BiasCheck, Refit
 from sysid_ros.sysid.fit_result import (
     FitResult,
     FitStatus,
@@ -23,6 +24,7 @@ from sysid_ros.sysid.fit_result import (
     Iteration,
     ParameterEstimate,
 )
+from sysid_ros.sysid.landscape import Landscape
 
 
 class ResultError(SysidError):
@@ -57,6 +59,7 @@ def read_results(folder: str | os.PathLike[str]) -> Outcome:
             verdict=document["verdict"],
             warnings=tuple(document["warnings"]),
             provenance=_provenance(document),
+            bias=_bias(document.get("bias_check")),
         )
     except SysidError:
         raise
@@ -97,6 +100,41 @@ def _fit(document: Mapping[str, Any]) -> FitResult:
         singular_values=_array(document["singular_values"], (-1,)),
         unidentifiable=tuple(document["unidentifiable"]),
         optimizer=document["optimizer"],
+        landscapes=tuple(_landscape(entry) for entry in document.get("landscapes", ())),
+    )
+
+
+def _landscape(entry: Mapping[str, Any]) -> Landscape:
+    x, y = (_array(entry[axis], (-1,)) for axis in ("x", "y"))
+    cost = _array(entry["cost"], (len(y), len(x)))
+    first, second = entry["optimum"]
+    return Landscape(
+        x_name=entry["x_name"],
+        y_name=entry["y_name"],
+        x=x,
+        y=y,
+        cost=np.where(np.isnan(cost), np.inf, cost),
+        optimum=(_number(first), _number(second)),
+    )
+
+
+def _bias(entry: Mapping[str, Any] | None) -> BiasCheck | None:
+    if entry is None:
+        return None
+    return BiasCheck(
+        names=tuple(entry["names"]),
+        units=tuple(entry["units"]),
+        values=_array(entry["values"], (-1,)),
+        half_widths=_array(entry["half_widths"], (-1,)),
+        refits=tuple(
+            Refit(
+                refit["change"],
+                _array(refit["values"], (-1,)),
+                _array(refit["half_widths"], (-1,)),
+                FitStatus(refit["status"]),
+            )
+            for refit in entry["refits"]
+        ),
     )
 
 

@@ -17,6 +17,8 @@ from sysid_ros.sysid.inertia import InertiaType as InertiaType
 from sysid_ros.sysid.inertia_parameter import body_inertia_param as body_inertia_param
 from sysid_ros.sysid.initial_state import create_initial_state as create_initial_state
 from sysid_ros.sysid.intervals import calculate_intervals as calculate_intervals
+from sysid_ros.sysid.landscape import Landscape as Landscape
+from sysid_ros.sysid.landscape import landscape as landscape
 from sysid_ros.sysid.model_modifier import apply_dgain as apply_dgain
 from sysid_ros.sysid.model_modifier import apply_param_modifiers as apply_param_modifiers
 from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec as apply_param_modifiers_spec

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sysid_ros.errors import DataError
 from sysid_ros.sysid.backends import minimize_with
 from sysid_ros.sysid.estimates import bounds_width, estimates, uncertainty_of
+from sysid_ros.sysid.fit_landscape import landscapes_of
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
 from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
@@ -46,6 +47,7 @@ class FitSettings:
       time_limit: Seconds at most, or ``None``.
       threads: Simulation threads, ``None`` for one per core.
       intervals: ``clustered`` or ``white``.
+      landscapes: For how many pairs of parameters to map the cost around the optimum.
     """
 
     window_length: float | None = 1.0
@@ -57,6 +59,7 @@ class FitSettings:
     time_limit: float | None = None
     threads: int | None = None
     intervals: str = "clustered"
+    landscapes: int = 0
 
 
 @dataclass(frozen=True)
@@ -216,6 +219,7 @@ class _Fit:
                 bounds_width(problem),
             ),
             optimizer=self._settings.optimizer,
+            landscapes=landscapes_of(problem, solution, uncertainty, self._settings.landscapes),
         )
 
     def _initial_cost(self, solution: Solution) -> float:

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.stats
 
+from sysid_ros.sysid.landscape import Landscape
+
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -81,6 +83,7 @@ class FitResult:
     singular_values: FloatArray  # of the Jacobian with columns scaled by the bounds
     unidentifiable: tuple[str, ...]  # combinations of parameters the data leaves open, in words
     optimizer: str
+    landscapes: tuple[Landscape, ...] = ()  # around the optimum, for the most entangled pairs
 
     def __getitem__(self, name: str) -> ParameterEstimate:
         """The estimate called ``name``; KeyError lists the names there are."""

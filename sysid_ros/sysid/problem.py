@@ -119,6 +119,12 @@ class WindowedProblem:
         """All windows, in the order of a point's starts."""
         return tuple(window for group in self.groups for window in group.windows)
 
+    def with_groups(self, groups: Sequence[ModelGroup]) -> WindowedProblem:
+        """The same problem over other windows of the same models."""
+        return WindowedProblem(
+            groups, self.params, self._rollouts, loss=self.loss, noise=self.noise
+        )
+
     def initial_point(self) -> Point:
         """The parameters' current values, and starts as measured."""
         return Point(self.params.as_vector(), tuple(np.zeros(w.n_start) for w in self.windows))
