@@ -37,6 +37,7 @@ setup(
         "sysid_ros.report.svg",
         "sysid_ros.results",
         "sysid_ros.sysid",
+        "sysid_ros.sysid.sensitivity",
     ],
     package_data={"sysid_ros": ["py.typed"], "sysid_ros.report": ["templates/*"]},
     data_files=[
@@ -49,6 +50,7 @@ setup(
         "Jinja2>=3.0",
         "mcap>=1.1",
         "mujoco>=3.3",
+        "numba>=0.58",
         "numpy>=1.26",
         "PyYAML>=5.4",
         "rich>=11.2",

@@ -124,6 +124,7 @@ def _fit_settings(experiment: Experiment) -> FitSettings:
         threads=experiment.fit.threads,
         intervals=experiment.fit.intervals,
         landscapes=experiment.fit.landscapes,
+        engine=experiment.fit.engine,
     )
 
 

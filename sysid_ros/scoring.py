@@ -86,7 +86,9 @@ def open_loop_errors(
             )
             for sequences in models_sequences
         ]
-        problem = WindowedProblem(groups, params, rollouts, loss=loss_named("linear"), noise={})
+        problem = WindowedProblem(
+            groups, params, rollouts, loss=loss_named("linear"), noise={}, engine="reference"
+        )
         start = problem.initial_point()
         before = problem.residuals(start)
         after = problem.residuals(Point(fitted, start.starts))

@@ -30,6 +30,7 @@ STAMPS = VENV / "stamps"
 LOG = VENV / "setup.log"
 PYTHON = VENV / "bin" / "python"
 INTERFACES = ROOT / "sysid_ros_interfaces"
+SENSITIVITY = ROOT / "sysid_ros" / "sysid" / "sensitivity"
 WHEELS_FIX = ROOT / "tools" / "ros_wheels.cmake"
 
 
@@ -93,7 +94,13 @@ def stages(*, ros: bool) -> tuple[Stage, ...]:
         _hash([wheels.inputs], [ROOT / "setup.py", ROOT / "setup.cfg", ROOT / "package.xml"]),
         _install_package,
     )
-    return (wheels, interfaces, package) if ros else (wheels, package)
+    engine = Stage(
+        "engine",
+        "Compiling the derivatives",
+        _hash([wheels.inputs], sorted(SENSITIVITY.glob("*.py"))),
+        lambda: _run(str(PYTHON), "-m", "sysid_ros.sysid.sensitivity"),
+    )
+    return (wheels, interfaces, package, engine) if ros else (wheels, package, engine)
 
 
 def prepare(*, ros: bool) -> bool:

@@ -221,6 +221,13 @@ class FitConfig:
             choices=("clustered", "white"),
         ),
     )
+    engine: str = key(
+        default="auto",
+        metadata=rule(
+            "derivatives: `auto` exact where known, `reference` by finite differences",
+            choices=("auto", "reference"),
+        ),
+    )
     max_gap: float = key(
         default=0.1, metadata=rule("s; longer gaps in a signal are masked, never bridged", above=0)
     )

@@ -43,6 +43,7 @@ def document_from(outcome: Outcome) -> dict[str, Any]:
         "iterations": fit.iterations,
         "evaluations": fit.evaluations,
         "jacobians": fit.jacobians,
+        "derivatives": dict(fit.derivatives),
         "elapsed": fit.elapsed,
         "optimizer": fit.optimizer,
         "parameters": {p.name: parameter_entry(p) for p in fit.parameters},

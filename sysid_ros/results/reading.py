@@ -93,6 +93,7 @@ def _fit(document: Mapping[str, Any]) -> FitResult:
         iterations=document["iterations"],
         evaluations=document["evaluations"],
         jacobians=document["jacobians"],
+        derivatives=document.get("derivatives", {}),
         elapsed=_number(document["elapsed"]),
         trace=tuple(iteration_from(step, names) for step in document["trace"]["steps"]),
         noise={name: _number(value) for name, value in document["noise"].items()},

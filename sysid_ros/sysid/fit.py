@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -28,6 +29,7 @@ from sysid_ros.sysid.uncertainty import describe_open_directions
 FloatArray = npt.NDArray[np.float64]
 
 NOISE_ROUNDS = 3
+REDESCENDING = ("cauchy",)  # losses that count a far sample ever less
 NOISE_SETTLED = 0.05  # relative change of every noise level below which no further round is run
 NOISE_TOLERANCE = 1e-3  # relative decrease of the cost that ends a round with unsettled noise
 
@@ -48,6 +50,8 @@ class FitSettings:
       threads: Simulation threads, ``None`` for one per core.
       intervals: ``clustered`` or ``white``.
       landscapes: For how many pairs of parameters to map the cost around the optimum.
+      engine: ``auto`` for exact derivatives where they are known, ``reference`` for finite
+        differences throughout.
     """
 
     window_length: float | None = 1.0
@@ -60,6 +64,7 @@ class FitSettings:
     threads: int | None = None
     intervals: str = "clustered"
     landscapes: int = 0
+    engine: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -122,6 +127,7 @@ def fit(
             rollouts,
             loss=loss_named(settings.loss),
             noise=first_noise(groups, known.levels),
+            engine=settings.engine,
         )
         _check_sample_count(problem)
         if should_stop is None or not should_stop():
@@ -150,7 +156,11 @@ class _Fit:
     def run(self) -> FitResult:
         """Fit with provisional noise levels until they settle, then to full precision."""
         point = self._problem.initial_point()
+        self._check_derivatives(point)
         iterations = 0
+        if self._settings.loss in REDESCENDING:
+            approach = self._approach(point)
+            point, iterations = approach.point, approach.iterations
         unsettled = NOISE_ROUNDS if self._unknown_noise() else 0
         while True:
             solution = self._minimize(point, iterations, precise=not unsettled)
@@ -161,6 +171,14 @@ class _Fit:
                 return self._result(solution, iterations)
             moved = self._update_noise(solution.linearization)
             unsettled = unsettled - 1 if moved else 0
+
+    def _approach(self, point: Point) -> Solution:
+        """Minimize a convex loss first: far from the optimum, a redescending one is flat."""
+        wanted, self._problem.loss = self._problem.loss, loss_named("huber")
+        try:
+            return self._minimize(point, 0, precise=False)
+        finally:
+            self._problem.loss = wanted
 
     def _minimize(self, point: Point, iterations: int, *, precise: bool) -> Solution:
         settings = SolverSettings(
@@ -179,6 +197,10 @@ class _Fit:
             started=self._began,
         )
 
+    def _check_derivatives(self, point: Point) -> None:
+        with suppress(StopRequestedError):  # whoever simulates next is stopped as well
+            self._problem.check_derivatives(point)
+
     def _unknown_noise(self) -> bool:
         return any(sensor_of(name) not in self._levels for name in self._problem.noise)
 
@@ -196,6 +218,8 @@ class _Fit:
 
     def _result(self, solution: Solution, iterations: int) -> FitResult:
         problem = self._problem
+        if solution.status is not FitStatus.CANCELED:
+            self._check_derivatives(solution.point)
         uncertainty = uncertainty_of(problem, solution, self._settings.intervals)
         return FitResult(
             status=solution.status,
@@ -220,6 +244,7 @@ class _Fit:
             ),
             optimizer=self._settings.optimizer,
             landscapes=landscapes_of(problem, solution, uncertainty, self._settings.landscapes),
+            derivatives=problem.derivative_sources(),
         )
 
     def _initial_cost(self, solution: Solution) -> float:

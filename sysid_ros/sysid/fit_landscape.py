@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import ModelError
+from sysid_ros.sysid.columns import ModelGroup
 from sysid_ros.sysid.landscape import Landscape, grid, grid_points, on_grid
-from sysid_ros.sysid.problem import Linearization, ModelGroup, Point, WindowedProblem
+from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
 from sysid_ros.sysid.rollout_batch import StopRequestedError
 from sysid_ros.sysid.solver import Solution
 from sysid_ros.sysid.uncertainty import Covariance

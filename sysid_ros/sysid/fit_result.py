@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
@@ -84,6 +84,7 @@ class FitResult:
     unidentifiable: tuple[str, ...]  # combinations of parameters the data leaves open, in words
     optimizer: str
     landscapes: tuple[Landscape, ...] = ()  # around the optimum, for the most entangled pairs
+    derivatives: Mapping[str, str] = field(default_factory=dict)  # "exact" or why not, by parameter
 
     def __getitem__(self, name: str) -> ParameterEstimate:
         """The estimate called ``name``; KeyError lists the names there are."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from sysid_ros.errors import DataError
 from sysid_ros.sysid.candidate import CandidateBuilder
+from sysid_ros.sysid.columns import ModelGroup
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import ModelGroup
 from sysid_ros.sysid.starts import StartReader
 from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.sysid.window_simulation import WindowSimulation

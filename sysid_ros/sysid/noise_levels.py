@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sysid_ros.sysid.problem import Linearization, ModelGroup, WindowedProblem
+from sysid_ros.sysid.columns import ModelGroup
+from sysid_ros.sysid.problem import Linearization, WindowedProblem
 
 MIN_RELATIVE_NOISE = 1e-6  # of a signal's spread; keeps noise-free data from infinite weights
 

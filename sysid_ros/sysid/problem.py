@@ -14,31 +14,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.candidate import Candidate, CandidateBuilder
+from sysid_ros.sysid.columns import ModelGroup, WindowJacobian, parameter_columns
+from sysid_ros.sysid.finite_differences import finite_differences
 from sysid_ros.sysid.loss import Loss
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.rollout_batch import RolloutBatch
 from sysid_ros.sysid.window_simulation import WindowSimulation
 
+if TYPE_CHECKING:
+    from sysid_ros.sysid.sensitivity.engine import Sensitivities
+
 FloatArray = npt.NDArray[np.float64]
-
-# Finite-difference steps relative to the scale of the unknown: large against the constraint
-# solver's early stops, small against curvature.
-THETA_STEP = 1e-5
-START_STEP = 1e-5
-MAX_CHUNK_BYTES = 128 << 20
-
-
-@dataclass(frozen=True)
-class ModelGroup:
-    """All windows simulated with one model."""
-
-    builder: CandidateBuilder
-    windows: tuple[WindowSimulation, ...]
 
 
 @dataclass(frozen=True)
@@ -92,6 +83,8 @@ class WindowedProblem:
       rollouts: Where simulations run.
       loss: The loss on residuals in units of noise.
       noise: Standard deviation per signal name, in the signal's unit.
+      engine: ``auto`` for exact derivatives where they are known, ``reference`` for finite
+        differences throughout.
     """
 
     def __init__(
@@ -102,6 +95,7 @@ class WindowedProblem:
         *,
         loss: Loss,
         noise: Mapping[str, float],
+        engine: str = "auto",
     ) -> None:
         self.groups = tuple(groups)
         self.params = params
@@ -113,6 +107,7 @@ class WindowedProblem:
         self.jacobians = 0
         self._prior_mean, self._prior_weight = _priors(params)
         self._rollouts = rollouts
+        self._exact = [self._exact_derivatives(group, engine) for group in self.groups]
 
     @property
     def windows(self) -> tuple[WindowSimulation, ...]:
@@ -154,7 +149,7 @@ class WindowedProblem:
         return total
 
     def linearize(self, point: Point) -> Linearization:
-        """The Gauss-Newton model around ``point`` by forward differences."""
+        """The Gauss-Newton model around ``point``."""
         self.jacobians += 1
         grams: list[FloatArray] = []
         squares = dict.fromkeys(self.noise, (0.0, 0))
@@ -170,72 +165,68 @@ class WindowedProblem:
     def window_rows(self, point: Point) -> Iterator[WindowRows]:
         """Residuals and Jacobians window by window, in the order of :attr:`windows`."""
         starts = iter(point.starts)
-        for group in self.groups:
-            columns = self._theta_columns(group, point.theta)
-            for windows in _chunks(group.windows, len(columns) + 1):
-                yield from self._simulate(windows, [next(starts) for _ in windows], columns)
+        for group, exact in zip(self.groups, self._exact, strict=True):
+            deviations = [next(starts) for _ in group.windows]
+            for window, deviation, derivatives in zip(
+                group.windows,
+                deviations,
+                self._derivatives(group, exact, point.theta, deviations),
+                strict=True,
+            ):
+                yield self._weighted(window, deviation, derivatives)
+
+    def _derivatives(
+        self,
+        group: ModelGroup,
+        exact: Sensitivities | None,
+        theta: FloatArray,
+        deviations: Sequence[FloatArray],
+    ) -> Iterator[WindowJacobian]:
+        if exact is not None:
+            return exact.derivatives(theta, deviations)
+        columns = parameter_columns(group.builder, theta, self.upper, self.scale)
+        return finite_differences(self._rollouts, group.windows, deviations, columns)
+
+    def check_derivatives(self, point: Point) -> None:
+        """Compare exact derivatives with rollouts in one direction; give up those that differ."""
+        starts = iter(point.starts)
+        for group, exact in zip(self.groups, self._exact, strict=True):
+            deviations = [next(starts) for _ in group.windows]
+            if exact is not None:
+                exact.check(point.theta, deviations)
+
+    def _exact_derivatives(self, group: ModelGroup, engine: str) -> Sensitivities | None:
+        if engine != "auto":
+            return None
+        try:  # numba takes half a second to load, and does not run everywhere
+            from sysid_ros.sysid.sensitivity.engine import Sensitivities
+        except ImportError:
+            return None
+        return Sensitivities(group, self._rollouts, self.upper, self.scale)
+
+    def derivative_sources(self) -> Mapping[str, str]:
+        """Where the Jacobian's columns come from, by parameter: exact, or why they are not."""
+        names = self.params.scalar_names()
+        sources = dict.fromkeys(names, "finite differences, as asked for")
+        for exact in self._exact:
+            if exact is not None:
+                sources.update(zip(names, exact.sources(), strict=True))
+        return sources
 
     def prior_rows(self, theta: FloatArray) -> FloatArray:
         """``[J_theta r]`` of the parameters' priors, shape (p, p + 1)."""
         return np.hstack([np.diag(self._prior_weight), self._prior_residual(theta)[:, None]])
 
-    def _theta_columns(self, group: ModelGroup, theta: FloatArray) -> list[_Column]:
-        base = group.builder.build(theta)
-        columns = [_Column(base, 0.0)]
-        for j in range(theta.size):
-            step = THETA_STEP * self.scale[j]
-            if theta[j] + step > self.upper[j]:
-                step = -step
-            moved = theta.copy()
-            moved[j] += step
-            columns.append(_Column(group.builder.perturbed(moved, j, base), step))
-        return columns
-
-    def _simulate(
-        self,
-        windows: Sequence[WindowSimulation],
-        deviations: Sequence[FloatArray],
-        columns: Sequence[_Column],
-    ) -> Iterator[WindowRows]:
-        """Simulate all columns of some windows in one batch."""
-        base = columns[0].candidate
-        sensors = {name for window in windows for name in window.start_sensors}
-        simulated = [
-            c for c in columns if c.step == 0.0 or not c.candidate.same_rollout(base, sensors)
-        ]
-        jobs = []
-        for window, deviation in zip(windows, deviations, strict=True):
-            jobs += [window.job(column.candidate, deviation) for column in simulated]
-            jobs += [
-                window.job(base, deviation + step) for step in np.diag(START_STEP * window.spread)
-            ]
-        results = iter(self._rollouts.sensordata(jobs))
-        for window, deviation in zip(windows, deviations, strict=True):
-            data = {id(column): next(results) for column in simulated}
-            moved = [next(results) for _ in range(window.n_start)]
-            unmoved = data[id(columns[0])]
-            residual = window.residual(base, unmoved)
-            jacobian = [
-                (window.residual(c.candidate, data.get(id(c), unmoved)) - residual) / c.step
-                for c in columns[1:]
-            ]
-            jacobian += [
-                (window.residual(base, rows) - residual) / (START_STEP * spread)
-                for rows, spread in zip(moved, window.spread, strict=True)
-            ]
-            yield self._weighted(window, deviation, residual, jacobian)
-
     def _weighted(
         self,
         window: WindowSimulation,
         deviation: FloatArray,
-        residual: FloatArray,
-        jacobian: Sequence[FloatArray],
+        derivatives: WindowJacobian,
     ) -> WindowRows:
         """Rows in units of noise, followed by those of the start's prior."""
-        sigma = window.sigma(self.noise)
+        residual, sigma = derivatives.residual, window.sigma(self.noise)
         weight = self.loss.row_scale(residual / sigma) / sigma
-        rows = np.stack([*jacobian, residual], axis=-1) * weight[:, None]
+        rows = np.column_stack([derivatives.jacobian, residual]) * weight[:, None]
         # A perturbation that diverges says nothing about the slope.
         rows = np.where(np.isfinite(rows), rows, 0.0)
         prior = np.zeros((window.n_start, rows.shape[1]))
@@ -248,30 +239,6 @@ class WindowedProblem:
     def _prior_residual(self, theta: FloatArray) -> FloatArray:
         residual: FloatArray = (theta - self._prior_mean) * self._prior_weight
         return residual
-
-
-@dataclass(frozen=True)
-class _Column:
-    """The base point (step 0) or one parameter moved by ``step``."""
-
-    candidate: Candidate
-    step: float
-
-
-def _chunks(
-    windows: Sequence[WindowSimulation], n_columns: int
-) -> Iterator[Sequence[WindowSimulation]]:
-    """Split windows so that the sensor data of all columns fits the memory budget."""
-    chunk: list[WindowSimulation] = []
-    size = 0
-    for window in windows:
-        chunk.append(window)
-        size += window.bytes_per_rollout * (n_columns + window.n_start)
-        if size > MAX_CHUNK_BYTES:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
 
 
 def parameter_scale(lower: FloatArray, upper: FloatArray, value: FloatArray) -> FloatArray:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any, TypeVar
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.rollout_pool import RolloutPool
+from sysid_ros.sysid.rollout_pool import Rollout, RolloutPool
 
 FloatArray = npt.NDArray[np.float64]
+Result = TypeVar("Result")
 
 # Bytes of controls, states and sensor data in one native call.
 MAX_BYTES = 64 << 20
@@ -50,6 +53,7 @@ class RolloutBatch:
     ) -> None:
         self._pool = RolloutPool(n_threads)
         self._should_stop = should_stop
+        self._workers: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> RolloutBatch:
         return self
@@ -61,32 +65,45 @@ class RolloutBatch:
         trace: TracebackType | None,
     ) -> None:
         self._pool.close()
+        if self._workers is not None:
+            self._workers.shutdown()
 
     def sensordata(self, jobs: Sequence[RolloutJob]) -> list[FloatArray]:
+        """Roll out all jobs and return the sensor data of each; see :meth:`run`."""
+        return [rollout.sensordata for rollout in self.run(jobs)]
+
+    def run(self, jobs: Sequence[RolloutJob]) -> list[Rollout]:
         """Roll out all jobs.
 
         Args:
           jobs: Rollouts of any models and lengths.
 
         Returns:
-          For each job its sensor readings, shape (nstep, nsensordata). Row i is the sensors'
-          value at the state *before* step i, that is, i time steps after the start; rows after a
-          divergence are NaN.
+          For each job states, shape (nstep, nstate), and sensor readings, shape (nstep,
+          nsensordata). Row i of the readings is the sensors' value at the state *before* step i,
+          that is, i time steps after the start; rows after a divergence are NaN.
 
         Raises:
           StopRequestedError: ``should_stop`` asked for it.
         """
-        results: list[FloatArray] = []
+        results: list[Rollout] = []
         for part in _parts(jobs):
             if self._should_stop is not None and self._should_stop():
                 raise StopRequestedError
-            rollouts = self._pool.rollout(
+            results += self._pool.rollout(
                 [job.model for job in part],
                 [job.start for job in part],
                 [job.control for job in part],
             )
-            results += [rollout.sensordata for rollout in rollouts]
         return results
+
+    def map(self, function: Callable[..., Result], *items: Iterable[Any]) -> Iterator[Result]:
+        """Like the built-in ``map``, on the threads, for code without the interpreter's lock."""
+        if self._pool.n_threads == 1:
+            return map(function, *items)
+        if self._workers is None:
+            self._workers = ThreadPoolExecutor(self._pool.n_threads)
+        return self._workers.map(function, *items)
 
 
 def _parts(jobs: Sequence[RolloutJob]) -> Iterator[Sequence[RolloutJob]]:

@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 import scipy.interpolate
+import scipy.ndimage
 import scipy.signal
 
 from sysid_ros.sysid.candidate import SignalSettings
@@ -143,11 +144,33 @@ def _measured_joint(
     velocity: tuple[FloatArray, FloatArray] | None,
     cutoff: float,
 ) -> MeasuredJoint:
+    samples = samples[0], despiked(samples[1])
     slope = filtered_velocity(*samples, cutoff)
     if velocity is not None:
         slope = scipy.interpolate.make_interp_spline(*velocity, k=1)
     position = scipy.interpolate.make_interp_spline(*samples, k=1)
     return MeasuredJoint(sensor, position, slope, float(np.std(slope(samples[0]))))
+
+
+def despiked(values: FloatArray) -> FloatArray:
+    """Replace single wild samples, which would start a window far from where the robot was.
+
+    A sample is wild if it is further from the median of its five neighbours than ten times the
+    usual distance (Hampel's identifier). Where a signal rises or falls it is its own median, and
+    that says nothing about what is usual.
+
+    Args:
+      values: Samples, shape (n,).
+
+    Returns:
+      Shape (n,).
+    """
+    median = scipy.ndimage.median_filter(values, size=5, mode="mirror")
+    distance = np.abs(values - median)
+    moved = distance[distance > 0.0]
+    if not moved.size:
+        return values
+    return np.where(distance > 10.0 * 1.4826 * np.median(moved), median, values)
 
 
 def filtered_velocity(

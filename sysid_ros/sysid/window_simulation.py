@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -17,8 +18,18 @@ from sysid_ros.sysid.starts import StartReader
 from sysid_ros.sysid.windows import SequenceData, Window
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
 
 _FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
+
+
+@dataclass(frozen=True)
+class Interpolation:
+    """Each sample as a weighted sum of four rows of one reading, the signal's gain included."""
+
+    rows: IntArray  # (m, 4)
+    weights: FloatArray  # (m, 4)
+    slots: IntArray  # (m,)
 
 
 class WindowSimulation:
@@ -102,7 +113,7 @@ class WindowSimulation:
             (n_start,).
         """
         return RolloutJob(
-            candidate.model, self._start(candidate, deviation), self._control(candidate)
+            candidate.model, self.start(candidate, deviation), self.control(candidate)
         )
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
@@ -124,7 +135,27 @@ class WindowSimulation:
         residual: FloatArray = gain * predicted + bias - samples.values
         return residual
 
-    def _start(self, candidate: Candidate, deviation: FloatArray) -> FloatArray:
+    @property
+    def readings(self) -> IntArray:
+        """Columns of a rollout's sensor data that are compared, each once, sorted."""
+        return np.unique(self._columns)
+
+    def interpolation(self, candidate: Candidate, columns: IntArray) -> Interpolation:
+        """How derivatives of readings become derivatives of the residual.
+
+        Args:
+          candidate: What was simulated.
+          columns: The readings as columns of the sensor data, sorted; at least those compared.
+        """
+        samples = self.window.samples
+        settings = [candidate.settings(signal.sensor) for signal in self.sequence.signals]
+        weights = self._weights(tuple(setting.delay for setting in settings))
+        gain = np.array([setting.gain for setting in settings])[samples.signals]
+        slots = np.searchsorted(columns, self._columns)[samples.signals]
+        return Interpolation(weights.rows, gain[:, None] * weights.weights, slots)
+
+    def start(self, candidate: Candidate, deviation: FloatArray) -> FloatArray:
+        """The full-physics state in which the window starts; see :meth:`job`."""
         state: FloatArray = self._measured_start(candidate).copy()
         if deviation.size:
             model = self.model
@@ -146,13 +177,14 @@ class WindowSimulation:
     def _settle_filters(self, state: FloatArray, candidate: Candidate) -> None:
         """Start low-pass filtered actuators at the command then in force, as if at rest."""
         model = self.model
-        control = self._control(candidate)[0]
+        control = self.control(candidate)[0]
         for value, actuator in zip(control, input_actuators(model), strict=True):
             if int(model.actuator_dyntype[actuator]) in _FILTERS:
                 address = 1 + model.nq + model.nv + int(model.actuator_actadr[actuator])
                 state[address] = value
 
-    def _control(self, candidate: Candidate) -> FloatArray:
+    def control(self, candidate: Candidate) -> FloatArray:
+        """The controls of every step, (steps, nu)."""
         settings = tuple(candidate.settings(name) for name in self._controls)
         if self._control_cache is None or self._control_cache[0] != settings:
             self._control_cache = (settings, self._averaged_control(settings))

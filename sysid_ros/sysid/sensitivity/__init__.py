@@ -1,0 +1,1 @@
+"""Exact derivatives of simulations along one rollout; see docs/engine.md."""

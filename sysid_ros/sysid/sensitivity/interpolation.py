@@ -1,0 +1,35 @@
+"""From derivatives of a rollout's rows to derivatives at the instants of the measurements."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.sysid.sensitivity.spatial import compiled
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@compiled
+def interpolate(
+    derivatives: FloatArray, rows: IntArray, weights: FloatArray, slots: IntArray, out: FloatArray
+) -> None:
+    """Combine four rows for every sample.
+
+    Args:
+      derivatives: Of the readings, (steps, n_reading, n).
+      rows: The rows around each sample, (m, 4).
+      weights: Their weights, (m, 4).
+      slots: The reading of each sample, (m,).
+      out: Written, (m, n).
+    """
+    for i in range(slots.size):
+        for c in range(out.shape[1]):
+            out[i, c] = 0.0
+        for k in range(4):
+            weight = weights[i, k]
+            if weight != 0.0:
+                row = derivatives[rows[i, k], slots[i]]
+                for c in range(out.shape[1]):
+                    out[i, c] += weight * row[c]

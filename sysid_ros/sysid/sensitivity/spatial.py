@@ -1,0 +1,217 @@
+"""Spatial vector algebra, compiled.
+
+Vectors are tuples of six numbers, angular part first, about one fixed point of the world: a motion
+is (omega, v) and a force (torque, f). See Featherstone, Rigid Body Dynamics Algorithms (2008),
+chapter 2. Inertial parameters are ten numbers (m, m c_x, m c_y, m c_z, I_xx, I_yy, I_zz, I_xy,
+I_xz, I_yz) about the origin of the body's frame; the inertia is linear in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+Six = tuple[float, float, float, float, float, float]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Where the entries of the symmetric tensor stand among the ten parameters, row by row.
+_TENSOR = (4, 7, 8, 7, 5, 9, 8, 9, 6)
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function that allocates nothing.
+
+    Without the interpreter's lock, dividing as NumPy does, and without counting references to
+    arrays, which would take longer than the arithmetic.
+    """
+    njit: Any = numba.njit
+    options = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(Function, njit(error_model="numpy", **options)(function))
+
+
+@compiled
+def load(x: FloatArray) -> Six:
+    """The numbers of an array of shape (6,)."""
+    return x[0], x[1], x[2], x[3], x[4], x[5]
+
+
+@compiled
+def store(x: Six, out: FloatArray) -> None:
+    """Write into an array of shape (6,)."""
+    for i in range(6):
+        out[i] = x[i]
+
+
+@compiled
+def add(a: Six, b: Six) -> Six:
+    """``a + b``."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
+
+
+@compiled
+def scale(a: Six, s: float) -> Six:
+    """``a s``."""
+    return a[0] * s, a[1] * s, a[2] * s, a[3] * s, a[4] * s, a[5] * s
+
+
+@compiled
+def dot(a: Six, b: Six) -> float:
+    """Scalar product of a motion and a force."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
+
+
+@compiled
+def cross_motion(v: Six, m: Six) -> Six:
+    """``v x m``: how a motion moved along with ``v`` changes."""
+    return (
+        v[1] * m[2] - v[2] * m[1],
+        v[2] * m[0] - v[0] * m[2],
+        v[0] * m[1] - v[1] * m[0],
+        v[1] * m[5] - v[2] * m[4] + v[4] * m[2] - v[5] * m[1],
+        v[2] * m[3] - v[0] * m[5] + v[5] * m[0] - v[3] * m[2],
+        v[0] * m[4] - v[1] * m[3] + v[3] * m[1] - v[4] * m[0],
+    )
+
+
+@compiled
+def cross_force(v: Six, f: Six) -> Six:
+    """``v x* f``: how a force moved along with ``v`` changes."""
+    return (
+        v[1] * f[2] - v[2] * f[1] + v[4] * f[5] - v[5] * f[4],
+        v[2] * f[0] - v[0] * f[2] + v[5] * f[3] - v[3] * f[5],
+        v[0] * f[1] - v[1] * f[0] + v[3] * f[4] - v[4] * f[3],
+        v[1] * f[5] - v[2] * f[4],
+        v[2] * f[3] - v[0] * f[5],
+        v[0] * f[4] - v[1] * f[3],
+    )
+
+
+@compiled
+def multiply(matrix: FloatArray, x: Six) -> Six:
+    """``matrix @ x`` for a matrix of shape (6, 6)."""
+    return (
+        dot(load(matrix[0]), x),
+        dot(load(matrix[1]), x),
+        dot(load(matrix[2]), x),
+        dot(load(matrix[3]), x),
+        dot(load(matrix[4]), x),
+        dot(load(matrix[5]), x),
+    )
+
+
+@compiled
+def multiply_transposed(matrix: FloatArray, x: Six) -> Six:
+    """``matrix.T @ x`` for a matrix of shape (6, 6)."""
+    total = scale(load(matrix[0]), x[0])
+    for i in range(1, 6):
+        total = add(total, scale(load(matrix[i]), x[i]))
+    return total
+
+
+@compiled
+def into_body(m: Six, rotation: FloatArray, position: FloatArray) -> Six:
+    """A motion about the fixed point, seen in a frame at ``position``."""
+    x = m[3] + m[1] * position[2] - m[2] * position[1]
+    y = m[4] + m[2] * position[0] - m[0] * position[2]
+    z = m[5] + m[0] * position[1] - m[1] * position[0]
+    return (
+        rotation[0, 0] * m[0] + rotation[1, 0] * m[1] + rotation[2, 0] * m[2],
+        rotation[0, 1] * m[0] + rotation[1, 1] * m[1] + rotation[2, 1] * m[2],
+        rotation[0, 2] * m[0] + rotation[1, 2] * m[1] + rotation[2, 2] * m[2],
+        rotation[0, 0] * x + rotation[1, 0] * y + rotation[2, 0] * z,
+        rotation[0, 1] * x + rotation[1, 1] * y + rotation[2, 1] * z,
+        rotation[0, 2] * x + rotation[1, 2] * y + rotation[2, 2] * z,
+    )
+
+
+@compiled
+def quaternion_to_matrix(q: FloatArray, out: FloatArray) -> None:
+    """Rotation matrix (3, 3) of a unit quaternion (w, x, y, z)."""
+    w, x, y, z = q[0], q[1], q[2], q[3]
+    out[0, 0] = w * w + x * x - y * y - z * z
+    out[0, 1] = 2.0 * (x * y - w * z)
+    out[0, 2] = 2.0 * (x * z + w * y)
+    out[1, 0] = 2.0 * (x * y + w * z)
+    out[1, 1] = w * w - x * x + y * y - z * z
+    out[1, 2] = 2.0 * (y * z - w * x)
+    out[2, 0] = 2.0 * (x * z - w * y)
+    out[2, 1] = 2.0 * (y * z + w * x)
+    out[2, 2] = w * w - x * x - y * y + z * z
+
+
+@compiled
+def multiply_quaternions(
+    aw: float, ax: float, ay: float, az: float, b: FloatArray, out: FloatArray
+) -> None:
+    """``a b`` for a quaternion ``a`` given by its components; ``out`` may be ``b``."""
+    bw, bx, by, bz = b[0], b[1], b[2], b[3]
+    out[0] = aw * bw - ax * bx - ay * by - az * bz
+    out[1] = aw * bx + ax * bw + ay * bz - az * by
+    out[2] = aw * by - ax * bz + ay * bw + az * bx
+    out[3] = aw * bz + ax * by - ay * bx + az * bw
+
+
+@compiled
+def inertia_matrix(
+    p: FloatArray, rotation: FloatArray, position: FloatArray, out: FloatArray
+) -> None:
+    """Spatial inertia about the fixed point.
+
+    Args:
+      p: The ten inertial parameters in the body's frame.
+      rotation: From the body's frame to the world, (3, 3).
+      position: The frame's origin relative to the fixed point, (3,), m.
+      out: Written, (6, 6).
+    """
+    mass, x, y, z = p[0], position[0], position[1], position[2]
+    hx = rotation[0, 0] * p[1] + rotation[0, 1] * p[2] + rotation[0, 2] * p[3]
+    hy = rotation[1, 0] * p[1] + rotation[1, 1] * p[2] + rotation[1, 2] * p[3]
+    hz = rotation[2, 0] * p[1] + rotation[2, 1] * p[2] + rotation[2, 2] * p[3]
+    for i in range(3):
+        for j in range(3):
+            total = 0.0
+            for k in range(3):
+                row = 0.0
+                for n in range(3):
+                    row += p[_TENSOR[3 * k + n]] * rotation[j, n]
+                total += rotation[i, k] * row
+            out[i, j] = total
+    # The parallel axes theorem with the first moment h about the frame's origin.
+    spread = 2.0 * (x * hx + y * hy + z * hz) + mass * (x * x + y * y + z * z)
+    offset, moment = (x, y, z), (hx, hy, hz)
+    for i in range(3):
+        for j in range(3):
+            out[i, j] -= offset[i] * moment[j] + (moment[i] + mass * offset[i]) * offset[j]
+        out[i, i] += spread
+    hx, hy, hz = hx + mass * x, hy + mass * y, hz + mass * z
+    out[0, 3], out[1, 4], out[2, 5] = 0.0, 0.0, 0.0
+    out[0, 4], out[0, 5], out[1, 5] = -hz, hy, -hx
+    out[1, 3], out[2, 3], out[2, 4] = hz, -hy, hx
+    for i in range(3):
+        for j in range(3):
+            out[3 + i, j] = out[j, 3 + i]
+            out[3 + i, 3 + j] = mass if i == j else 0.0
+
+
+@compiled
+def momentum_basis(v: Six, out: FloatArray) -> None:
+    """``I(p) v`` as a matrix (6, 10) that multiplies the ten parameters ``p``."""
+    out[:] = 0.0
+    for i in range(3):
+        out[3 + i, 0] = v[3 + i]
+    # h x v in the torque, -h x omega in the force.
+    out[1, 1], out[2, 1] = -v[5], v[4]
+    out[0, 2], out[2, 2] = v[5], -v[3]
+    out[0, 3], out[1, 3] = -v[4], v[3]
+    out[4, 1], out[5, 1] = v[2], -v[1]
+    out[3, 2], out[5, 2] = -v[2], v[0]
+    out[3, 3], out[4, 3] = v[1], -v[0]
+    out[0, 4], out[1, 5], out[2, 6] = v[0], v[1], v[2]
+    out[0, 7], out[1, 7] = v[1], v[0]
+    out[0, 8], out[2, 8] = v[2], v[0]
+    out[1, 9], out[2, 9] = v[2], v[1]

@@ -1,0 +1,139 @@
+"""Random mechanisms with everything that the sensitivity pass follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import mujoco.rollout
+import numpy as np
+
+from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.model_group import model_group
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.problem import WindowedProblem
+from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.timeseries import SignalType, TimeSeries
+from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
+
+TIMESTEP = 0.002
+STEPS = 250
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What a random mechanism is made of."""
+
+    seed: int
+    joints: int
+    integrator: str
+    friction: bool
+    limits: bool
+    servos: bool
+
+
+def spec(chain: Chain) -> mujoco.MjSpec:
+    """The mechanism: bodies on random parents, hinges and slides along random axes."""
+    random = np.random.default_rng(chain.seed)
+    root = mujoco.MjSpec()
+    root.option.timestep = TIMESTEP
+    root.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{chain.integrator}")
+    root.option.tolerance = 1e-15
+    root.option.iterations = 200
+    root.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    bodies = [root.worldbody]
+    for k in range(chain.joints):
+        parent = bodies[int(random.integers(len(bodies)))]
+        body = parent.add_body(
+            name=f"body{k}", pos=random.uniform(-0.3, 0.3, 3), quat=random.normal(size=4)
+        )
+        body.explicitinertial = True
+        body.mass = random.uniform(0.5, 2.0)
+        body.ipos = random.uniform(-0.2, 0.2, 3)
+        body.inertia = random.uniform(0.8, 1.2, 3) * 0.02
+        body.iquat = random.normal(size=4)
+        _add_joint(chain, root, body, k, random)
+        bodies.append(body)
+    return root
+
+
+def _add_joint(
+    chain: Chain,
+    root: mujoco.MjSpec,
+    body: mujoco.MjsBody,
+    k: int,
+    random: np.random.Generator,
+) -> None:
+    slide = random.uniform() < 0.3
+    kind = mujoco.mjtJoint.mjJNT_SLIDE if slide else mujoco.mjtJoint.mjJNT_HINGE
+    joint = body.add_joint(name=f"joint{k}", type=kind, axis=random.normal(size=3))
+    joint.pos = random.uniform(-0.1, 0.1, 3)
+    joint.armature = random.uniform(0.01, 0.1)
+    joint.damping = np.asarray(joint.damping) * 0.0 + np.resize(
+        [random.uniform(0.1, 0.5), 0.05, 0.02], np.size(joint.damping)
+    )
+    joint.stiffness = np.asarray(joint.stiffness) * 0.0 + np.resize(
+        [random.uniform(1.0, 5.0) * (100.0 if slide else 1.0), 0.0, 0.0], np.size(joint.stiffness)
+    )
+    joint.springref = random.uniform(-0.2, 0.2)
+    if chain.friction:
+        joint.frictionloss = random.uniform(0.2, 1.5)
+    if chain.limits:
+        joint.limited = 1
+        joint.range = [-0.05, 0.05]
+    actuator = root.add_actuator(
+        name=f"actuator{k}", target=f"joint{k}", trntype=mujoco.mjtTrn.mjTRN_JOINT
+    )
+    actuator.gear = [random.uniform(0.5, 2.0), 0, 0, 0, 0, 0]
+    if chain.servos:
+        actuator.gainprm = np.resize([10.0], np.size(actuator.gainprm)) * 0.0
+        actuator.gainprm[0] = 10.0
+        actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+        actuator.biasprm[1:3] = -10.0, -1.0
+        actuator.forcelimited = 1
+        actuator.forcerange = [-4.0, 4.0]
+    for sensor in (mujoco.mjtSensor.mjSENS_JOINTPOS, mujoco.mjtSensor.mjSENS_JOINTVEL):
+        root.add_sensor(
+            name=f"{sensor.name}{k}",
+            type=sensor,
+            objtype=mujoco.mjtObj.mjOBJ_JOINT,
+            objname=f"joint{k}",
+        )
+
+
+def problem(
+    root: mujoco.MjSpec, params: ParameterDict, *, engine: str = "auto", seed: int = 0
+) -> WindowedProblem:
+    """A recording of the mechanism with noise, cut into two windows with estimated starts."""
+    model = root.copy().compile()
+    random = np.random.default_rng(seed)
+    times = TIMESTEP * np.arange(STEPS)
+    waves = np.sin(times[:, None] * random.uniform(5.0, 25.0, model.nu) + random.normal())
+    control = 3.0 * waves * random.uniform(0.5, 1.0, model.nu)
+    start = create_initial_state(model, np.zeros(model.nq), np.zeros(model.nv))
+    _, sensors = mujoco.rollout.rollout(model, mujoco.MjData(model), start[None], control[None])
+    measured = sensors[0] + 1e-3 * random.normal(size=sensors[0].shape)
+    controls = {model.actuator(i).name: (SignalType.MjCtrl, np.array([i])) for i in range(model.nu)}
+    signals = {
+        model.sensor(i).name: (
+            SignalType.MjSensor,
+            model.sensor_adr[i] + np.arange(model.sensor_dim[i]),
+        )
+        for i in range(model.nsensor)
+    }
+    sequences = ModelSequences(
+        "chain", root, "recording", start,
+        TimeSeries(times, control, controls), TimeSeries(times, measured, signals),
+    )  # fmt: skip
+    group = model_group(
+        sequences,
+        params,
+        window_length=0.25,
+        estimate_starts=True,
+        velocity_filter=1e3,
+        gaps={},
+    )
+    noise = {signal.name: 1e-3 for signal in group.windows[0].sequence.signals}
+    return WindowedProblem(
+        [group], params, RolloutBatch(1), loss=loss_named("linear"), noise=noise, engine=engine
+    )

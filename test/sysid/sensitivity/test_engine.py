@@ -1,0 +1,200 @@
+"""Exact derivatives against central differences of rollouts, over generated mechanisms."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sysid.sensitivity import chains
+from sysid.sensitivity.chains import Chain
+
+from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
+from sysid_ros.sysid.parameter import Parameter
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.problem import Point, WindowedProblem
+from sysid_ros.sysid.sensitivity import engine
+
+FloatArray = npt.NDArray[np.float64]
+
+CHAINS = st.builds(
+    Chain,
+    seed=st.integers(0, 10_000),
+    joints=st.integers(1, 4),
+    integrator=st.sampled_from(["EULER", "IMPLICITFAST", "RK4"]),
+    friction=st.booleans(),
+    limits=st.booleans(),
+    servos=st.booleans(),
+).filter(lambda chain: not (chain.friction and chain.limits))  # rattles; fixed cases below
+
+
+def parameters(root: mujoco.MjSpec, chain: Chain) -> ParameterDict:
+    """Everything about the first joint, its body and its actuator, at the model's values."""
+    joint, body, actuator = root.joint("joint0"), root.body("body0"), root.actuator("actuator0")
+    params = ParameterDict()
+
+    def add(element: str, name: str, attribute: str, value: float) -> None:
+        modifier = AttributeModifier(element, name, attribute)
+        params.add(Parameter(attribute, value, value - 5.0, value + 5.0, modifier=modifier))
+
+    add("joint", "joint0", "armature", joint.armature)
+    add("joint", "joint0", "damping", float(np.ravel(joint.damping)[0]))
+    add("joint", "joint0", "stiffness", float(np.ravel(joint.stiffness)[0]))
+    add("body", "body0", "mass", body.mass)
+    add("actuator", "actuator0", "gear", actuator.gear[0])
+    if chain.friction:
+        add("joint", "joint0", "frictionloss", joint.frictionloss)
+    for attribute, value in (("delay", 0.0042), ("gain", 1.0), ("bias", 0.1)):
+        modifier = SignalModifier(("actuator0",), attribute)
+        params.add(Parameter(f"command_{attribute}", value, -5.0, 5.0, modifier=modifier))
+    # Off the samples, where the interpolated start has a kink.
+    modifier = SignalModifier(("mjSENS_JOINTPOS0",), "delay")
+    params.add(Parameter("sensor_delay", 0.0033, -1.0, 1.0, modifier=modifier))
+    return params
+
+
+def central_differences(problem: WindowedProblem, point: Point, size: float) -> list[FloatArray]:
+    """Per window d residual / d (theta, start), (m, p + n_start)."""
+    columns: list[list[FloatArray]] = [[] for _ in problem.windows]
+    for j, scale in enumerate(problem.scale):
+        step = size * scale * np.eye(len(problem.scale))[j]
+        ahead = problem.residuals(Point(point.theta + step, point.starts))
+        behind = problem.residuals(Point(point.theta - step, point.starts))
+        for column, a, b in zip(columns, ahead, behind, strict=True):
+            column.append((a - b) / (2.0 * step[j]))
+    for i in range(problem.windows[0].n_start):
+        step = size * np.eye(problem.windows[0].n_start)[i]
+        ahead = problem.residuals(Point(point.theta, tuple(s + step for s in point.starts)))
+        behind = problem.residuals(Point(point.theta, tuple(s - step for s in point.starts)))
+        for column, a, b in zip(columns, ahead, behind, strict=True):
+            column.append((a - b) / (2.0 * size))
+    return [np.stack(column, axis=-1) for column in columns]
+
+
+def jacobians(problem: WindowedProblem, point: Point) -> list[FloatArray]:
+    """The same from the problem itself, in the signals' units."""
+    result = []
+    for window, rows in zip(problem.windows, problem.window_rows(point), strict=True):
+        matrix = rows.matrix[: window.n_samples, :-1]
+        result.append(matrix * window.sigma(problem.noise)[:, None])
+    return result
+
+
+def largest_error(problem: WindowedProblem, point: Point) -> float:
+    """The largest relative error of a column, near-zero columns measured against the others.
+
+    Three steps are tried per column: where a joint begins to stick or a limit to act within a
+    difference's step, it is the difference that is wrong.
+    """
+    exact = jacobians(problem, point)
+    errors = [
+        [_column_errors(problem, a, b) for a, b in zip(exact, plain, strict=True)]
+        for plain in (central_differences(problem, point, size) for size in (1e-5, 1e-6, 1e-7))
+    ]
+    return float(np.max(np.min(errors, axis=0)))
+
+
+def _column_errors(problem: WindowedProblem, exact: FloatArray, plain: FloatArray) -> FloatArray:
+    size = np.linalg.norm(plain, axis=0)
+    unknowns = np.concatenate([problem.scale, np.ones(plain.shape[1] - len(problem.scale))])
+    floor = 1e-4 * np.max(size * unknowns) / unknowns
+    difference: FloatArray = np.linalg.norm(exact - plain, axis=0)
+    return difference / np.maximum(size, floor)
+
+
+@settings(max_examples=30, deadline=None)
+@given(CHAINS)
+def test_exact_derivatives_agree_with_central_differences(chain: Chain) -> None:
+    root = chains.spec(chain)
+    problem = chains.problem(root, parameters(root, chain), seed=chain.seed)
+    point = problem.initial_point()
+    error = largest_error(problem, point)
+    assert set(problem.derivative_sources().values()) == {"exact"}
+    assert error < 1e-4
+
+
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
+@pytest.mark.parametrize(
+    ("friction", "limits", "servos"),
+    [(True, False, False), (False, True, False), (True, True, True)],
+)
+def test_sticking_sliding_and_stopped_joints(
+    integrator: str, friction: bool, limits: bool, servos: bool
+) -> None:
+    chain = Chain(3, 3, integrator, friction, limits, servos)
+    root = chains.spec(chain)
+    problem = chains.problem(root, parameters(root, chain))
+    assert largest_error(problem, problem.initial_point()) < 1e-4
+    assert set(problem.derivative_sources().values()) == {"exact"}
+
+
+def test_the_residual_is_that_of_the_plain_engine() -> None:
+    chain = Chain(1, 3, "IMPLICITFAST", True, True, True)
+    root = chains.spec(chain)
+    params = parameters(root, chain)
+    exact, plain = (chains.problem(root, params, engine=e) for e in ("auto", "reference"))
+    point = exact.initial_point()
+    for a, b in zip(exact.window_rows(point), plain.window_rows(point), strict=True):
+        np.testing.assert_allclose(a.matrix[:, -1], b.matrix[:, -1], rtol=1e-12, atol=1e-12)
+        assert a.cost == pytest.approx(b.cost, rel=1e-12)
+
+
+def test_geometry_is_left_to_finite_differences() -> None:
+    chain = Chain(2, 2, "IMPLICITFAST", False, False, False)
+    root = chains.spec(chain)
+    params = parameters(root, chain)
+
+    def move(spec: mujoco.MjSpec, parameter: Parameter) -> None:
+        spec.body("body1").pos = [*np.asarray(spec.body("body1").pos)[:2], parameter.value[0]]
+
+    height = float(root.body("body1").pos[2])
+    params.add(Parameter("height", height, -1.0, 1.0, modifier=move))
+    problem = chains.problem(root, params)
+    assert largest_error(problem, problem.initial_point()) < 1e-3
+    sources = problem.derivative_sources()
+    assert sources.pop("height") == "finite differences: it changes body_pos"
+    assert set(sources.values()) == {"exact"}
+
+
+def test_contacts_are_noticed() -> None:
+    """A ball on a slide falls onto the floor; before it arrives nothing is in the way."""
+    root = mujoco.MjSpec.from_string(
+        f"""<mujoco><option timestep="{chains.TIMESTEP}" integrator="implicitfast"/><worldbody>
+        <geom type="plane" size="1 1 1"/><body name="body0" pos="0 0 0.15">
+        <joint name="joint0" type="slide" axis="0 0 1" damping="0.1"/><geom size="0.1" mass="1"/>
+        </body></worldbody>
+        <actuator><motor name="actuator0" joint="joint0"/></actuator>
+        <sensor><jointpos name="mjSENS_JOINTPOS0" joint="joint0"/></sensor></mujoco>"""
+    )
+    params = ParameterDict()
+    modifier = AttributeModifier("joint", "joint0", "damping")
+    params.add(Parameter("damping", 0.1, 0.0, 1.0, modifier=modifier))
+    exact, plain = (chains.problem(root, params, engine=e) for e in ("auto", "reference"))
+    point = exact.initial_point()
+    for a, b in zip(exact.window_rows(point), plain.window_rows(point), strict=True):
+        np.testing.assert_allclose(
+            a.matrix, b.matrix, rtol=1e-3, atol=1e-3 * np.abs(b.matrix).max()
+        )
+    assert "contacts" in exact.derivative_sources()["damping"]
+
+
+def test_derivatives_that_contradict_rollouts_are_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chain = Chain(1, 2, "IMPLICITFAST", True, False, False)
+    root = chains.spec(chain)
+    right = engine.model_derivative
+
+    def wrong(*arguments: object) -> object:
+        changes = right(*arguments)  # type: ignore[arg-type]
+        return changes._replace(dof_fields=1.5 * changes.dof_fields)
+
+    sound = chains.problem(root, parameters(root, chain))
+    sound.check_derivatives(sound.initial_point())
+    assert set(sound.derivative_sources().values()) == {"exact"}
+    monkeypatch.setattr(engine, "model_derivative", wrong)
+    problem = chains.problem(root, parameters(root, chain))
+    problem.check_derivatives(problem.initial_point())
+    assert all("off a rollout" in source for source in problem.derivative_sources().values())
