@@ -122,7 +122,7 @@ def estimates(
                 lower=float(problem.lower[j]),
                 upper=float(problem.upper[j]),
                 standard_error=float(errors[j]) if np.isfinite(errors[j]) else None,
-                dof=uncertainty.dof,
+                dof=float(uncertainty.dof[j]),
                 flags=tuple(flags),
             )
         )

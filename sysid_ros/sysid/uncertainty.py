@@ -2,9 +2,11 @@
 
 The clustered covariance lets residuals be correlated and of unequal size inside a window and asks
 only that windows are independent (Liang & Zeger 1986). Each window's score is corrected for its
-own leverage, the jackknife-like CR3 estimator of Bell & McCaffrey (2002); with G windows the
-quantiles are Student's t with G - 1 degrees of freedom. The white-noise covariance is the
-classical one and honest only if residuals are independent.
+own leverage, the jackknife-like CR3 estimator of Bell & McCaffrey (2002). The quantiles are
+Student's t with their degrees of freedom for each parameter, at most one less than windows: where
+few windows carry the information, as those in which a joint with dry friction turns around, the
+variance itself is uncertain. The white-noise covariance is the classical one and honest only if
+residuals are independent.
 """
 
 from __future__ import annotations
@@ -35,14 +37,14 @@ class Covariance:
 
     Attributes:
       matrix: Shape (p, p); rows and columns of parameters without a claim are NaN.
-      dof: Degrees of freedom of the t quantiles.
+      dof: Degrees of freedom of the t quantiles, (p,).
       method: ``"clustered"`` or ``"white"``.
       singular_values: Of the Jacobian with columns scaled to the width of the bounds, descending.
       open_directions: Unit vectors in scaled parameters that the data leaves open, (k, p).
     """
 
     matrix: FloatArray
-    dof: float
+    dof: FloatArray
     method: str
     singular_values: FloatArray
     open_directions: FloatArray
@@ -50,7 +52,7 @@ class Covariance:
 
 def no_covariance(p: int) -> Covariance:
     """No claim about any of ``p`` parameters, for a fit that never got to a Jacobian."""
-    return Covariance(np.full((p, p), np.nan), 1.0, "none", np.zeros(0), np.zeros((0, p)))
+    return Covariance(np.full((p, p), np.nan), np.ones(p), "none", np.zeros(0), np.zeros((0, p)))
 
 
 def covariance(
@@ -76,8 +78,8 @@ def covariance(
       Covariance with NaN for parameters at a bound or in an open direction.
     """
     p = width.size
-    dof = float(max(1, n_samples - p))
-    variance = residual_square / dof
+    dof = np.full(p, float(max(1, n_samples - p)))
+    variance = residual_square / max(1, n_samples - p)
     scaling = np.outer(width, width)
     hessian = system.hessian * scaling
     open_directions = _open_directions(hessian, variance)
@@ -90,11 +92,12 @@ def covariance(
     n_clusters = len(system.window_gradients)
     clustered = method == "clustered" and n_clusters >= max(MIN_CLUSTERS, closed.size + 2)
     if clustered:
-        dof = float(n_clusters - 1)
         shares = (system.window_hessians * scaling)[:, closed][:, :, closed]
         scores = (system.window_gradients * width)[:, closed]
-        scaled = bread @ _leverage_corrected_meat(shares, scores, bread) @ bread
-        scaled *= (n_clusters - 1) / n_clusters
+        corrections = _leverage_corrections(shares, bread)
+        corrected = np.einsum("wij,wj->wi", corrections, scores)
+        scaled = bread @ (corrected.T @ corrected) @ bread * (n_clusters - 1) / n_clusters
+        dof[closed] = _degrees_of_freedom(corrections, bread)
     else:
         scaled = bread * variance
     matrix = np.full((p, p), np.nan)
@@ -139,23 +142,47 @@ def involved_in(directions: FloatArray) -> npt.NDArray[np.bool_]:
     return involved
 
 
-def _leverage_corrected_meat(
-    shares: FloatArray, scores: FloatArray, bread: FloatArray
-) -> FloatArray:
-    """Sum over windows of ``s s^T`` with ``s = (I - A_w A^-1)^-1 g_w``.
+def _leverage_corrections(shares: FloatArray, bread: FloatArray) -> FloatArray:
+    """``K_w = (I - A_w A^-1)^-1`` for every window, (n_windows, p, p).
 
-    By the push-through identity this equals CR3's ``J_w^T (I - H_ww)^-1 r_w``, with matrices of
-    the parameters' size only.
+    By the push-through identity ``K_w g_w`` equals CR3's ``J_w^T (I - H_ww)^-1 r_w``, with matrices
+    of the parameters' size only.
     """
     identity = np.eye(bread.shape[0])
-    corrected = np.stack(
-        [
-            np.linalg.lstsq(identity - share @ bread, score, rcond=None)[0]
-            for share, score in zip(shares, scores, strict=True)
-        ]
+    return np.stack(
+        [np.linalg.lstsq(identity - share @ bread, identity, rcond=None)[0] for share in shares]
     )
-    meat: FloatArray = corrected.T @ corrected
-    return meat
+
+
+def _degrees_of_freedom(corrections: FloatArray, bread: FloatArray) -> FloatArray:
+    """Satterthwaite's degrees of freedom of each parameter's variance (Bell & McCaffrey 2002).
+
+    Under independent noise, a parameter's variance is estimated by ``sum_w (a_w^T r_w)^2`` with
+    ``a_w = (I - H_ww)^-1 J_w A^-1 e_j``. Its terms have the covariance
+    ``diag(d) - U A^-1 U^T``, where ``u_w = (K_w - I) e_j`` and
+    ``d_w = e_j^T K_w^T A^-1 (K_w - I) e_j``; the degrees of freedom are the squared trace of that
+    matrix over its squared Frobenius norm.
+
+    Args:
+      corrections: ``K_w`` by window, (n_windows, p, p).
+      bread: ``A^-1``, (p, p).
+
+    Returns:
+      Between one and the number of windows less one, (p,).
+    """
+    n, p, _ = corrections.shape
+    excess = corrections - np.eye(p)
+    dof = np.ones(p)
+    for j in range(p):
+        u = excess[:, :, j]
+        weighted = u @ bread
+        own = np.einsum("wi,wi->w", corrections[:, :, j] @ bread, u)
+        shared = np.einsum("wi,wi->w", weighted, u)
+        cross = weighted.T @ u
+        trace = float(np.sum(own - shared))
+        square = float(np.sum(own**2 - 2.0 * own * shared) + np.sum(cross * cross.T))
+        dof[j] = np.clip(trace**2 / square, 1.0, n - 1.0) if square > 0.0 else 1.0
+    return dof
 
 
 def describe_open_directions(

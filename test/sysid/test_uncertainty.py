@@ -1,0 +1,75 @@
+"""The clustered covariance against its definition with full matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sysid_ros.sysid.solver import ReducedSystem
+from sysid_ros.sysid.uncertainty import covariance
+
+
+def system(seed: int, windows: int = 9, rows: int = 7, p: int = 3):
+    rng = np.random.default_rng(seed)
+    # windows of unequal weight, so that some have leverage
+    blocks = [rng.normal(size=(rows, p)) * rng.uniform(0.1, 3.0) for _ in range(windows)]
+    jacobian = np.vstack(blocks)
+    noise = rng.normal(size=len(jacobian))
+    residual = noise - jacobian @ np.linalg.lstsq(jacobian, noise, rcond=None)[0]
+    parts = np.split(residual, windows)
+    reduced = ReducedSystem(
+        jacobian.T @ jacobian,
+        jacobian.T @ residual,
+        np.stack([block.T @ block for block in blocks]),
+        np.stack([block.T @ part for block, part in zip(blocks, parts, strict=True)]),
+    )
+    return jacobian, residual, reduced
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000))
+def test_clustered_covariance_and_degrees_of_freedom_match_their_definitions(seed):
+    windows, rows, p = 9, 7, 3
+    jacobian, residual, reduced = system(seed, windows, rows, p)
+    n = windows * rows
+    found = covariance(
+        reduced,
+        np.full(p, 10.0),
+        np.ones(p, dtype=bool),
+        method="clustered",
+        n_samples=n,
+        residual_square=float(residual @ residual),
+    )
+    inverse = np.linalg.inv(jacobian.T @ jacobian)
+    hat = jacobian @ inverse @ jacobian.T
+    maker = np.eye(n) - hat
+    adjusted = np.zeros((windows, n, p))  # (I - H_ww)^-1 J_w A^-1 in the rows of window w
+    for w in range(windows):
+        own = slice(w * rows, (w + 1) * rows)
+        adjusted[w, own] = np.linalg.solve(np.eye(rows) - hat[own, own], jacobian[own] @ inverse)
+    scores = np.einsum("wnp,n->wp", adjusted, residual)
+    expected = (windows - 1) / windows * scores.T @ scores
+    np.testing.assert_allclose(found.matrix, expected, rtol=1e-8, atol=1e-12)
+    for j in range(p):
+        terms = adjusted[:, :, j] @ maker
+        omega = terms @ terms.T
+        dof = np.trace(omega) ** 2 / np.sum(omega**2)
+        assert found.dof[j] == pytest.approx(min(max(dof, 1.0), windows - 1.0), rel=1e-8)
+    assert np.all(found.dof < windows - 1.0)  # unequal windows say less about the variance
+
+
+def test_white_noise_covariance_has_the_residuals_degrees_of_freedom():
+    jacobian, residual, reduced = system(0)
+    found = covariance(
+        reduced,
+        np.full(3, 10.0),
+        np.ones(3, dtype=bool),
+        method="white",
+        n_samples=len(residual),
+        residual_square=float(residual @ residual),
+    )
+    variance = residual @ residual / (len(residual) - 3)
+    np.testing.assert_allclose(found.matrix, variance * np.linalg.inv(jacobian.T @ jacobian))
+    assert np.all(found.dof == len(residual) - 3)
