@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 import sysid_ros
 from sysid_ros.outcome import Outcome, Score, SequenceFit, SignalFit
+from sysid_ros.scoring import pooled_score
 from sysid_ros.sysid.estimates import BOUND_MARGIN, bounds_width, estimates
 from sysid_ros.sysid.fit_result import FitResult, FitStatus
 from sysid_ros.sysid.parameter_dict import ParameterDict
@@ -138,26 +139,22 @@ def _unit(model: ModelSequences, name: str) -> str:
 
 
 def _score(models: Sequence[ModelSequences], sequences: Sequence[SequenceFit]) -> Score:
-    """Errors by signal over all recordings; positions pooled, or everything without any."""
-    errors: dict[str, tuple[list[FloatArray], list[FloatArray]]] = {}
+    """Errors by signal over all recordings, where both a measurement and a prediction are."""
+    initial: dict[str, list[FloatArray]] = {}
+    fitted: dict[str, list[FloatArray]] = {}
     units: dict[str, str] = {}
     for sequence in sequences:
         for signal in sequence.signals:
-            initial, fitted = errors.setdefault(signal.name, ([], []))
-            initial.append(signal.initial - signal.measured)
-            fitted.append(signal.fitted - signal.measured)
+            initial.setdefault(signal.name, []).append(_errors(signal, signal.initial))
+            fitted.setdefault(signal.name, []).append(_errors(signal, signal.fitted))
             units[signal.name] = signal.unit
-    positions = [name for name in errors if _is_position(models, name.split("[")[0])]
-    pooled = positions or list(errors)
-    return Score(
-        rmse={name: _rms(fitted) for name, (_, fitted) in errors.items()},
-        rmse_initial={name: _rms(initial) for name, (initial, _) in errors.items()},
-        units=units,
-        rmse_all=_rms([block for name in pooled for block in errors[name][1]]),
-        rmse_all_initial=_rms([block for name in pooled for block in errors[name][0]]),
-        unit_all=units[pooled[0]] if len({units[name] for name in pooled}) == 1 else "",
-        windows=len(sequences),
-    )
+    positions = [name for name in units if _is_position(models, name.split("[")[0])]
+    return pooled_score(initial, fitted, units, positions, len(sequences))
+
+
+def _errors(signal: SignalFit, predicted: FloatArray) -> FloatArray:
+    difference = predicted - signal.measured
+    return difference[np.isfinite(difference)]
 
 
 def _is_position(models: Sequence[ModelSequences], name: str) -> bool:
@@ -166,12 +163,6 @@ def _is_position(models: Sequence[ModelSequences], name: str) -> bool:
         if sensor is not None:
             return is_position(model.gt_model, sensor)
     return False
-
-
-def _rms(blocks: Sequence[FloatArray]) -> float:
-    values = np.concatenate(blocks)
-    values = values[np.isfinite(values)]
-    return float(np.sqrt(np.mean(values**2))) if values.size else float("nan")
 
 
 def _fit_result(
@@ -232,8 +223,8 @@ def _noise(sequences: Sequence[SequenceFit]) -> dict[str, float]:
     blocks: dict[str, list[FloatArray]] = {}
     for sequence in sequences:
         for signal in sequence.signals:
-            blocks.setdefault(signal.name, []).append(signal.fitted - signal.measured)
-    return {name: _rms(residuals) for name, residuals in blocks.items()}
+            blocks.setdefault(signal.name, []).append(_errors(signal, signal.fitted))
+    return {name: float(np.std(np.concatenate(errors))) for name, errors in blocks.items()}
 
 
 def _versions() -> dict[str, str]:

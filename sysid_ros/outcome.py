@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -44,8 +45,9 @@ class SequenceFit:
 class Score:
     """Open-loop prediction error in the signals' own units, over one set of sequences.
 
-    ``rmse_all`` pools the position signals (or all signals where no position is measured) of the
-    sensors compared, so that it has one unit.
+    Root mean square errors (``rmse``) and mean absolute errors (``mae``). ``rmse_all`` and
+    ``mae_all`` pool the position signals (or all signals where no position is measured) of the
+    sensors compared, so that they have one unit.
     """
 
     rmse: Mapping[str, float]
@@ -55,6 +57,10 @@ class Score:
     rmse_all_initial: float
     unit_all: str
     windows: int
+    mae: Mapping[str, float] = field(default_factory=dict)
+    mae_initial: Mapping[str, float] = field(default_factory=dict)
+    mae_all: float = math.nan
+    mae_all_initial: float = math.nan
 
 
 @dataclass(frozen=True)

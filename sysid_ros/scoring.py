@@ -7,7 +7,7 @@ sample that the start was taken from is not scored.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,7 +99,7 @@ def open_loop_errors(
 
 
 def score(errors: Sequence[WindowErrors]) -> Score:
-    """Root mean square errors per signal and over all position signals.
+    """Errors per signal and over all position signals.
 
     Args:
       errors: At least one window.
@@ -122,15 +122,40 @@ def score(errors: Sequence[WindowErrors]) -> Score:
             units[signal.name] = sensor_unit(error.window.model, sensor)
             if is_position(error.window.model, sensor):
                 positions.add(signal.name)
+    return pooled_score(initial, fitted, units, positions, len(errors))
+
+
+def pooled_score(
+    initial: Mapping[str, Sequence[FloatArray]],
+    fitted: Mapping[str, Sequence[FloatArray]],
+    units: Mapping[str, str],
+    positions: Collection[str],
+    windows: int,
+) -> Score:
+    """Root mean square and mean absolute errors by signal, and pooled over positions.
+
+    Args:
+      initial: Errors with the initial parameters, in blocks of any size, by signal.
+      fitted: The same with the fitted ones.
+      units: Unit by signal.
+      positions: Signals that are positions; where there are none, all signals are pooled.
+      windows: How many windows the errors come from.
+    """
     pooled = sorted(positions or units)
+    before = [block for name in pooled for block in initial[name]]
+    after = [block for name in pooled for block in fitted[name]]
     return Score(
         rmse={name: _rms(blocks) for name, blocks in fitted.items()},
         rmse_initial={name: _rms(blocks) for name, blocks in initial.items()},
-        units=units,
-        rmse_all=_rms([block for name in pooled for block in fitted[name]]),
-        rmse_all_initial=_rms([block for name in pooled for block in initial[name]]),
+        units=dict(units),
+        rmse_all=_rms(after),
+        rmse_all_initial=_rms(before),
         unit_all=units[pooled[0]] if len({units[name] for name in pooled}) == 1 else "",
-        windows=len(errors),
+        windows=windows,
+        mae={name: _mean_absolute(blocks) for name, blocks in fitted.items()},
+        mae_initial={name: _mean_absolute(blocks) for name, blocks in initial.items()},
+        mae_all=_mean_absolute(after),
+        mae_all_initial=_mean_absolute(before),
     )
 
 
@@ -185,3 +210,8 @@ def _trace(name: str, errors: Sequence[WindowErrors], role: str) -> SequenceFit:
 def _rms(blocks: Sequence[FloatArray]) -> float:
     values = np.concatenate(blocks) if blocks else np.zeros(0)
     return float(np.sqrt(np.mean(values**2))) if values.size else math.nan
+
+
+def _mean_absolute(blocks: Sequence[FloatArray]) -> float:
+    values = np.concatenate(blocks) if blocks else np.zeros(0)
+    return float(np.mean(np.abs(values))) if values.size else math.nan

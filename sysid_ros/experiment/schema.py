@@ -207,8 +207,9 @@ class FitConfig:
     loss: str = key(
         default="linear",
         metadata=rule(
-            "how residuals count; the others forgive outliers",
-            choices=("linear", "huber", "soft_l1", "cauchy"),
+            "how residuals count: squared (`linear`), by their size (`absolute`, as in the mean "
+            "absolute error), or forgiving outliers",
+            choices=("linear", "absolute", "huber", "soft_l1", "cauchy"),
         ),
     )
     max_iterations: int = key(default=50, metadata=rule("accepted steps at most", minimum=1))

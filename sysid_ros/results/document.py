@@ -91,6 +91,10 @@ def _score(score: Score | None) -> dict[str, Any] | None:
         "rmse_all_initial": score.rmse_all_initial,
         "unit_all": score.unit_all,
         "windows": score.windows,
+        "mae": score.mae,
+        "mae_initial": score.mae_initial,
+        "mae_all": score.mae_all,
+        "mae_all_initial": score.mae_all_initial,
     }
 
 

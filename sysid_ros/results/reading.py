@@ -164,6 +164,10 @@ def _score(entry: Mapping[str, Any] | None) -> Score | None:
         rmse_all_initial=_number(entry["rmse_all_initial"]),
         unit_all=entry["unit_all"],
         windows=entry["windows"],
+        mae={name: _number(value) for name, value in entry.get("mae", {}).items()},
+        mae_initial={name: _number(v) for name, v in entry.get("mae_initial", {}).items()},
+        mae_all=_number(entry.get("mae_all")),
+        mae_all_initial=_number(entry.get("mae_all_initial")),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -11,7 +12,7 @@ from sysid_ros.sysid.fit_result import ParameterEstimate
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.solver import Solution, eliminate_starts
+from sysid_ros.sysid.solver import ReducedSystem, Solution, eliminate_starts
 from sysid_ros.sysid.uncertainty import (
     OPEN_ERROR,
     Covariance,
@@ -60,13 +61,35 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
         return no_covariance(problem.scale.size)
     theta = solution.point.theta
     margin = BOUND_MARGIN * bounds_width(problem)
+    system = eliminate_starts(solution.linearization)
+    residual_square = 2.0 * solution.linearization.cost
+    if problem.loss.name != "linear":
+        residual = _in_units_of_noise(problem, solution)
+        system = _curved(system, problem.loss.curvature(residual))
+        residual_square = problem.loss.white_square(residual)
     return covariance(
-        eliminate_starts(solution.linearization),
+        system,
         bounds_width(problem),
         (theta > problem.lower + margin) & (theta < problem.upper - margin),
         method=method,
         n_samples=sum(w.n_samples for w in problem.windows),
-        residual_square=2.0 * solution.linearization.cost,
+        residual_square=residual_square,
+    )
+
+
+def _in_units_of_noise(problem: WindowedProblem, solution: Solution) -> FloatArray:
+    """All residuals at the solution, (m,)."""
+    parts = zip(problem.windows, problem.residuals(solution.point), strict=True)
+    return np.concatenate([part / window.sigma(problem.noise) for window, part in parts])
+
+
+def _curved(system: ReducedSystem, curvature: float) -> ReducedSystem:
+    """The system with the data's part of the Hessian scaled to the cost's true curvature."""
+    data = system.window_hessians.sum(axis=0)
+    return replace(
+        system,
+        hessian=system.hessian + (curvature - 1.0) * data,
+        window_hessians=curvature * system.window_hessians,
     )
 
 

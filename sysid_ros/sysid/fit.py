@@ -44,7 +44,7 @@ class FitSettings:
       velocity_filter: Low-pass in front of the derivative of positions, Hz.
       optimizer: ``auto`` (Levenberg-Marquardt with starts eliminated), ``mujoco``, ``scipy`` or
         ``scipy_parallel_fd``.
-      loss: ``linear``, ``huber``, ``soft_l1`` or ``cauchy``.
+      loss: ``linear``, ``absolute``, ``huber``, ``soft_l1`` or ``cauchy``.
       max_iterations: Accepted steps at most, noise rounds included.
       time_limit: Seconds at most, or ``None``.
       threads: Simulation threads, ``None`` for one per core.

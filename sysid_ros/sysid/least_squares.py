@@ -120,7 +120,7 @@ def minimize_scipy(
         np.clip(objective.start, *objective.bounds),
         jac=jacobian,
         bounds=objective.bounds,
-        loss=objective.loss.name,
+        loss=objective.loss.for_scipy,
         f_scale=objective.loss.scale,
         max_nfev=max_iters,
         verbose=2 if verbose else 0,

@@ -61,7 +61,7 @@ def optimize(
       time_limit: Seconds after which the fit ends with the best so far.
       max_evaluations: Residuals after which the fit ends likewise.
       max_iters: Steps (mujoco) or evaluations without those of Jacobians (scipy).
-      loss: linear, huber, soft_l1, cauchy or arctan.
+      loss: linear, absolute (the mean absolute error's optimum), huber, soft_l1, cauchy or arctan.
       f_scale: Residuals well below it count as inliers of a robust loss.
       **optimizer_kwargs: For the optimizer itself: ``xtol``, ``gtol``, ``x_scale`` and so on.
 

@@ -115,9 +115,14 @@ class WindowedProblem:
         return tuple(window for group in self.groups for window in group.windows)
 
     def with_groups(self, groups: Sequence[ModelGroup]) -> WindowedProblem:
-        """The same problem over other windows of the same models."""
+        """The same problem over other windows of the same models, for evaluating costs."""
         return WindowedProblem(
-            groups, self.params, self._rollouts, loss=self.loss, noise=self.noise
+            groups,
+            self.params,
+            self._rollouts,
+            loss=self.loss,
+            noise=self.noise,
+            engine="reference",
         )
 
     def initial_point(self) -> Point:

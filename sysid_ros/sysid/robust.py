@@ -2,7 +2,9 @@
 
 The cost is ``1/2 sum c^2 rho((r / c)^2)`` with the residual r and its scale c. Its gradient is
 ``J^T (rho' r)``; as its Hessian serves ``J^T diag(max(rho' + 2 rho'' z, eps)) J`` with
-``z = (r / c)^2`` (Triggs et al. 2000, "Bundle adjustment", section 4.3).
+``z = (r / c)^2`` (Triggs et al. 2000, "Bundle adjustment", section 4.3). The loss ``absolute`` is
+the sum of absolute residuals, whose optimum is that of the mean absolute error; it has no second
+derivative to speak of and is minimized by reweighting (rho'' counts as zero).
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ FloatArray = npt.NDArray[np.float64]
 # z -> (rho, rho', rho'')
 _Rho = Callable[[FloatArray], "tuple[FloatArray, FloatArray, FloatArray]"]
 
+_SCIPY = ("linear", "huber", "soft_l1", "cauchy", "arctan")
+_FLAT = 1e-3  # of the root mean square residual: closer to zero a kink is rounded off
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -51,6 +55,13 @@ def _cauchy(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     return np.log1p(z), 1.0 / t, -1.0 / t**2
 
 
+def _absolute(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The absolute residual, its kink rounded off; no curvature but that of reweighting."""
+    floor = _FLAT**2 * float(np.mean(z)) if z.size else 0.0
+    size = np.sqrt(np.maximum(z, max(floor, float(np.finfo(np.float64).tiny))))
+    return 2.0 * np.sqrt(z), 1.0 / size, np.zeros_like(z)
+
+
 def _arctan(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     t = 1.0 + z**2
     return np.arctan(z), 1.0 / t, -2.0 * z / t**2
@@ -59,6 +70,7 @@ def _arctan(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 _LOSSES: MappingProxyType[str, _Rho] = MappingProxyType(
     {
         "linear": _linear,
+        "absolute": _absolute,
         "huber": _huber,
         "soft_l1": _soft_l1,
         "cauchy": _cauchy,
@@ -72,7 +84,7 @@ class RobustLoss:
     """One of the losses with its scale.
 
     Attributes:
-      name: linear, huber, soft_l1, cauchy or arctan.
+      name: linear, absolute, huber, soft_l1, cauchy or arctan.
       scale: Residuals well below it count as inliers.
     """
 
@@ -89,6 +101,11 @@ class RobustLoss:
             raise ParameterError(unknown_name("loss", str(self.name), _LOSSES))
         if not self.scale > 0.0:
             raise ParameterError(f"the scale of a loss must be above zero, got {self.scale}")
+
+    @property
+    def for_scipy(self) -> str | Callable[[FloatArray], FloatArray]:
+        """The loss as ``scipy.optimize.least_squares`` takes it."""
+        return self.name if self.name in _SCIPY else lambda z: np.stack(_LOSSES[self.name](z))
 
     def cost(self, residual: FloatArray) -> float:
         """The cost of residuals of any shape."""

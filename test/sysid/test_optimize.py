@@ -40,7 +40,7 @@ def parameters(start=(1.0, 0.2), low=(0.0, 0.0), high=(5.0, 5.0), frozen=(False,
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("loss", ["linear", "huber", "soft_l1", "cauchy", "arctan"])
+@pytest.mark.parametrize("loss", ["linear", "absolute", "huber", "soft_l1", "cauchy", "arctan"])
 def test_every_loss_in_every_optimizer_finds_the_truth(optimizer, loss):
     found, result = sysid.optimize(
         parameters(), residual_fn, optimizer, verbose=False, loss=loss, f_scale=0.5
@@ -49,7 +49,7 @@ def test_every_loss_in_every_optimizer_finds_the_truth(optimizer, loss):
     assert result.cost < 1e-9
 
 
-@pytest.mark.parametrize("loss", ["huber", "soft_l1", "cauchy"])
+@pytest.mark.parametrize("loss", ["absolute", "huber", "soft_l1", "cauchy"])
 def test_robust_optimum_is_the_same_in_every_optimizer_and_ignores_outliers(loss):
     rng = np.random.default_rng(3)
     measured = decay(TRUE) + rng.normal(scale=0.01, size=len(T))
