@@ -12,6 +12,7 @@ import numpy as np
 from sysid_ros.errors import ModelError, unknown_name
 from sysid_ros.experiment.schema import SignalConfig, SignalKind
 from sysid_ros.sysid.model_modifier import remove_visuals
+from sysid_ros.sysid.wrench import with_wrenches
 
 _SENSOR_OF_STATE = {
     SignalKind.QPOS: mujoco.mjtSensor.mjSENS_JOINTPOS,
@@ -58,10 +59,16 @@ def _one_line(error: Exception) -> str:
 def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> mujoco.MjSpec:
     """A copy of the spec with a sensor for every measured ``qpos`` and ``qvel``.
 
+    Measured wrenches get the inputs that apply them.
+
     Raises:
-      ModelError: A signal names a joint, sensor or actuator that the model lacks.
+      ModelError: A signal names a joint, sensor, actuator or site that the model lacks.
     """
-    spec = spec.copy()
+    sites = dict.fromkeys(signal.wrench for signal in signals if signal.wrench is not None)
+    try:
+        spec = with_wrenches(spec, sites)
+    except ModelError as error:
+        raise ModelError(f"signals: {error}") from error
     _check_names(spec, signals)
     existing = {sensor.name for sensor in spec.sensors}
     for signal in signals:

@@ -101,6 +101,7 @@ def warnings(
 def _measured_torque_as_input(experiment: Experiment) -> bool:
     return any(
         signal.kind is SignalKind.ACTUATOR
+        and signal.wrench is None
         and (signal.interpolation is Interpolation.LINEAR or signal.field.startswith("effort["))
         for signal in experiment.signals
     )

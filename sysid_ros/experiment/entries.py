@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sysid_ros.errors import unknown_name
 from sysid_ros.experiment.attribute_names import ELEMENTS, attribute_names, form_problem
 from sysid_ros.experiment.problems import Problems
 from sysid_ros.experiment.schema import (
+    Interpolation,
     ParameterConfig,
     SequenceConfig,
     SignalConfig,
@@ -69,8 +72,26 @@ def read_signals(value: Value, where: str, problems: Problems) -> tuple[SignalCo
                 f"{where}[{i}]: {signal.kind.value} {signal.name!r} is mapped already, "
                 f"in line {first.place.line}",
             )
-        signals.append(signal)
+        signals += _components(signal) if signal.kind is SignalKind.WRENCH else [signal]
     return tuple(signals)
+
+
+def _components(wrench: SignalConfig) -> list[SignalConfig]:
+    """The six inputs that a measured wrench is simulated with."""
+    # The library brings MuJoCo along.
+    from sysid_ros.sysid.wrench import COMPONENTS, wrench_inputs
+
+    return [
+        replace(
+            wrench,
+            kind=SignalKind.ACTUATOR,
+            name=name,
+            field=f"{wrench.field}.{component.replace('_', '.')}",
+            interpolation=wrench.interpolation or Interpolation.LINEAR,
+            wrench=wrench.name,
+        )
+        for name, component in zip(wrench_inputs(wrench.name), COMPONENTS, strict=True)
+    ]
 
 
 def _read_signal(value: Value, where: str, problems: Problems) -> SignalConfig | None:

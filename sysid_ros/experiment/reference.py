@@ -44,7 +44,9 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
         SignalConfig,
         "One of the keys "
         + ", ".join(f"`{kind.value}`" for kind in SignalKind)
-        + " names the actuator, the sensor or the joint, and:",
+        + " names the actuator, the sensor or the joint, or the site at which a measured wrench "
+        "acts (`{wrench: wrist, topic: /ft_sensor, field: wrench}` for a `WrenchStamped`, in the "
+        "site's frame, as a known external force), and:",
     ),
     ("`validation`", ValidationConfig, "One of:"),
     ("`windows`, `scoring`", WindowConfig, ""),

@@ -38,6 +38,7 @@ class SignalKind(str, Enum):
     SENSOR = "sensor"
     QPOS = "qpos"
     QVEL = "qvel"
+    WRENCH = "wrench"  # read as six signals of kind ACTUATOR
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class SignalConfig:
         ),
     )
     clock: Clock | None = key(default=None, metadata=rule("as the experiment's if left out"))
+    wrench: str | None = None  # the site, for the six signals of a wrench
 
     @property
     def label(self) -> str:

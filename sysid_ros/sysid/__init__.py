@@ -49,8 +49,12 @@ from sysid_ros.sysid.signal_modifier import get_sensor_indices as get_sensor_ind
 from sysid_ros.sysid.signal_modifier import normalize_residual as normalize_residual
 from sysid_ros.sysid.signal_modifier import weighted_diff as weighted_diff
 from sysid_ros.sysid.signal_transform import SignalTransform as SignalTransform
+from sysid_ros.sysid.simulation_batch import BatchState as BatchState
+from sysid_ros.sysid.simulation_batch import SimulationBatch as SimulationBatch
 from sysid_ros.sysid.sysid_rollout import sysid_rollout as sysid_rollout
 from sysid_ros.sysid.timeseries import SignalType as SignalType
 from sysid_ros.sysid.timeseries import TimeSeries as TimeSeries
 from sysid_ros.sysid.trajectory import ModelSequences as ModelSequences
 from sysid_ros.sysid.trajectory import SystemTrajectory as SystemTrajectory
+from sysid_ros.sysid.wrench import with_wrenches as with_wrenches
+from sysid_ros.sysid.wrench import wrench_inputs as wrench_inputs

@@ -13,7 +13,9 @@ import mujoco.rollout
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.mappings import SignalError
 from sysid_ros.sysid.mujoco_warnings import collected_warnings
+from sysid_ros.sysid.simulation_batch import SimulationBatch
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -46,6 +48,8 @@ class Rollout:
 
 class RolloutPool:
     """Runs simulations on threads that are kept between calls.
+
+    :meth:`rollout` runs whole trajectories; :meth:`batch` makes simulations that are stepped.
 
     Attributes:
       n_threads: Number of threads.
@@ -91,6 +95,7 @@ class RolloutPool:
         controls: Sequence[FloatArray],
         *,
         control_spec: int = _CONTROL,
+        substeps: int = 1,
     ) -> list[Rollout]:
         """Simulate.
 
@@ -99,12 +104,20 @@ class RolloutPool:
           initial_states: One full-physics state per simulation, (nstate,).
           controls: One array per simulation, (number of steps, size of the control).
           control_spec: What the columns of the controls are, as for ``mujoco.rollout``: for
-            example ``mjSTATE_CTRL | mjSTATE_XFRC_APPLIED``.
+            example ``mjSTATE_CTRL | mjSTATE_XFRC_APPLIED`` for applied forces as well, or
+            ``mjSTATE_MOCAP_POS | mjSTATE_MOCAP_QUAT``. Columns follow the bits' order.
+          substeps: Time steps for which each row of a control is held.
 
         Returns:
-          One result per simulation, in order.
+          One result per simulation, in order, with one row per row of its control.
+
+        Raises:
+          SignalError: The lists differ in length, or a control in its width.
         """
+        self._check(models, initial_states, controls, control_spec, substeps)
         self.warnings = []
+        if substeps > 1:
+            controls = [np.repeat(control, substeps, axis=0) for control in controls]
         results: list[Rollout | None] = [None] * len(models)
         groups: dict[tuple[int, ...], list[int]] = {}
         for i, model in enumerate(models):
@@ -124,7 +137,48 @@ class RolloutPool:
                 )
                 for i, result in zip(batch, done, strict=True):
                     results[i] = result
-        return [result for result in results if result is not None]
+        done_all = [result for result in results if result is not None]
+        return done_all if substeps == 1 else [_every(result, substeps) for result in done_all]
+
+    def batch(self, models: Any, count: int | None = None) -> SimulationBatch:
+        """Simulations whose states are kept, read and set, and which are stepped together.
+
+        Args:
+          models: One MjModel to be simulated ``count`` times, or one per simulation, all of the
+            same size.
+          count: How many simulations of one model.
+
+        Raises:
+          SignalError: The models differ in size.
+        """
+        if isinstance(models, mujoco.MjModel):
+            models = [models] * (1 if count is None else count)
+        if len({size_signature(model) for model in models}) > 1:
+            raise SignalError("the models of a batch must have the same elements")
+        return SimulationBatch(self, models)
+
+    @staticmethod
+    def _check(
+        models: Sequence[Any],
+        initial_states: Sequence[FloatArray],
+        controls: Sequence[FloatArray],
+        control_spec: int,
+        substeps: int,
+    ) -> None:
+        if not len(models) == len(initial_states) == len(controls):
+            raise SignalError(
+                f"{len(models)} models, {len(initial_states)} initial states and "
+                f"{len(controls)} controls: one of each per simulation is needed"
+            )
+        if substeps < 1:
+            raise SignalError(f"substeps must be at least 1, got {substeps}")
+        for model, control in zip(models, controls, strict=True):
+            width = mujoco.mj_stateSize(model, control_spec)
+            if control.ndim != 2 or not len(control) or control.shape[1] != width:
+                raise SignalError(
+                    f"a control has shape {control.shape}, expected (steps, {width}) for control "
+                    f"spec {control_spec}"
+                )
 
     def _run(
         self,
@@ -151,6 +205,15 @@ class RolloutPool:
                 zip(lengths, initial_states, models, strict=True)
             )
         ]
+
+
+def _every(rollout: Rollout, substeps: int) -> Rollout:
+    """One row per control: the state after its last substep, the sensors before its first."""
+    return Rollout(
+        rollout.states[substeps - 1 :: substeps],
+        rollout.sensordata[::substeps],
+        rollout.valid // substeps,
+    )
 
 
 def size_signature(model: Any) -> tuple[int, ...]:
