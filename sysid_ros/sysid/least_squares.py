@@ -14,7 +14,7 @@ import scipy.optimize
 from mujoco import minimize
 
 from sysid_ros.sysid.fit_result import FitStatus
-from sysid_ros.sysid.objective import Objective, finite_difference_jacobian
+from sysid_ros.sysid.objective import Objective, jacobian_of
 from sysid_ros.sysid.robust import RobustNorm
 
 FloatArray = npt.NDArray[np.float64]
@@ -65,8 +65,12 @@ def minimize_mujoco(
         if user_callback is not None:
             user_callback(trace)
 
+    def jacobian(x: FloatArray) -> FloatArray:
+        return jacobian_of(objective, x, relative_step=_STEP, batched=True)
+
     xtol = settings.setdefault("xtol", 1e-8)
     gtol = settings.setdefault("gtol", 1e-8)
+    settings.setdefault("jacobian", lambda x, _: jacobian(x[:, 0]))
     x, trace = minimize.least_squares(
         objective.start,
         objective,
@@ -106,9 +110,7 @@ def minimize_scipy(
 
     def jacobian(x: FloatArray) -> FloatArray:
         residual = objective.at(x)
-        result = finite_difference_jacobian(
-            objective, x, relative_step=relative_step, batched=batched
-        )
+        result = jacobian_of(objective, x, relative_step=relative_step, batched=batched)
         gradient = result.T @ (objective.loss.gradient_weight(residual) * residual)
         norm = float(np.linalg.norm(_free_gradient(gradient, x, objective.bounds)))
         cost = objective.loss.cost(residual)

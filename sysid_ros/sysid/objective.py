@@ -120,6 +120,14 @@ class Objective:
             return self._latest[1]
         return self(x)
 
+    def exact_jacobian(self, x: FloatArray) -> FloatArray | None:
+        """Derivative (m, n) of the residual at free components (n,), where it is known exactly."""
+        derivative = getattr(self._residual_fn, "jacobian", None)
+        if derivative is None:
+            return None
+        full = derivative(self.expanded(x), self._params)
+        return None if full is None else full[:, self.free]
+
     def report(self, iteration: int, x: FloatArray, cost: float, gradient_norm: float) -> None:
         """Note one accepted step and tell the user's callback about it."""
         step = Iteration(
@@ -182,10 +190,10 @@ def _check_start(residual: FloatArray) -> None:
         )
 
 
-def finite_difference_jacobian(
+def jacobian_of(
     objective: Objective, x: FloatArray, *, relative_step: float, batched: bool
 ) -> FloatArray:
-    """Jacobian (m, n) by forward differences that stay within the bounds.
+    """Jacobian (m, n): exact, or by forward differences that stay within the bounds.
 
     Args:
       objective: The function.
@@ -193,6 +201,9 @@ def finite_difference_jacobian(
       relative_step: Step relative to max(1, |x|).
       batched: Whether all columns are evaluated in one call.
     """
+    exact = objective.exact_jacobian(x)
+    if exact is not None:
+        return exact
     low, high = objective.bounds
     step = relative_step * np.maximum(1.0, np.abs(x))
     step = np.where(high - x >= x - low, step, -step)

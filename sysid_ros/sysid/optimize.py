@@ -14,7 +14,7 @@ from sysid_ros.errors import unknown_name
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
 from sysid_ros.sysid.intervals import calculate_intervals
 from sysid_ros.sysid.least_squares import Minimum, minimize_mujoco, minimize_scipy
-from sysid_ros.sysid.objective import Objective, StopOptimizing, finite_difference_jacobian
+from sysid_ros.sysid.objective import Objective, StopOptimizing, jacobian_of
 from sysid_ros.sysid.parameter import ParameterError
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.robust import RobustLoss
@@ -212,9 +212,7 @@ def _warn_if_at_bound(params: ParameterDict) -> None:
 
 
 def _warn_if_ill_conditioned(objective: Objective, relative_step: float) -> None:
-    jacobian = finite_difference_jacobian(
-        objective, objective.start, relative_step=relative_step, batched=False
-    )
+    jacobian = jacobian_of(objective, objective.start, relative_step=relative_step, batched=False)
     condition = float(np.linalg.cond(jacobian)) ** 2
     if not condition <= _ILL_CONDITIONED:
         _LOG.warning(

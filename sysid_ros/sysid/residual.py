@@ -85,7 +85,8 @@ def residual(
         stamping, "notebook" (a simulated sensor belongs to the time after its step, as in
         ``mujoco.sysid``) or "true" (to the time before it, as in a recording);
         normalization, "reference" | "std" | "noise" | "none"; noise (standard deviation by
-        signal); wrapped_signals (angles measured modulo one turn).
+        signal); wrapped_signals (angles measured modulo one turn); engine, "auto" (optimize uses
+        exact derivatives where they are known) or "reference" (finite differences).
 
     Returns:
       Residuals, one array per recording, (n,) or (n, k), and one more for the parameters' priors

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from sysid_ros.sysid import mappings
 from sysid_ros.sysid.candidate import SignalSettings
+from sysid_ros.sysid.comparison_slope import ComparisonSlope, comparison_slope
 from sysid_ros.sysid.declared_signals import signal_settings, with_declared_signals
-from sysid_ros.sysid.discrepancy import compare
+from sysid_ros.sysid.discrepancy import SignalCorrection, compare
 from sysid_ros.sysid.mappings import SignalError, SignalType
 from sysid_ros.sysid.model_modifier import apply_param_modifiers
 from sysid_ros.sysid.modifiers import SignalModifier
@@ -65,6 +66,27 @@ class _Candidate:
 _Simulated = dict[tuple[int, Any], "list[SystemTrajectory]"]
 
 
+def exact_jacobian(
+    function: ResidualFunction,
+) -> Callable[[FloatArray, ParameterDict], FloatArray | None]:
+    """The exact Jacobian of a residual function, or one that says it does not know."""
+    options = function.options
+    plain = (
+        options.engine == "auto"
+        and options.build_model is apply_param_modifiers
+        and options.custom_rollout is None
+        and options.modify_residual is None
+        and options.resample_true
+    )
+    if plain:
+        try:  # numba takes half a second to load, and does not run everywhere
+            from sysid_ros.sysid.sensitivity.residual_jacobian import ResidualJacobian
+        except ImportError:
+            return lambda x, params: None
+        return ResidualJacobian(function)
+    return lambda x, params: None
+
+
 class ResidualFunction:
     """A residual with its settings; keeps threads and the latest simulations between calls.
 
@@ -76,6 +98,7 @@ class ResidualFunction:
         self.options = options
         self._pool: RolloutPool | None = None
         self._latest: _Simulated = {}
+        self._exact: Callable[[FloatArray, ParameterDict], FloatArray | None] | None = None
 
     def __call__(self, x: FloatArray, params: ParameterDict, **overrides: Any) -> Residuals:
         """See :func:`residual`; keyword arguments override the settings for this call."""
@@ -83,20 +106,57 @@ class ResidualFunction:
             return ResidualFunction(replace(self.options, **overrides))(x, params)
         if not self.options.models_sequences:
             raise SignalError("no recordings: models_sequences is empty")
-        groups = [self._group(sequences) for sequences in self.options.models_sequences]
-        return self.evaluate(x, params, groups)
+        return self.evaluate(x, params, self._groups())
+
+    def jacobian(self, x: FloatArray, params: ParameterDict) -> FloatArray | None:
+        """Derivative of the concatenated residuals, exact where that is known.
+
+        Args:
+          x: Values of the free parameters, (p,).
+          params: The parameters.
+
+        Returns:
+          Shape (m, p), or ``None`` where only finite differences of residuals can tell: with a
+          callback, ``engine="reference"``, or a model that the exact pass does not follow.
+        """
+        if self._exact is None:
+            self._exact = exact_jacobian(self)
+        return self._exact(x, params)
+
+    def base_simulations(
+        self, x: FloatArray, params: ParameterDict
+    ) -> list[tuple[Group, list[SystemTrajectory]]]:
+        """The groups and the simulations of their recordings, the latest ones where they fit."""
+        groups = self._groups()
+        candidate = self._candidate(np.asarray(x), params, _actuators(groups))
+        keys = [(g, candidate.key) for g in range(len(groups))]
+        if not all(key in self._latest for key in keys):
+            self._simulated([candidate], groups)
+        return [(group, self._latest[key]) for group, key in zip(groups, keys, strict=True)]
+
+    def slope(
+        self, params: ParameterDict, recording: SystemTrajectory, simulation: SystemTrajectory
+    ) -> ComparisonSlope | None:
+        """How one recording's residual depends on its simulation's sensor data."""
+        options, model = self.options, simulation.model
+        shift = float(recording.control.times[0] - recording.initial_state[0])
+        measured = _shifted(recording.sensordata, -shift)
+        return comparison_slope(
+            simulation.sensordata,
+            measured,
+            model,
+            options.comparison(options.signal_transform),
+            self.corrections(params, measured, model),
+        )
+
+    def _groups(self) -> list[Group]:
+        return [self._group(sequences) for sequences in self.options.models_sequences]
 
     def evaluate(self, x: FloatArray, params: ParameterDict, groups: list[Group]) -> Residuals:
         """Residuals of all groups' recordings for every column of ``x``."""
         x = np.asarray(x, dtype=np.float64)
         columns = x.reshape(len(x), -1).T if x.ndim > 1 else [x]
-        actuators = {
-            name
-            for group in groups
-            for recording in group.recordings[:1]
-            for name in mappings.actuator_names(recording.model)
-        }
-        candidates = [self._candidate(column, params, actuators) for column in columns]
+        candidates = [self._candidate(column, params, _actuators(groups)) for column in columns]
         custom = self.options.custom_rollout
         if custom is None:
             simulated = self._simulated(candidates, groups)
@@ -236,24 +296,37 @@ class ResidualFunction:
         else:
             # The simulation's first sample is one step after the recording's.
             measured = TimeSeries(predicted.times, measured.data[1:], measured.signal_mapping)
-        transform = with_declared_signals(
-            options.signal_transform, candidate.params, measured, model
-        )
-        names = (measured.signal_mapping or mappings.sensor_mapping(model)).keys()
         residual, predicted, measured = compare(
             predicted,
             measured,
             model,
             options.comparison(options.signal_transform),
-            corrections=transform.corrections(names, candidate.params),
+            corrections=self.corrections(candidate.params, measured, model),
             state=state,
         )
         return residual, _shifted(predicted, shift), _shifted(measured, shift)
+
+    def corrections(
+        self, params: ParameterDict, measured: TimeSeries, model: Any
+    ) -> dict[str, SignalCorrection]:
+        """Delay, gain and bias of every measured signal at these parameters."""
+        transform = with_declared_signals(self.options.signal_transform, params, measured, model)
+        names = (measured.signal_mapping or mappings.sensor_mapping(model)).keys()
+        return transform.corrections(names, params)
 
     def _threads(self) -> RolloutPool:
         if self._pool is None:
             self._pool = RolloutPool(self.options.n_threads)
         return self._pool
+
+
+def _actuators(groups: list[Group]) -> set[str]:
+    return {
+        name
+        for group in groups
+        for recording in group.recordings[:1]
+        for name in mappings.actuator_names(recording.model)
+    }
 
 
 def _shifted(series: TimeSeries, seconds: float) -> TimeSeries:

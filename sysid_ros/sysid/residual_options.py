@@ -51,6 +51,7 @@ class ResidualOptions:
     normalization: Normalization = "reference"
     noise: Mapping[str, float] | None = None
     wrapped_signals: Collection[str] = ()
+    engine: str = "auto"
 
     def __post_init__(self) -> None:
         """Check what can be checked without data.

@@ -1,0 +1,108 @@
+"""The derivative of a comparison: a sparse linear map from simulated rows to residuals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.sysid.discrepancy import Comparison, SignalCorrection, compare
+from sysid_ros.sysid.observation import cubic_weights
+from sysid_ros.sysid.stamping import stamp_offsets
+from sysid_ros.sysid.tangent import blocks_of
+from sysid_ros.sysid.timeseries import TimeSeries
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ComparisonSlope:
+    """Every residual as a weighted sum of four rows of one column of the sensor data.
+
+    Residuals are flattened as in :func:`sysid_ros.sysid.residual.residual`, signal fastest.
+    """
+
+    rows: IntArray  # (m, 4)
+    weights: FloatArray  # (m, 4)
+    columns: IntArray  # (m,)
+
+
+def comparison_slope(
+    predicted: TimeSeries,
+    measured: TimeSeries,
+    model: Any,
+    comparison: Comparison,
+    corrections: Mapping[str, SignalCorrection],
+) -> ComparisonSlope | None:
+    """How the result of :func:`sysid_ros.sysid.discrepancy.compare` depends on the prediction.
+
+    Args:
+      predicted: Simulated sensors, equally spaced.
+      measured: The recording.
+      model: The model that was simulated.
+      comparison: What is compared.
+      corrections: Delay, gain and bias by signal.
+
+    Returns:
+      ``None`` where it is not linear: orientations.
+    """
+    residual, at_zero, _ = compare(
+        _constant(predicted, 0.0), measured, model, comparison, corrections=corrections
+    )
+    mapping = at_zero.signal_mapping or {}
+    blocks = blocks_of(model, mapping, comparison.wrapped)
+    if any(block.kind == "quaternion" for block in blocks):
+        return None
+    # Interpolation weights add up to one, so a constant shows every other factor.
+    step = 1e-3
+    shifted, *_ = compare(
+        _constant(predicted, step), measured, model, comparison, corrections=corrections
+    )
+    factors = (shifted - residual) / step
+    for column in factors.T:  # one number each, but for missing samples and angles that wrap
+        if np.any(column != 0.0):
+            column[column != 0.0] = np.median(column[column != 0.0])
+    offsets = stamp_offsets(model, mapping, comparison.stamping)
+    sensors = predicted.signal_mapping or {}
+    rows, weights, columns = [], [], []
+    for block in blocks:
+        for k, column in enumerate(block.columns):
+            correction = corrections.get(block.name, SignalCorrection())
+            instants = at_zero.times - correction.delay - offsets[column]
+            each = _interpolation(predicted.times, instants, comparison.stamping == "true")
+            rows.append(each[0])
+            weights.append(each[1])
+            columns.append(np.full(len(instants), sensors[block.name][1][k]))
+    scaled = np.stack(weights, axis=1) * factors[:, :, None]
+    return ComparisonSlope(
+        np.stack(rows, axis=1).reshape(-1, 4).astype(np.int64),
+        np.ascontiguousarray(scaled.reshape(-1, 4)),
+        np.stack(columns, axis=1).ravel().astype(np.int64),
+    )
+
+
+def _constant(series: TimeSeries, value: float) -> TimeSeries:
+    return TimeSeries(
+        series.times, np.full_like(series.data, value), series.signal_mapping, series.interpolation
+    )
+
+
+def _interpolation(
+    times: FloatArray, instants: FloatArray, cubic: bool
+) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Rows (m, 4) and weights (m, 4) that evaluate equally spaced samples at instants."""
+    spacing = (times[-1] - times[0]) / (len(times) - 1)
+    position = np.clip((instants - times[0]) / spacing, 0.0, len(times) - 1.0)
+    if cubic:
+        each = cubic_weights(position, len(times))
+        return each.rows, each.weights
+    first = np.clip(np.floor(position).astype(np.intp), 0, len(times) - 2)
+    fraction = position - first
+    rows = np.minimum(first[:, None] + np.arange(4), len(times) - 1)
+    weights = np.zeros((len(instants), 4))
+    weights[:, 0], weights[:, 1] = 1.0 - fraction, fraction
+    return rows, weights
