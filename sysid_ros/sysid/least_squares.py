@@ -14,6 +14,7 @@ import scipy.optimize
 from mujoco import minimize
 
 from sysid_ros.sysid.fit_result import FitStatus
+from sysid_ros.sysid.levenberg_marquardt import Search, Tolerances, free_gradient, search
 from sysid_ros.sysid.objective import Objective, jacobian_of
 from sysid_ros.sysid.robust import RobustNorm
 
@@ -52,14 +53,20 @@ class Minimum:
 def minimize_mujoco(
     objective: Objective, *, max_iters: int, verbose: bool, options: Mapping[str, Any]
 ) -> Minimum:
-    """Levenberg-Marquardt with box bounds of ``mujoco.minimize``, differences in one batch."""
+    """Levenberg-Marquardt with box bounds.
+
+    Options of ``mujoco.minimize`` beyond the tolerances xtol, gtol and ftol are for that function
+    itself, which is then used.
+    """
+    if set(options) <= {"xtol", "gtol", "ftol"}:
+        return _searched(objective, search(objective, Tolerances(**options), max_iters), verbose)
     low, high = (np.clip(bound, -_INFINITE, _INFINITE) for bound in objective.bounds)
     settings = dict(options)
     user_callback = settings.pop("iter_callback", None)
 
     def on_iteration(trace: list[Any]) -> None:
         step = trace[-1]
-        gradient = _free_gradient(step.grad[:, 0], step.candidate[:, 0], (low, high))
+        gradient = free_gradient(step.grad[:, 0], step.candidate[:, 0], (low, high))
         norm = float(np.linalg.norm(gradient))
         objective.report(len(trace) - 1, step.candidate[:, 0], float(step.objective), norm)
         if user_callback is not None:
@@ -96,6 +103,22 @@ def minimize_mujoco(
     )
 
 
+def _searched(objective: Objective, found: Search, verbose: bool) -> Minimum:
+    if verbose:
+        for step in objective.history:
+            print(f"{step.iteration:4d}  cost {step.cost:.6e}  gradient {step.gradient_norm:.1e}")
+    weight = np.sqrt(objective.loss.hessian_weight(objective.at(found.x)))
+    return Minimum(
+        found.x,
+        found.jacobian * weight[:, None],
+        found.gradient,
+        found.status,
+        found.message,
+        found.iterations,
+        found.iterations + 1,
+    )
+
+
 def minimize_scipy(
     objective: Objective,
     *,
@@ -112,7 +135,7 @@ def minimize_scipy(
         residual = objective.at(x)
         result = jacobian_of(objective, x, relative_step=relative_step, batched=batched)
         gradient = result.T @ (objective.loss.gradient_weight(residual) * residual)
-        norm = float(np.linalg.norm(_free_gradient(gradient, x, objective.bounds)))
+        norm = float(np.linalg.norm(free_gradient(gradient, x, objective.bounds)))
         cost = objective.loss.cost(residual)
         objective.report(len(objective.history), x, cost, norm)
         return result
@@ -130,7 +153,7 @@ def minimize_scipy(
     )
     steps = len(objective.history)
     if not steps or not np.array_equal(objective.history[-1].values[objective.free], found.x):
-        gradient = _free_gradient(found.grad, found.x, objective.bounds)
+        gradient = free_gradient(found.grad, found.x, objective.bounds)
         objective.report(steps, found.x, float(found.cost), float(np.linalg.norm(gradient)))
     return Minimum(
         found.x,
@@ -152,7 +175,7 @@ def _mujoco_status(
 ) -> tuple[FitStatus, str]:
     """How ``mujoco.minimize`` ended, which it prints but does not return."""
     steps, final = trace[:-1], trace[-1]
-    gradient = _free_gradient(final.grad[:, 0], final.candidate[:, 0], bounds)
+    gradient = free_gradient(final.grad[:, 0], final.candidate[:, 0], bounds)
     if np.linalg.norm(gradient) <= gtol:
         return FitStatus.CONVERGED, "the gradient vanishes"
     if steps:
@@ -162,11 +185,3 @@ def _mujoco_status(
     if len(steps) >= max_iters:
         return FitStatus.MAX_ITERATIONS, f"the limit of {max_iters} iterations is reached"
     return FitStatus.STALLED, "no step lowers the cost any further"
-
-
-def _free_gradient(
-    gradient: FloatArray, x: FloatArray, bounds: tuple[FloatArray, FloatArray]
-) -> FloatArray:
-    """The gradient without components that point out of the bounds."""
-    blocked = ((x <= bounds[0]) & (gradient > 0.0)) | ((x >= bounds[1]) & (gradient < 0.0))
-    return np.where(blocked, 0.0, gradient)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import mujoco
@@ -21,6 +22,7 @@ from sysid_ros.sysid.modifiers import SignalModifier
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.residual_options import CustomRolloutFn, ResidualOptions
 from sysid_ros.sysid.rollout_pool import RolloutPool
+from sysid_ros.sysid.slim_model import SlimModel
 from sysid_ros.sysid.step_controls import (
     StepControls,
     averaged_controls,
@@ -98,6 +100,7 @@ class ResidualFunction:
         self.options = options
         self._pool: RolloutPool | None = None
         self._latest: _Simulated = {}
+        self._slim: dict[int, SlimModel] = {}
         self._exact: Callable[[FloatArray, ParameterDict], FloatArray | None] | None = None
 
     def __call__(self, x: FloatArray, params: ParameterDict, **overrides: Any) -> Residuals:
@@ -160,6 +163,8 @@ class ResidualFunction:
         custom = self.options.custom_rollout
         if custom is None:
             simulated = self._simulated(candidates, groups)
+            if len(candidates) == 1 and self._touching(candidates[0], groups, simulated):
+                simulated = self._simulated(candidates, groups)
         else:
             simulated = self._custom(custom, candidates, groups)
         residuals: list[FloatArray] = []
@@ -184,8 +189,28 @@ class ResidualFunction:
     def _group(self, sequences: ModelSequences) -> Group:
         build, spec = self.options.build_model, sequences.spec
         if build is apply_param_modifiers:  # works on a copy by itself
-            return Group(lambda params: build(params, spec), sequences.measured_rollout)
+            slim = self._slim_model(sequences)
+            return Group(lambda params: build(params, slim.spec), sequences.measured_rollout)
         return Group(lambda params: build(params, spec.copy()), sequences.measured_rollout)
+
+    def _slim_model(self, sequences: ModelSequences) -> SlimModel:
+        if id(sequences) not in self._slim:
+            self._slim[id(sequences)] = SlimModel(sequences.spec)
+        return self._slim[id(sequences)]
+
+    def _touching(self, candidate: _Candidate, groups: list[Group], simulated: _Simulated) -> bool:
+        """Whether geoms that were left out would have touched in the simulations."""
+        if self.options.build_model is not apply_param_modifiers:
+            return False
+        touched = False
+        for g, sequences in enumerate(self.options.models_sequences[: len(groups)]):
+            runs = [run for run in simulated[g, candidate.key] if run.state is not None]
+            touched |= bool(runs) and self._slim_model(sequences).touches(
+                runs[0].model,
+                [run.state.data for run in runs if run.state is not None],
+                partial(apply_param_modifiers, candidate.params, sequences.spec),
+            )
+        return touched
 
     def _candidate(self, x: FloatArray, params: ParameterDict, actuators: set[str]) -> _Candidate:
         own = params.copy()

@@ -1,0 +1,1 @@
+"""Speed of the identification against ``mujoco.sysid``, as ratios within one run."""

@@ -1,0 +1,144 @@
+"""``make benchmark``: both libraries on the same problems, alternating, a process each.
+
+Writes ``benchmark/results/NAME.json``: ``problems: {name: {cpu_ratio, wall_ratio, memory_ratio,
+cost_excess, parameter_difference, runs}}``; a ratio is the reference's figure over ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmark.problems import PROBLEMS
+
+OURS, REFERENCE = "sysid_ros.sysid", "mujoco.sysid"
+TARGETS = {
+    "arm": 4.0, "panda21": 20.0, "panda41": 40.0, "panda91": 40.0, "contacts": 2.0,
+    "sequences16": 10.0, "engine_floor": 1.15,
+}  # fmt: skip
+QUICK = ("arm", "engine_floor")
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> int:
+    """Run, print a table, write the file."""
+    options = _options()
+    if find_spec("mujoco.sysid") is None or find_spec("absl") is None:
+        print("the reference is missing: pip install 'mujoco[sysid]'", file=sys.stderr)
+        return 1
+    names = options.problem or (QUICK if options.quick else tuple(TARGETS))
+    if options.panda is None:
+        skipped = [name for name in names if name.startswith("panda")]
+        names = tuple(name for name in names if name not in skipped)
+        if skipped:
+            print(f"skipped without --panda PATH: {', '.join(skipped)}")
+    compilation = _compile()
+    problems = {}
+    print(f"{'problem':12s} {'cpu':>7s} {'wall':>7s} {'memory':>7s} {'target':>7s}  spread of cpu")
+    for name in names:
+        found = _floor() if name == "engine_floor" else _compared(name, options)
+        problems[name] = found
+        print(_row(name, found), flush=True)
+    RESULTS.mkdir(exist_ok=True)
+    file = RESULTS / f"{options.name}.json"
+    document = {
+        "problems": problems,
+        "compilation_s": compilation,
+        "machine": {"cores": os.cpu_count(), "processor": platform.machine()},
+        "python": platform.python_version(),
+    }
+    file.write_text(json.dumps(document, indent=1))
+    print(file)
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--panda", type=Path, help="panda_nohand.xml of the MuJoCo menagerie")
+    parser.add_argument("--problem", action="append", choices=tuple(TARGETS))
+    parser.add_argument("--quick", action="store_true", help="what takes less than a minute")
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--name", default="latest", help="of the file with the results")
+    return parser.parse_args()
+
+
+def _compile() -> float:
+    """Seconds of the one-off compilation, or of finding it on disk."""
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "sysid_ros.sysid.sensitivity"], check=True)
+    return time.perf_counter() - began
+
+
+def _compared(name: str, options: argparse.Namespace) -> dict[str, Any]:
+    repetitions = 1 if options.quick else options.repetitions
+    runs: dict[str, list[dict[str, Any]]] = {OURS: [], REFERENCE: []}
+    for _ in range(repetitions):
+        for library in (OURS, REFERENCE):
+            runs[library].append(_run(library, name, options.panda))
+    pairs = list(zip(runs[OURS], runs[REFERENCE], strict=True))
+    costs = _judge(name, [run["x"] for pair in pairs[:1] for run in pair], options.panda)
+    x, y = (np.array(run["x"]) for run in pairs[0])
+    cpu = [theirs["cpu_s"] / ours["cpu_s"] for ours, theirs in pairs]
+    return {
+        "cpu_ratio": statistics.median(cpu),
+        "cpu_spread": [min(cpu), max(cpu)],
+        "wall_ratio": statistics.median(b["wall_s"] / a["wall_s"] for a, b in pairs),
+        "memory_ratio": statistics.median(b["peak_mib"] / a["peak_mib"] for a, b in pairs),
+        "cost": {OURS: costs[0], REFERENCE: costs[1]},
+        "cost_excess": (costs[0] - min(costs)) / min(costs),
+        "parameter_difference": float(np.max(np.abs(x - y) / np.maximum(np.abs(y), 1e-3))),
+        "runs": [run for pair in pairs for run in pair],
+    }
+
+
+def _run(library: str, name: str, panda: Path | None) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmark.one_run", library, name]
+    command += [] if panda is None else ["--panda", str(panda)]
+    ended = subprocess.run(command, check=True, capture_output=True, text=True)
+    result: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
+    return result
+
+
+def _judge(name: str, points: Sequence[Sequence[float]], panda: Path | None) -> list[float]:
+    """Costs of both solutions by the same plain residual."""
+    from sysid_ros import sysid
+
+    problem = PROBLEMS[name](sysid, panda)
+    residual = sysid.build_residual_fn(models_sequences=problem.sequences, engine="reference")
+    return [
+        0.5 * sum(float(part @ part) for part in residual(np.array(x), problem.params)[0])
+        for x in points
+    ]
+
+
+def _floor() -> dict[str, Any]:
+    ended = subprocess.run(
+        [sys.executable, "-m", "benchmark.engine_floor"], check=True, capture_output=True, text=True
+    )
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def _row(name: str, found: dict[str, Any]) -> str:
+    figures = "".join(
+        f"{found[key]:8.2f}" if key in found else " " * 8
+        for key in ("cpu_ratio", "wall_ratio", "memory_ratio")
+    )
+    spread = "{:.2f} to {:.2f}".format(*found["cpu_spread"]) if "cpu_spread" in found else ""
+    return f"{name:12s}{figures}{TARGETS[name]:8.2f}  {spread}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""One fit by one library in this process; prints a JSON object.
+
+    python -m benchmark.one_run LIBRARY PROBLEM [--panda PATH]
+
+Simulating the data and importing are not counted; building parameters and sequences is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import io
+import json
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmark.problems import PROBLEMS
+
+
+def cpu_seconds() -> float:
+    """User and system time of this process, its threads and its ended children."""
+    return sum(
+        usage.ru_utime + usage.ru_stime
+        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+def peak_mebibytes() -> float:
+    """Largest resident size of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+
+
+class Counter:
+    """A residual function that counts what it is asked."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self.evaluations = 0
+        if hasattr(function, "jacobian"):
+            self.jacobian = function.jacobian
+
+    def __call__(self, x: Any, params: Any, **options: Any) -> Any:
+        """Count one evaluation per column."""
+        self.evaluations += 1 if x.ndim == 1 else x.shape[1]
+        return self._function(x, params, **options)
+
+
+def run(library: str, name: str, panda: Path | None) -> dict[str, Any]:
+    """Fit, and say what it took."""
+    began = cpu_seconds()
+    sysid = importlib.import_module(library)
+    if library == "sysid_ros.sysid":  # compiled once per installation and kept on disk
+        importlib.import_module("sysid_ros.sysid.sensitivity.__main__").main()
+    imports = cpu_seconds() - began
+    problem = PROBLEMS[name](sysid, panda)
+    memory = peak_mebibytes()
+    wall, cpu = time.perf_counter(), cpu_seconds()
+    residual = Counter(sysid.build_residual_fn(models_sequences=problem.sequences))
+    with contextlib.redirect_stdout(io.StringIO()):
+        found, result = sysid.optimize(problem.params, residual, optimizer="mujoco", verbose=False)
+    wall, cpu = time.perf_counter() - wall, cpu_seconds() - cpu
+    iterations = getattr(result, "iterations", None) or len(result.extras["objective"]) - 1
+    return {
+        "library": library,
+        "cpu_s": cpu,
+        "wall_s": wall,
+        "imports_cpu_s": imports,
+        "peak_mib": peak_mebibytes(),
+        "peak_before_mib": memory,
+        "iterations": iterations,
+        "jacobians": getattr(result, "jacobians", iterations),
+        "evaluations": residual.evaluations,
+        "steps": residual.evaluations * problem.steps,
+        "x": found.as_vector().tolist(),
+    }
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("library", choices=("sysid_ros.sysid", "mujoco.sysid"))
+    parser.add_argument("problem", choices=tuple(PROBLEMS))
+    parser.add_argument("--panda", type=Path)
+    options = parser.parse_args()
+    print(json.dumps(run(options.library, options.problem, options.panda)))
+
+
+if __name__ == "__main__":
+    main()
