@@ -46,7 +46,8 @@ def test_every_loss_in_every_optimizer_finds_the_truth(optimizer, loss):
         parameters(), residual_fn, optimizer, verbose=False, loss=loss, f_scale=0.5
     )
     np.testing.assert_allclose(found.as_vector(), TRUE, rtol=1e-5)
-    assert result.cost < 1e-9
+    # A sum of absolute values falls with the error, not with its square.
+    assert result.cost < (1e-6 if loss == "absolute" else 1e-9)
 
 
 @pytest.mark.parametrize("loss", ["absolute", "huber", "soft_l1", "cauchy"])
@@ -259,7 +260,7 @@ def test_table_is_logged_when_verbose(caplog, capsys):
         sysid.optimize(parameters(), residual_fn)
     assert "CONVERGED" in caplog.text
     assert "rate" in caplog.text
-    assert "iter:" in capsys.readouterr().out
+    assert "cost" in capsys.readouterr().out
 
 
 def test_silent_when_not_verbose(capsys):

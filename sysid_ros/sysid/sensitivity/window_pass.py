@@ -19,8 +19,8 @@ from sysid_ros.sysid.window_simulation import WindowSimulation
 
 FloatArray = npt.NDArray[np.float64]
 
-# Of the largest force; above it the equation of motion does not hold along the rollout. MuJoCo stops
-# its constraint solver early by up to a tenth of that.
+# Of the largest force; above it the equation of motion does not hold along the rollout. MuJoCo's
+# constraint solver stops early by up to a tenth of that.
 MAX_VIOLATION = 1e-4
 
 
