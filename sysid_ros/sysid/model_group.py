@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from sysid_ros.errors import DataError
 from sysid_ros.sysid.candidate import CandidateBuilder
 from sysid_ros.sysid.columns import ModelGroup
+from sysid_ros.sysid.orientations import with_rotation_vectors
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.starts import StartReader
 from sysid_ros.sysid.trajectory import ModelSequences
@@ -48,6 +49,7 @@ def model_group(
         sequences.sensordata,
         strict=True,
     ):
+        measured = with_rotation_vectors(model, measured)
         signals = signal_columns(model, measured)
         span = (
             max(float(measured.times[0]), float(control.times[0]) if model.nu else -math.inf),

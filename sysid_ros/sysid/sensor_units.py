@@ -13,6 +13,7 @@ _FIXED = {
     _S.mjSENS_TENDONPOS: "m", _S.mjSENS_TENDONVEL: "m/s", _S.mjSENS_FRAMEPOS: "m",
     _S.mjSENS_FRAMELINVEL: "m/s", _S.mjSENS_FRAMELINACC: "m/s^2", _S.mjSENS_FRAMEANGVEL: "rad/s",
     _S.mjSENS_FRAMEANGACC: "rad/s^2", _S.mjSENS_SUBTREECOM: "m", _S.mjSENS_SUBTREELINVEL: "m/s",
+    _S.mjSENS_FRAMEQUAT: "rad", _S.mjSENS_BALLQUAT: "rad",
     _S.mjSENS_BALLANGVEL: "rad/s", _S.mjSENS_RANGEFINDER: "m",
 }  # fmt: skip
 _BY_JOINT = {

@@ -7,7 +7,7 @@ position. What nothing measures starts at the model's reference with a wide prio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -18,6 +18,12 @@ import scipy.ndimage
 import scipy.signal
 
 from sysid_ros.sysid.candidate import SignalSettings
+from sysid_ros.sysid.spatial_starts import (
+    MeasuredPose,
+    angular_velocity_at,
+    measured_poses,
+    orientation_at,
+)
 from sysid_ros.sysid.timeseries import TimeSeries
 
 FloatArray = npt.NDArray[np.float64]
@@ -64,11 +70,17 @@ class StartReader:
         self._model = model
         self._base = base
         self._joints = _measured_joints(model, sensordata, velocity_filter)
+        self._poses = measured_poses(
+            model,
+            sensordata,
+            lambda times, values: filtered_velocity(times, values, velocity_filter),
+        )
 
     @property
     def sensors(self) -> tuple[str, ...]:
-        """The position sensors that starts are read from."""
-        return tuple(motion.sensor for motion in self._joints.values())
+        """The position and orientation sensors that starts are read from."""
+        scalar = tuple(motion.sensor for motion in self._joints.values())
+        return scalar + tuple(name for pose in self._poses.values() for name in pose.sensors)
 
     def state(
         self, t: float, velocity_offset: float, settings: Sequence[SignalSettings]
@@ -85,14 +97,43 @@ class StartReader:
         """
         state: FloatArray = self._base.copy()
         state[0] = 0.0
-        for (joint, motion), setting in zip(self._joints.items(), settings, strict=True):
+        scalar = len(self._joints)
+        for (joint, motion), setting in zip(self._joints.items(), settings[:scalar], strict=True):
             shown = t + setting.delay
             position = (motion.position(shown) - setting.bias) / setting.gain
             state[1 + self._model.jnt_qposadr[joint]] = position
             dof = self._model.jnt_dofadr[joint]
             velocity = motion.velocity(shown + velocity_offset) / setting.gain
             state[1 + self._model.nq + dof] = velocity
+        delays = iter([setting.delay for setting in settings[scalar:]])
+        for joint, pose in self._poses.items():
+            self._write_pose(state, joint, pose, t, velocity_offset, delays)
         return state
+
+    def _write_pose(
+        self,
+        state: FloatArray,
+        joint: int,
+        pose: MeasuredPose,
+        t: float,
+        velocity_offset: float,
+        delays: Iterator[float],
+    ) -> None:
+        """Write a free or ball joint's pose and velocity at ``t`` into a state."""
+        model = self._model
+        place = 1 + int(model.jnt_qposadr[joint])
+        dof = 1 + model.nq + int(model.jnt_dofadr[joint])
+        if pose.position is not None:
+            shown = t + next(delays)
+            state[place : place + 3] = pose.position.values(shown)
+            state[dof : dof + 3] = pose.position.slope(shown + velocity_offset)
+        if pose.orientation is not None:
+            shown = t + next(delays)
+            first = 3 if int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE) else 0
+            turned = orientation_at(pose.orientation, shown)
+            state[place + first : place + first + 4] = turned
+            rate = angular_velocity_at(pose.orientation, shown + velocity_offset)
+            state[dof + first : dof + first + 3] = rate
 
     def spread(self) -> FloatArray:
         """Standard deviation of an uninformed prior on (dof positions, qvel, act).
@@ -107,6 +148,16 @@ class StartReader:
             dof = self._model.jnt_dofadr[joint]
             spread[dof] = 0.1
             spread[nv + dof] = max(motion.velocity_spread, 1e-2)
+        for joint, pose in self._poses.items():
+            dof = int(self._model.jnt_dofadr[joint])
+            free = int(self._model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
+            parts = (pose.position, pose.orientation) if free else (pose.orientation,)
+            for i, part in enumerate(parts):
+                if part is not None:
+                    own = slice(dof + 3 * i, dof + 3 * i + 3)
+                    spread[own] = 0.1
+                    rate = pose.spread[0 if part is pose.position else 1]
+                    spread[nv:][own] = max(rate, 1e-2)
         return spread
 
 

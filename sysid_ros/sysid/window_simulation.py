@@ -13,6 +13,7 @@ from sysid_ros.sysid.candidate import Candidate, SignalSettings
 from sysid_ros.sysid.control import control_names, is_semi_implicit, step_offsets
 from sysid_ros.sysid.mappings import input_actuators
 from sysid_ros.sysid.observation import RowWeights, cubic_weights
+from sysid_ros.sysid.orientations import OrientationSamples
 from sysid_ros.sysid.rollout_batch import RolloutJob
 from sysid_ros.sysid.starts import StartReader
 from sysid_ros.sysid.windows import SequenceData, Window
@@ -63,6 +64,7 @@ class WindowSimulation:
         self.spread = reader.spread() if estimate_start else np.zeros(0)
         self.model = model
         self._columns = np.array([signal.column for signal in sequence.signals])
+        self._orientations = _orientation_samples(sequence, window)
         self._control_cache: tuple[tuple[SignalSettings, ...], FloatArray] | None = None
         self._weight_cache: tuple[tuple[float, ...], RowWeights] | None = None
         self._controls = control_names(model)
@@ -133,6 +135,9 @@ class WindowSimulation:
         gain = np.array([setting.gain for setting in settings])[samples.signals]
         bias = np.array([setting.bias for setting in settings])[samples.signals]
         residual: FloatArray = gain * predicted + bias - samples.values
+        if self._orientations.samples.size:
+            turned = self._orientations.residual(data, weights)
+            residual[..., self._orientations.samples] = turned
         return residual
 
     @property
@@ -209,3 +214,21 @@ class WindowSimulation:
             position = (samples.times - shift) / float(self.model.opt.timestep)
             self._weight_cache = (delays, cubic_weights(position, self.window.steps))
         return self._weight_cache[1]
+
+
+def _orientation_samples(sequence: SequenceData, window: Window) -> OrientationSamples:
+    """The window's samples that belong to orientations, with what was measured."""
+    signals = [sequence.signals[i] for i in window.samples.signals]
+    chosen = np.array([k for k, s in enumerate(signals) if s.rotation is not None], dtype=np.intp)
+    mapping = sequence.sensordata.signal_mapping or {}
+    rows = window.samples.rows[chosen]
+    measured = [
+        sequence.sensordata.data[row, mapping[signals[k].sensor][1]]
+        for k, row in zip(chosen, rows, strict=True)
+    ]
+    return OrientationSamples(
+        chosen,
+        np.array([signals[k].column for k in chosen], dtype=np.intp),
+        np.array([signals[k].rotation for k in chosen], dtype=np.intp),
+        np.array(measured).reshape(-1, 4),
+    )

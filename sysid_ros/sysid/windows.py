@@ -19,6 +19,7 @@ from sysid_ros.errors import DataError
 from sysid_ros.sysid.control import SignalIntegral, control_names
 from sysid_ros.sysid.mappings import SUFFIXES, SignalType
 from sysid_ros.sysid.observation import row_offset
+from sysid_ros.sysid.orientations import ROTATION, is_orientation
 from sysid_ros.sysid.timeseries import TimeSeries
 
 FloatArray = npt.NDArray[np.float64]
@@ -71,6 +72,8 @@ class SignalColumn:
       column: Column in the rollout's sensor data.
       measured_column: Column in the sequence's measurements.
       offset: When the rollout's rows are true relative to the step, s.
+      rotation: Which component of an orientation's rotation vector; ``None`` for plain numbers.
+        ``column`` is then the first of the quaternion's four.
     """
 
     name: str
@@ -78,6 +81,7 @@ class SignalColumn:
     column: int
     measured_column: int
     offset: float
+    rotation: int | None = None
 
 
 @dataclass(frozen=True)
@@ -104,11 +108,19 @@ class SequenceData:
 def signal_columns(model: mujoco.MjModel, sensordata: TimeSeries) -> tuple[SignalColumn, ...]:
     """Pair every measured channel with the model's sensor of the same name.
 
+    Args:
+      model: The compiled model.
+      sensordata: The measurements, as from
+        :func:`sysid_ros.sysid.orientations.with_rotation_vectors`.
+
     Raises:
       DataError: A measured signal names no sensor of the model, or has another width.
     """
     columns = []
-    for name, (_, measured) in (sensordata.signal_mapping or {}).items():
+    mapping = sensordata.signal_mapping or {}
+    for name, (kind, measured) in mapping.items():
+        if kind is SignalType.CustomObs and name.endswith(ROTATION):
+            continue
         sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
         if sensor < 0:
             raise DataError(f"measured signal {name!r} names no sensor of the model")
@@ -118,6 +130,13 @@ def signal_columns(model: mujoco.MjModel, sensordata: TimeSeries) -> tuple[Signa
                 f"sensor {name!r} has {width} components, the measurement {len(measured)}"
             )
         offset = row_offset(model, sensor)
+        if is_orientation(model, sensor):
+            rotations = mapping[name + ROTATION][1]
+            columns += [
+                SignalColumn(f"{name}[{i}]", name, address, int(rotations[i]), offset, i)
+                for i in range(3)
+            ]
+            continue
         for i, column in enumerate(measured):
             label = name if width == 1 else f"{name}[{i}]"
             columns.append(SignalColumn(label, name, address + i, int(column), offset))
