@@ -1,0 +1,93 @@
+"""Exact Jacobians of the library's residual functions against central differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+from sysid import sysid_problems
+
+from sysid_ros import sysid
+
+
+def arm(**options: Any) -> tuple[sysid.ParameterDict, Any, np.ndarray]:
+    """The notebook's arm: armatures, a link's inertia and a sensor's delay."""
+    recording = sysid_problems.record_arm(0.5)
+    spec = recording.spec
+    params = sysid.ParameterDict()
+    for name, value in sysid_problems.ARM_ARMATURE.items():
+        params.add(
+            sysid.Parameter(
+                name, 1.2 * value, 0.0, 2.0,
+                modifier=lambda s, p, name=name: setattr(s.joint(name), "armature", p.value[0]),
+            )
+        )  # fmt: skip
+    params.add(
+        sysid.body_inertia_param(
+            spec, recording.model, "link3", inertia_type=sysid.InertiaType.Pseudo
+        )
+    )
+    params.add(sysid.Parameter("lag", 0.003, 0.0, 0.01))
+    transform = sysid.SignalTransform()
+    transform.delay("joint2_pos", params["lag"])
+    measured = sysid.TimeSeries.from_names(recording.times, recording.sensordata, recording.model)
+    control = sysid.TimeSeries(recording.control_times, recording.control)
+    sequences = sysid.ModelSequences(
+        "arm", spec, "recording", recording.initial_state, control, measured
+    )
+    function = sysid.build_residual_fn(
+        models_sequences=[sequences], signal_transform=transform, **options
+    )
+    return params, function, params.as_vector()
+
+
+@pytest.mark.parametrize("stamping", ["notebook", "true"])
+@pytest.mark.parametrize("normalization", ["reference", "none"])
+def test_exact_jacobian_agrees_with_central_differences(stamping: str, normalization: str) -> None:
+    params, function, x = arm(stamping=stamping, normalization=normalization)
+    exact = function.jacobian(x, params)
+    assert exact is not None
+    for j in range(len(x)):
+        step = np.zeros_like(x)
+        step[j] = 1e-6
+        ahead, behind = (function(x + s, params)[0][0] for s in (step, -step))
+        column = (ahead - behind) / 2e-6
+        assert np.linalg.norm(exact[:, j] - column) < 1e-5 * np.linalg.norm(column) + 1e-7
+
+
+def test_the_plain_engine_stays_available() -> None:
+    params, function, x = arm(engine="reference")
+    assert function.jacobian(x, params) is None
+
+
+def test_callbacks_are_left_to_finite_differences() -> None:
+    params, function, x = arm(
+        build_model=lambda params, spec: sysid.apply_param_modifiers(params, spec)
+    )
+    assert function.jacobian(x, params) is None
+
+
+def test_contacts_are_left_to_finite_differences() -> None:
+    spec = mujoco.MjSpec.from_string(
+        """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="ball" pos="0 0 0.3">
+        <joint name="slide" type="slide" axis="0 0 1"/><geom size="0.1" mass="1"/></body>
+        </worldbody><actuator><motor name="push" joint="slide"/></actuator>
+        <sensor><jointpos name="position" joint="slide"/></sensor></mujoco>"""
+    )
+    recording = sysid_problems.record(spec, lambda t: np.zeros((len(t), 1)), 0.5)
+    params = sysid.ParameterDict()
+    params.add(
+        sysid.Parameter(
+            "armature", 0.1, 0.0, 1.0,
+            modifier=lambda s, p: setattr(s.joint("slide"), "armature", p.value[0]),
+        )
+    )  # fmt: skip
+    sequences = sysid.ModelSequences(
+        "ball", spec, "fall", recording.initial_state,
+        sysid.TimeSeries(recording.control_times, recording.control),
+        sysid.TimeSeries.from_names(recording.times, recording.sensordata, recording.model),
+    )  # fmt: skip
+    function = sysid.build_residual_fn(models_sequences=[sequences])
+    assert function.jacobian(params.as_vector(), params) is None

@@ -1,0 +1,74 @@
+"""Leaving geoms out changes nothing, and stops where something touches."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+from sysid import sysid_problems
+
+from sysid_ros import sysid
+from sysid_ros.sysid.slim_model import SlimModel
+
+
+def falling(height: float) -> mujoco.MjSpec:
+    """A ball on a vertical slide above a floor."""
+    return mujoco.MjSpec.from_string(
+        f"""<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+        <body name="ball" pos="0 0 {height}"><joint name="slide" type="slide" axis="0 0 1"/>
+        <inertial pos="0 0 0" mass="1" diaginertia="0.01 0.01 0.01"/><geom size="0.1"/></body>
+        </worldbody><actuator><motor name="push" joint="slide"/></actuator>
+        <sensor><jointpos name="position" joint="slide"/></sensor></mujoco>"""
+    )
+
+
+def armature_of(spec: mujoco.MjSpec) -> tuple[sysid.ParameterDict, sysid.ModelSequences]:
+    """A recording of half a second without force, and the joint's armature as a parameter."""
+    recording = sysid_problems.record(spec, lambda t: np.zeros((len(t), 1)), 0.5)
+    params = sysid.ParameterDict()
+    params.add(
+        sysid.Parameter(
+            "armature", 0.1, 0.0, 1.0,
+            modifier=lambda s, p: setattr(s.joint("slide"), "armature", p.value[0]),
+        )
+    )  # fmt: skip
+    measured = sysid.TimeSeries.from_names(recording.times, recording.sensordata, recording.model)
+    control = sysid.TimeSeries(recording.control_times, recording.control)
+    return params, sysid.ModelSequences(
+        "ball", spec, "fall", recording.initial_state, control, measured
+    )
+
+
+@pytest.mark.parametrize("height", [5.0, 0.5])
+def test_residuals_are_those_of_the_full_model(height: float) -> None:
+    """From 5 m the ball is still in the air after half a second; from 0.5 m it has landed."""
+    params, sequences = armature_of(falling(height))
+    slim, full = (
+        sysid.build_residual_fn(models_sequences=[sequences], build_model=build)
+        for build in (
+            sysid.apply_param_modifiers,
+            lambda params, spec: sysid.apply_param_modifiers(params, spec),
+        )
+    )
+    for value in (0.05, 0.3):
+        x = np.array([value])
+        np.testing.assert_array_equal(slim(x, params)[0][0], full(x, params)[0][0])
+
+
+def test_geoms_that_make_inertia_are_kept() -> None:
+    spec = falling(1.0)
+    spec.body("ball").explicitinertial = False
+    assert len(SlimModel(spec).spec.geoms) == 1
+    assert len(spec.geoms) == 2
+
+
+def test_what_refers_to_geoms_keeps_the_full_model() -> None:
+    spec = falling(1.0)
+    spec.geoms[1].name = "ball_geom"
+    spec.add_sensor(
+        name="distance",
+        type=mujoco.mjtSensor.mjSENS_FRAMEPOS,
+        objtype=mujoco.mjtObj.mjOBJ_GEOM,
+        objname="ball_geom",
+    )
+    assert SlimModel(spec).spec is spec
