@@ -56,6 +56,7 @@ setup(
         "rich>=11.2",
         "rosbags>=0.10",
         "scipy>=1.11",
+        "threadpoolctl>=3.1",
     ],
     extras_require={"test": ["hypothesis", "mujoco[sysid]", "pytest"]},
     entry_points={

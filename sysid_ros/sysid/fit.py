@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sysid_ros.errors import DataError
 from sysid_ros.sysid.backends import minimize_with
+from sysid_ros.sysid.blas import single_blas_thread
 from sysid_ros.sysid.estimates import bounds_width, estimates, uncertainty_of
 from sysid_ros.sysid.fit_landscape import landscapes_of
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
@@ -109,7 +110,10 @@ def fit(
       ModelError: The model does not compile at the start.
     """
     began = time.monotonic()
-    with RolloutBatch(settings.threads, should_stop=should_stop) as rollouts:
+    with (
+        single_blas_thread(),
+        RolloutBatch(settings.threads, should_stop=should_stop) as rollouts,
+    ):
         groups = [
             model_group(
                 sequences,

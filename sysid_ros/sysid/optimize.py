@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.optimize
 
 from sysid_ros.errors import unknown_name
+from sysid_ros.sysid.blas import single_blas_thread
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
 from sysid_ros.sysid.intervals import calculate_intervals
 from sysid_ros.sysid.least_squares import Minimum, minimize_mujoco, minimize_scipy
@@ -126,15 +127,18 @@ def _minimized(
 ) -> Minimum:
     """Run the optimizer; where it was stopped, the best so far."""
     try:
-        if optimizer == "mujoco":
-            return minimize_mujoco(objective, max_iters=max_iters, verbose=verbose, options=options)
-        return minimize_scipy(
-            objective,
-            batched=optimizer == "scipy_parallel_fd",
-            max_iters=max_iters,
-            verbose=verbose,
-            options=options,
-        )
+        with single_blas_thread():
+            if optimizer == "mujoco":
+                return minimize_mujoco(
+                    objective, max_iters=max_iters, verbose=verbose, options=options
+                )
+            return minimize_scipy(
+                objective,
+                batched=optimizer == "scipy_parallel_fd",
+                max_iters=max_iters,
+                verbose=verbose,
+                options=options,
+            )
     except StopOptimizing as stop:
         steps = max(0, len(objective.history) - 1)
         return _without_jacobian(objective, stop.status, stop.message, steps)
