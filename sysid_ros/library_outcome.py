@@ -16,6 +16,7 @@ from sysid_ros.outcome import Outcome, Score, SequenceFit, SignalFit
 from sysid_ros.scoring import pooled_score
 from sysid_ros.sysid.estimates import BOUND_MARGIN, bounds_width, estimates
 from sysid_ros.sysid.fit_result import FitResult, FitStatus
+from sysid_ros.sysid.identifiability import describe_open_directions
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import parameter_scale
 from sysid_ros.sysid.residual_function import ResidualFunction
@@ -26,7 +27,6 @@ from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.sysid.uncertainty import (
     Covariance,
     covariance,
-    describe_open_directions,
     no_covariance,
 )
 from sysid_ros.verdict import result_warnings, verdict

@@ -17,6 +17,7 @@ from sysid_ros.sysid.blas import single_blas_thread
 from sysid_ros.sysid.estimates import bounds_width, estimates, uncertainty_of
 from sysid_ros.sysid.fit_landscape import landscapes_of
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
+from sysid_ros.sysid.identifiability import describe_open_directions
 from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.noise_levels import estimated_noise, first_noise, sensor_of
@@ -25,7 +26,6 @@ from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
 from sysid_ros.sysid.rollout_batch import RolloutBatch, StopRequestedError
 from sysid_ros.sysid.solver import Solution, SolverSettings
 from sysid_ros.sysid.trajectory import ModelSequences
-from sysid_ros.sysid.uncertainty import describe_open_directions
 
 FloatArray = npt.NDArray[np.float64]
 

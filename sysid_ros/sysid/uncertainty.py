@@ -11,7 +11,6 @@ residuals are independent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -183,48 +182,3 @@ def _degrees_of_freedom(corrections: FloatArray, bread: FloatArray) -> FloatArra
         square = float(np.sum(own**2 - 2.0 * own * shared) + np.sum(cross * cross.T))
         dof[j] = np.clip(trace**2 / square, 1.0, n - 1.0) if square > 0.0 else 1.0
     return dof
-
-
-def describe_open_directions(
-    covariance: Covariance, names: Sequence[str], values: FloatArray, width: FloatArray
-) -> tuple[str, ...]:
-    """Say in words which combinations of parameters the data leaves open.
-
-    Args:
-      covariance: With its open directions.
-      names: Parameter names, (p,).
-      values: Their values, (p,).
-      width: The width of their bounds, (p,).
-
-    Returns:
-      One sentence per open direction, without its full stop.
-    """
-    sentences = []
-    for direction in covariance.open_directions:
-        members = [int(i) for i in np.flatnonzero(np.abs(direction) > INVOLVED)]
-        if len(members) == 1:
-            sentences.append(
-                f"the data says nothing about {names[members[0]]}; freeze it, or excite it"
-            )
-            continue
-        changes = _joint_change(direction * width, values, names, members)
-        sentences.append(
-            f"only a combination of {', '.join(names[i] for i in members)} is determined: changing "
-            f"{changes} together leaves every signal as it is; fix one of them, give it a prior, "
-            "or add a recording with a known payload"
-        )
-    return tuple(sentences)
-
-
-def _joint_change(
-    change: FloatArray, values: FloatArray, names: Sequence[str], members: Sequence[int]
-) -> str:
-    """A small step along an open direction, such as ``mass by +10 %, gear by +9.8 %``."""
-    size = np.where(values != 0.0, np.abs(values), np.abs(change))
-    step = 10.0 / max(abs(change[i]) / size[i] for i in members)
-    return ", ".join(
-        f"{names[i]} by {step * change[i] / size[i]:+.2g} %"
-        if values[i] != 0.0
-        else f"{names[i]} by {step / 100 * change[i]:+.2g}"
-        for i in members
-    )

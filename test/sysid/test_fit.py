@@ -88,7 +88,7 @@ def test_torque_scale_and_inertia_are_told_as_one_combination() -> None:
     assert {p.name for p in result.parameters if "unidentifiable" in p.flags} == {
         "inertia", "gain", "damping",
     }  # fmt: skip
-    assert "combination" in result.unidentifiable[0]
+    assert "the ratio of damping, inertia and gain" in result.unidentifiable[0]
 
 
 def test_a_bound_is_flagged_and_claims_no_interval() -> None:

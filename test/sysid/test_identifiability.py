@@ -1,0 +1,80 @@
+"""What the data leaves open, in words: the notebook's cart with one and with two recordings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sysid.sysid_problems import record_cart
+
+from sysid_ros import sysid
+from sysid_ros.sysid.fit import FitSettings, fit
+from sysid_ros.sysid.identifiability import describe_open_directions
+from sysid_ros.sysid.uncertainty import Covariance
+
+
+def sequences(payload: float) -> sysid.ModelSequences:
+    """One recording of the cart, at the instants at which its sensors were true."""
+    recording = record_cart(payload)
+    times = recording.times - recording.model.opt.timestep
+    rng = np.random.default_rng(int(payload))
+    noisy = recording.sensordata[:, :1] + 1e-4 * rng.normal(size=(len(times), 1))
+    return sysid.ModelSequences(
+        f"cart_{payload:g}",
+        recording.spec,
+        "run",
+        recording.initial_state,
+        sysid.TimeSeries.from_control_names(
+            recording.control_times, recording.control, recording.model
+        ),
+        sysid.TimeSeries.from_custom_map(
+            times, noisy, {"position": (sysid.SignalType.MjSensor, np.array([0]))}
+        ),
+        allow_missing_sensors=True,
+    )
+
+
+def parameters() -> sysid.ParameterDict:
+    params = sysid.ParameterDict()
+    mass = sysid.AttributeModifier("body", "cart", "mass")
+    gear = sysid.AttributeModifier("actuator", "motor", "gear")
+    params.add(sysid.Parameter("mass", 3.5, 0.5, 5.0, modifier=mass))
+    params.add(sysid.Parameter("gear", 5.0, 0.5, 8.0, modifier=gear))
+    return params
+
+
+def test_one_recording_determines_the_ratio_and_a_payload_both():
+    one = fit([sequences(0.0)], parameters(), FitSettings(window_length=0.2))
+    (sentence,) = one.unidentifiable
+    assert sentence.startswith("only gear / mass is determined")
+    assert "add a recording with a known payload" in sentence
+    assert one["gear"].interval() is None
+    assert one["mass"].flags == ("unidentifiable",)
+    assert one["gear"].value / one["mass"].value == pytest.approx(1.5, rel=5e-3)
+
+    both = fit([sequences(0.0), sequences(1.0)], parameters(), FitSettings(window_length=0.2))
+    assert both.unidentifiable == ()
+    for name, truth in (("mass", 2.0), ("gear", 3.0)):
+        low, high = both[name].interval(0.99)
+        assert low < truth < high
+        assert both[name].value == pytest.approx(truth, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("relative", "words"),
+    [
+        ((1.0, 1.0, 0.0), "only b / a is determined"),
+        ((1.0, -1.0, 0.0), "only a * b is determined"),
+        ((1.0, 0.5, 0.0), "only b^2 / a is determined"),
+        ((0.0, 2.0, -1.0), "only b * c^2 is determined"),
+        ((1.0, 1.0, 1.0), "only the ratio of a, b and c is determined"),
+        ((1.0, 0.3, -0.7), "only a combination of a, b, c is determined"),
+        ((0.0, 1.0, 0.0), "the data says nothing about b"),
+    ],
+)
+def test_formulas_of_what_is_determined(relative, words):
+    values, width = np.array([2.0, 5.0, 0.7]), np.array([1.0, 3.0, 0.4])
+    direction = np.array(relative) * values / width
+    direction /= np.linalg.norm(direction)
+    found = Covariance(np.eye(3), np.ones(3), "white", np.ones(3), direction[None])
+    (sentence,) = describe_open_directions(found, ("a", "b", "c"), values, width)
+    assert sentence.startswith(words)
