@@ -216,3 +216,19 @@ def test_missing_file_is_named(scattered: Path, tmp_path: Path) -> None:
     (scattered.parent / "b/skin.png").unlink()
     with pytest.raises(ModelError, match=r"skin\.png"):
         write_model(spec, tmp_path)
+
+
+def test_a_payload_that_was_added_in_code_is_kept(tmp_path: Path) -> None:
+    spec = mujoco.MjSpec.from_string(
+        '<mujoco><worldbody><body name="cart"><joint type="slide"/>'
+        '<inertial pos="0 0 0" mass="2" diaginertia=".1 .1 .1"/></body></worldbody></mujoco>'
+    )
+    payload = spec.body("cart").add_body(name="payload")
+    payload.mass = 1.0
+    payload.inertia = [0.001, 0.001, 0.001]
+    expected = spec.copy().compile()
+    assert expected.body("payload").mass[0] == 1.0
+    (tmp_path / "result").mkdir()
+    model = moved(write_model(spec, tmp_path / "result"), tmp_path)
+    assert_same_model(model, expected)
+    assert not payload.explicitinertial  # the user's spec is not changed

@@ -18,6 +18,7 @@ from sysid_ros.results.assets import Assets
 from sysid_ros.results.folder import replace_file
 from sysid_ros.results.full_precision import restore_precision
 from sysid_ros.results.result_folder import ASSETS, MODEL
+from sysid_ros.sysid.body_inertia import keep_authored
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ def write_model(
       OSError: If the folder cannot be written.
     """
     model_spec = _with_keyframe(spec, start_state)
+    keep_authored(model_spec)
     try:
         model = model_spec.compile()
         root = _parsed(model_spec.to_xml())

@@ -25,6 +25,7 @@ from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec as apply_p
 from sysid_ros.sysid.model_modifier import apply_pdgain as apply_pdgain
 from sysid_ros.sysid.model_modifier import apply_pgain as apply_pgain
 from sysid_ros.sysid.model_modifier import remove_visuals as remove_visuals
+from sysid_ros.sysid.model_saving import save_model as save_model
 from sysid_ros.sysid.modifiers import AttributeModifier as AttributeModifier
 from sysid_ros.sysid.modifiers import BodyInertiaModifier as BodyInertiaModifier
 from sysid_ros.sysid.modifiers import SignalModifier as SignalModifier

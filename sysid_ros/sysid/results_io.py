@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,10 @@ import numpy.typing as npt
 
 from sysid_ros.errors import OutputError
 from sysid_ros.sysid import timeseries_io
-from sysid_ros.sysid.atomic import replacing, write_text
-from sysid_ros.sysid.body_inertia import keep_authored
+from sysid_ros.sysid.atomic import write_text
 from sysid_ros.sysid.intervals import calculate_intervals
 from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec
+from sysid_ros.sysid.model_saving import save_model
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.trajectory import ModelSequences
 
@@ -73,8 +72,7 @@ def save_results(
     write_text(folder / "result.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
     for sequences in models_sequences:
         spec = apply_param_modifiers_spec(opt_params, sequences.spec)
-        keep_authored(spec)
-        _save_model(spec, folder, sequences.name)
+        save_model(spec, folder / f"{sequences.name}.xml")
 
 
 def _document(
@@ -122,25 +120,3 @@ def _document(
 def _number(value: float) -> float | None:
     """A number for JSON, which has neither infinity nor NaN."""
     return float(value) if np.isfinite(value) else None
-
-
-def _save_model(spec: Any, folder: Path, name: str) -> None:
-    """Write a model and its files; models of one fit share the assets folder."""
-    from sysid_ros.results.model_file import write_model
-    from sysid_ros.results.result_folder import ASSETS
-
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".model-") as temporary:
-        path = write_model(spec, Path(temporary))
-        for asset in sorted((path.parent / ASSETS).glob("*")):
-            target = folder / ASSETS / asset.name
-            content = asset.read_bytes()
-            if target.exists() and target.read_bytes() != content:
-                raise OutputError(
-                    f"{target} exists with other content; models of one fit cannot have different "
-                    "files of the same name"
-                )
-            target.parent.mkdir(exist_ok=True)
-            with replacing(target) as stream:
-                stream.write(content)
-        with replacing(folder / f"{name}.xml") as stream:
-            stream.write(path.read_bytes())

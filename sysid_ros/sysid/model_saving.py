@@ -1,0 +1,92 @@
+"""Saving a model as a file that loads on its own."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import ModelError, OutputError, unknown_name
+from sysid_ros.sysid.atomic import replacing
+
+FloatArray = npt.NDArray[np.float64]
+
+_SUFFIXES = (".xml", ".mjb")
+
+
+def save_model(
+    spec: Any, path: str | os.PathLike[str], *, start_state: FloatArray | None = None
+) -> None:
+    """Write a model as MJCF with its files in ``assets`` beside it, or as MuJoCo's binary.
+
+    Numbers keep all their digits.
+
+    Args:
+      spec: The MjSpec; not changed.
+      path: The file; its suffix, ``.xml`` or ``.mjb``, says which. Models in one folder share
+        its ``assets``.
+      start_state: A full-physics state, as from :func:`create_initial_state`, that becomes the
+        keyframe ``start``.
+
+    Raises:
+      ModelError: The model does not compile or lacks a file.
+      OutputError: The suffix is another, or a file cannot be written.
+    """
+    target = Path(path)
+    if target.suffix not in _SUFFIXES:
+        raise OutputError(f"{target}: {unknown_name('suffix', target.suffix, _SUFFIXES)}")
+    # The files that make a model complete belong to results, which know the library.
+    from sysid_ros.results.model_file import write_model
+    from sysid_ros.results.result_folder import ASSETS
+
+    start = None if start_state is None else _start(spec, start_state)
+    try:
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".model-") as temporary:
+            written = write_model(spec, Path(temporary), start_state=start)
+            if target.suffix == ".mjb":
+                _save_binary(written, target)
+                return
+            for asset in sorted((written.parent / ASSETS).glob("*")):
+                _copy_asset(asset, target.parent / ASSETS / asset.name)
+            with replacing(target) as stream:
+                stream.write(written.read_bytes())
+    except OSError as error:
+        raise OutputError(f"cannot write {target}: {error.strerror}") from error
+
+
+def _start(spec: Any, state: FloatArray) -> Any:
+    from sysid_ros.results.model_file import StartState
+
+    model = spec.copy().compile()
+    size = 1 + model.nq + model.nv + model.na
+    if len(state) < size:
+        raise ModelError(f"the start state has {len(state)} numbers, the model needs {size}")
+    _, qpos, qvel, act, _ = np.split(
+        np.asarray(state), np.cumsum([1, model.nq, model.nv, model.na])
+    )
+    return StartState(qpos.tolist(), qvel.tolist(), act.tolist())
+
+
+def _save_binary(xml: Path, target: Path) -> None:
+    model = mujoco.MjModel.from_xml_path(str(xml))
+    binary = np.empty(mujoco.mj_sizeModel(model), dtype=np.uint8)
+    mujoco.mj_saveModel(model, None, binary)
+    with replacing(target) as stream:
+        stream.write(binary.tobytes())
+
+
+def _copy_asset(asset: Path, target: Path) -> None:
+    content = asset.read_bytes()
+    if target.exists() and target.read_bytes() != content:
+        raise OutputError(
+            f"{target} exists with other content; models of one folder cannot have different "
+            "files of the same name"
+        )
+    target.parent.mkdir(exist_ok=True)
+    with replacing(target) as stream:
+        stream.write(content)
