@@ -87,8 +87,8 @@ def contacts(sysid: Any, _: Path | None = None) -> Problem:
     return _recorded(sysid, spec, params, [1.0], noise=1e-3, servo=0.3)
 
 
-def sequences16(sysid: Any, _: Path | None = None) -> Problem:
-    """Sixteen recordings of unequal length of the arm, with ten parameters."""
+def arm_recordings(sysid: Any, durations: list[float]) -> Problem:
+    """Recordings of the arm of these lengths [s], with its five armatures and dampings."""
     spec = mujoco.MjSpec.from_string(ARM)
     params = sysid.ParameterDict()
     for i, truth in enumerate((0.5, 0.4, 0.3, 0.2, 0.1), start=1):
@@ -96,8 +96,12 @@ def sequences16(sysid: Any, _: Path | None = None) -> Problem:
         _add(sysid, params, f"armature{i}", truth, 1.3 * truth, _set("joint", joint, "armature"))
         damping = 0.2 * (6 - i)
         _add(sysid, params, f"damping{i}", damping, 1.3 * damping, _set("joint", joint, "damping"))
-    durations = [0.5 + 0.1 * k for k in range(16)]
     return _recorded(sysid, spec, params, durations, noise=1e-2, torque=np.arange(5.0, 0.0, -1.0))
+
+
+def sequences16(sysid: Any, _: Path | None = None) -> Problem:
+    """Sixteen recordings of unequal length of the arm, with ten parameters."""
+    return arm_recordings(sysid, [0.5 + 0.1 * k for k in range(16)])
 
 
 PROBLEMS: dict[str, Make] = {

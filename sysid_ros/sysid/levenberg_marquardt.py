@@ -18,8 +18,10 @@ from sysid_ros.sysid.solver import bounded_quadratic_step
 
 FloatArray = npt.NDArray[np.float64]
 
-FIRST_DAMPING = 1e-6  # relative to the curvature
-MIN_DAMPING, MAX_DAMPING = 1e-12, 1e12
+# Relative to the curvature. A little damping always: friction makes the cost jagged along
+# directions that it hardly depends on, and undamped steps there are refused again and again.
+MIN_DAMPING, MAX_DAMPING = 1e-4, 1e12
+GROWTH = 4.0
 FD_STEP = float(np.finfo(np.float64).eps ** 0.5)
 
 
@@ -94,8 +96,8 @@ class _Damping:
     """Nielsen's rule: little after a step that went as expected, ever more after failures."""
 
     scale: FloatArray  # (n,): the largest curvature met
-    factor: float = FIRST_DAMPING
-    growth: float = 2.0
+    factor: float = MIN_DAMPING
+    growth: float = GROWTH
 
     def matrix(self) -> FloatArray:
         return np.diag(self.factor * np.maximum(self.scale, 1e-300))
@@ -107,7 +109,7 @@ class _Damping:
     def succeeded(self, gain: float) -> None:
         shrink = max(1.0 / 9.0, 1.0 - (2.0 * min(gain, 1.0) - 1.0) ** 3)
         self.factor = max(MIN_DAMPING, self.factor * shrink)
-        self.growth = 2.0
+        self.growth = GROWTH
 
 
 @dataclass(frozen=True)
