@@ -29,6 +29,7 @@ from sysid_ros.sysid.model_saving import save_model as save_model
 from sysid_ros.sysid.modifiers import AttributeModifier as AttributeModifier
 from sysid_ros.sysid.modifiers import BodyInertiaModifier as BodyInertiaModifier
 from sysid_ros.sysid.modifiers import SignalModifier as SignalModifier
+from sysid_ros.sysid.modifiers import StartModifier as StartModifier
 from sysid_ros.sysid.optimize import optimize as optimize
 from sysid_ros.sysid.parameter import Parameter as Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict as ParameterDict
@@ -52,6 +53,7 @@ from sysid_ros.sysid.signal_modifier import weighted_diff as weighted_diff
 from sysid_ros.sysid.signal_transform import SignalTransform as SignalTransform
 from sysid_ros.sysid.simulation_batch import BatchState as BatchState
 from sysid_ros.sysid.simulation_batch import SimulationBatch as SimulationBatch
+from sysid_ros.sysid.start_parameters import start_params as start_params
 from sysid_ros.sysid.sysid_rollout import sysid_rollout as sysid_rollout
 from sysid_ros.sysid.timeseries import SignalType as SignalType
 from sysid_ros.sysid.timeseries import TimeSeries as TimeSeries

@@ -20,7 +20,9 @@ from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
 from sysid_ros.sysid.identifiability import describe_open_directions
 from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
+from sysid_ros.sysid.modifiers import StartModifier
 from sysid_ros.sysid.noise_levels import estimated_noise, first_noise, sensor_of
+from sysid_ros.sysid.parameter import ParameterError
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
 from sysid_ros.sysid.rollout_batch import RolloutBatch, StopRequestedError
@@ -110,6 +112,7 @@ def fit(
       ModelError: The model does not compile at the start.
     """
     began = time.monotonic()
+    _check_starts_are_free(params)
     with (
         single_blas_thread(),
         RolloutBatch(settings.threads, should_stop=should_stop) as rollouts,
@@ -266,6 +269,15 @@ _MESSAGES = {
     "may be non-smooth here, try another start or a longer window",
     FitStatus.CANCELED: "canceled; the best parameters so far are kept",
 }
+
+
+def _check_starts_are_free(params: ParameterDict) -> None:
+    for parameter in params.free():
+        if isinstance(parameter.modifier, StartModifier):
+            raise ParameterError(
+                f"parameter {parameter.name!r} is the start of a recording; this fit estimates the "
+                "start of every window by itself, so leave it out"
+            )
 
 
 def _check_sample_count(problem: WindowedProblem) -> None:

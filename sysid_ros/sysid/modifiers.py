@@ -86,6 +86,28 @@ class SignalModifier:
 
 
 @dataclass(frozen=True)
+class StartModifier:
+    """Marks a parameter as the deviation of a recording's start from its given initial state.
+
+    Its value is tangent-space: position of every degree of freedom (three numbers for an
+    orientation), velocities and activations, (2 nv + na,). It does not touch a spec; see
+    :func:`sysid_ros.sysid.start_parameters.start_params`.
+
+    Attributes:
+      sequence: The recording's name in its :class:`ModelSequences`.
+    """
+
+    sequence: str
+
+    def __call__(self, spec: Any, param: Parameter) -> None:
+        """Leave the spec alone."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for YAML."""
+        return {"type": "start", "sequence": self.sequence}
+
+
+@dataclass(frozen=True)
 class BodyInertiaModifier:
     """Declarative form of :func:`apply_body_inertia` for one body."""
 
@@ -127,12 +149,13 @@ class LostCallback:
         return {"type": "callback", "callback": self.callback}
 
 
-_KINDS = ("attribute", "signal", "body_inertia", "callback")
+_KINDS = ("attribute", "signal", "body_inertia", "start", "callback")
+_DECLARED = (AttributeModifier, SignalModifier, BodyInertiaModifier, StartModifier, LostCallback)
 
 
 def modifier_to_dict(modifier: ModifierFn) -> dict[str, Any]:
     """Plain data for a modifier; of a Python callback only the name."""
-    if isinstance(modifier, (AttributeModifier, SignalModifier, BodyInertiaModifier, LostCallback)):
+    if isinstance(modifier, _DECLARED):
         return modifier.to_dict()
     name = getattr(modifier, "__qualname__", type(modifier).__qualname__)
     return LostCallback(f"{modifier.__module__}:{name}").to_dict()
@@ -147,6 +170,8 @@ def modifier_from_dict(data: Mapping[str, Any]) -> ModifierFn:
     kind = data.get("type")
     if kind == "callback":
         return LostCallback(str(data["callback"]))
+    if kind == "start":
+        return StartModifier(str(data["sequence"]))
     if kind == "body_inertia":
         return BodyInertiaModifier(str(data["name"]))
     if kind not in ("attribute", "signal"):

@@ -23,6 +23,7 @@ from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.residual_options import CustomRolloutFn, ResidualOptions
 from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.slim_model import SlimModel
+from sysid_ros.sysid.start_parameters import moved_start
 from sysid_ros.sysid.step_controls import (
     StepControls,
     averaged_controls,
@@ -43,6 +44,7 @@ class Group:
 
     build: Callable[[ParameterDict], Any]
     recordings: Sequence[SystemTrajectory]
+    names: Sequence[str] = ()  # of the recordings, where they have any
 
 
 @dataclass(frozen=True)
@@ -190,8 +192,16 @@ class ResidualFunction:
         build, spec = self.options.build_model, sequences.spec
         if build is apply_param_modifiers:  # works on a copy by itself
             slim = self._slim_model(sequences)
-            return Group(lambda params: build(params, slim.spec), sequences.measured_rollout)
-        return Group(lambda params: build(params, spec.copy()), sequences.measured_rollout)
+            return Group(
+                lambda params: build(params, slim.spec),
+                sequences.measured_rollout,
+                sequences.sequence_name,
+            )
+        return Group(
+            lambda params: build(params, spec.copy()),
+            sequences.measured_rollout,
+            sequences.sequence_name,
+        )
 
     def _slim_model(self, sequences: ModelSequences) -> SlimModel:
         if id(sequences) not in self._slim:
@@ -256,7 +266,10 @@ class ResidualFunction:
             key = (index, r, candidate.key[1], float(model.opt.timestep))
             if key not in prepared:
                 prepared[key] = self._controls(model, recording.control, candidate.commands)
-            jobs.append(Simulation(model, recording.initial_state, prepared[key]))
+            start = recording.initial_state
+            if group.names:
+                start = moved_start(model, start, candidate.params, group.names[r])
+            jobs.append(Simulation(model, start, prepared[key]))
         return jobs
 
     def _custom(

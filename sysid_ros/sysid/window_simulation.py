@@ -15,6 +15,7 @@ from sysid_ros.sysid.mappings import input_actuators
 from sysid_ros.sysid.observation import RowWeights, cubic_weights
 from sysid_ros.sysid.orientations import OrientationSamples
 from sysid_ros.sysid.rollout_batch import RolloutJob
+from sysid_ros.sysid.start_parameters import deviated
 from sysid_ros.sysid.starts import StartReader
 from sysid_ros.sysid.windows import SequenceData, Window
 
@@ -161,14 +162,8 @@ class WindowSimulation:
 
     def start(self, candidate: Candidate, deviation: FloatArray) -> FloatArray:
         """The full-physics state in which the window starts; see :meth:`job`."""
-        state: FloatArray = self._measured_start(candidate).copy()
-        if deviation.size:
-            model = self.model
-            qpos = state[1 : 1 + model.nq].copy()
-            mujoco.mj_integratePos(model, qpos, deviation[: model.nv], 1.0)
-            state[1 : 1 + model.nq] = qpos
-            state[1 + model.nq : 1 + model.nq + model.nv + model.na] += deviation[model.nv :]
-        return state
+        state = self._measured_start(candidate)
+        return deviated(self.model, state, deviation) if deviation.size else state.copy()
 
     def _measured_start(self, candidate: Candidate) -> FloatArray:
         sensors = tuple(candidate.settings(name) for name in self._reader.sensors)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.sysid.mappings import SignalType, sensor_mapping
-from sysid_ros.sysid.modifiers import SignalModifier
+from sysid_ros.sysid.modifiers import SignalModifier, StartModifier
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.sensitivity.compilation import entry_points
 from sysid_ros.sysid.sensitivity.directions import ModelDirections, RolloutDirections
@@ -200,7 +200,7 @@ def _shaping_components(params: ParameterDict) -> npt.NDArray[np.bool_]:
             np.full(
                 parameter.size,
                 parameter.modifier is not None
-                and not isinstance(parameter.modifier, SignalModifier),
+                and not isinstance(parameter.modifier, (SignalModifier, StartModifier)),
             )
             for parameter in params.free()
         ]
