@@ -45,6 +45,7 @@ class FitRequest:
     data_dir: str = ""
     allow_hooks: bool = False
     threads: int = 0  # 0: the experiment decides
+    nice: int = 0  # 0 to 19: how much the fit stands back behind other processes
     resume: bool = False
     checkpoint_dir: str = ""  # an open work folder, for the best so far; set by run_fit
 
@@ -154,6 +155,7 @@ def main() -> int:
     stop = threading.Event()
     lines = _lines(sys.stdin.fileno())
     request = FitRequest.from_json(next(lines))
+    os.nice(request.nice)
     threading.Thread(target=_listen, args=(lines, stop), daemon=True).start()
     function = load_function(sys.argv[2])
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as stream:

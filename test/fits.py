@@ -52,6 +52,11 @@ def unusable(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     raise DataError("position[elbow] is constant")
 
 
+def considerate(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+    """Says how nice it is."""
+    raise DataError(f"nice {os.nice(0)}")
+
+
 def broken(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     """Fails with an error of somebody else's."""
     raise ZeroDivisionError("division by zero")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,13 @@ def test_fit_delivers_its_files_and_reports_every_step(tmp_path: Path):
 def test_error_of_the_fit_arrives_with_its_code_and_sentence(tmp_path: Path):
     end = run_fit(request(tmp_path), function="fits:unusable")
     assert (end.code, end.message) == (ErrorCode.DATA_UNUSABLE, "position[elbow] is constant")
+
+
+def test_a_fit_stands_back_as_far_as_asked(tmp_path: Path):
+    before = os.nice(0)
+    end = run_fit(replace(request(tmp_path), nice=3), function="fits:considerate")
+    assert end.message == f"nice {before + 3}"
+    assert os.nice(0) == before
 
 
 def test_unexpected_exception_is_named(tmp_path: Path):

@@ -64,6 +64,11 @@ class FitServer(Node):
         self._threads = parameters.integer(
             self, "threads", 0, "threads per fit; 0 lets the experiment decide"
         )
+        self._nice = parameters.integer(
+            self, "nice", 0, "0 to 19: how much a fit stands back behind the robot's processes"
+        )
+        if not 0 <= self._nice <= 19:
+            raise SysidError(f"the parameter nice must be from 0 to 19, got {self._nice}")
         self._goal_lock = threading.Lock()
         self._busy = False
         self._ending = threading.Event()
@@ -146,6 +151,7 @@ class FitServer(Node):
             data_dir=self._data_dir,
             allow_hooks=self._allow_hooks,
             threads=self._threads,
+            nice=self._nice,
             resume=goal.resume,
         )
 
