@@ -99,7 +99,10 @@ def _interpolation(
     position = np.clip((instants - times[0]) / spacing, 0.0, len(times) - 1.0)
     if cubic:
         each = cubic_weights(position, len(times))
-        return each.rows, each.weights
+        missing = 4 - each.rows.shape[1]
+        return np.pad(each.rows, ((0, 0), (0, missing))), np.pad(
+            each.weights, ((0, 0), (0, missing))
+        )
     first = np.clip(np.floor(position).astype(np.intp), 0, len(times) - 2)
     fraction = position - first
     rows = np.minimum(first[:, None] + np.arange(4), len(times) - 1)

@@ -20,6 +20,8 @@ from sysid_ros.sysid.control import is_semi_implicit
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
+ON_A_ROW = 1e-9  # of a row's distance, within which rounding put an instant beside its row
+
 _S = mujoco.mjtSensor
 VELOCITY_SENSORS = frozenset(
     int(kind)
@@ -49,10 +51,10 @@ def row_offset(model: mujoco.MjModel, sensor: int) -> float:
 
 @dataclass(frozen=True)
 class RowWeights:
-    """A sparse linear map from rollout rows to instants: four rows and their weights each."""
+    """A sparse linear map from rollout rows to instants: up to four rows and their weights each."""
 
-    rows: IntArray  # (m, 4)
-    weights: FloatArray  # (m, 4)
+    rows: IntArray  # (m, k)
+    weights: FloatArray  # (m, k)
 
     def apply(self, data: FloatArray, columns: IntArray) -> FloatArray:
         """Evaluate at the instants.
@@ -78,8 +80,10 @@ def cubic_weights(position: FloatArray, nstep: int) -> RowWeights:
       nstep: Number of rows, at least four.
 
     Returns:
-      The map from rows to positions.
+      The map from rows to positions; a single row each where all positions are rows.
     """
+    nearest = np.round(position)
+    position = np.where(np.abs(position - nearest) < ON_A_ROW, nearest, position)
     first = np.clip(np.floor(position).astype(np.intp) - 1, 0, nstep - 4)
     x = position - first
     weights = np.stack(
@@ -91,4 +95,7 @@ def cubic_weights(position: FloatArray, nstep: int) -> RowWeights:
         ],
         axis=-1,
     )
-    return RowWeights(first[:, None] + np.arange(4), weights)
+    used = np.flatnonzero(np.any(weights != 0.0, axis=0))
+    if used.size == 0:
+        used = np.arange(1)
+    return RowWeights(first[:, None] + used, np.ascontiguousarray(weights[:, used]))

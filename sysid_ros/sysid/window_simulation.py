@@ -27,10 +27,10 @@ _FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT
 
 @dataclass(frozen=True)
 class Interpolation:
-    """Each sample as a weighted sum of four rows of one reading, the signal's gain included."""
+    """Each sample as a weighted sum of rows of one reading, the signal's gain included."""
 
-    rows: IntArray  # (m, 4)
-    weights: FloatArray  # (m, 4)
+    rows: IntArray  # (m, k)
+    weights: FloatArray  # (m, k)
     slots: IntArray  # (m,)
 
 

@@ -15,19 +15,19 @@ IntArray = npt.NDArray[np.int64]
 def interpolate(
     derivatives: FloatArray, rows: IntArray, weights: FloatArray, slots: IntArray, out: FloatArray
 ) -> None:
-    """Combine four rows for every sample.
+    """Combine a few rows for every sample.
 
     Args:
       derivatives: Of the readings, (steps, n_reading, n).
-      rows: The rows around each sample, (m, 4).
-      weights: Their weights, (m, 4).
+      rows: The rows around each sample, (m, k).
+      weights: Their weights, (m, k).
       slots: The reading of each sample, (m,).
       out: Written, (m, n).
     """
     for i in range(slots.size):
         for c in range(out.shape[1]):
             out[i, c] = 0.0
-        for k in range(4):
+        for k in range(rows.shape[1]):
             weight = weights[i, k]
             if weight != 0.0:
                 row = derivatives[rows[i, k], slots[i]]
