@@ -87,6 +87,20 @@ def test_a_fit_finds_the_hidden_parameters(
     assert "\x1b" not in shown.out + shown.err
 
 
+def test_a_bias_check_is_part_of_the_result(experiment: Path, tmp_path: Path) -> None:
+    assert main(["fit", str(experiment), "--output", str(tmp_path), "--quiet", "--bias-check"]) == 0
+    (folder,) = tmp_path.iterdir()
+    result = json.loads((folder / "result.json").read_text())
+    check = result["bias_check"]
+    assert [refit["change"] for refit in check["refits"]] == [
+        "half the time step",
+        "windows of 0.5 s",
+        "a velocity filter of 15 Hz",
+    ]
+    assert check["names"] == list(result["parameters"])
+    assert result["landscapes"][0]["x_name"] in check["names"]
+
+
 def test_json_prints_the_result_and_nothing_else(
     experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

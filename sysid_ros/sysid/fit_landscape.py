@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,7 +18,7 @@ from sysid_ros.sysid.uncertainty import Covariance
 FloatArray = npt.NDArray[np.float64]
 
 POINTS = 11  # per side; odd, so that the optimum is one of them
-STEPS = 1_000_000  # simulated for one landscape in all: a few seconds
+STEPS = 500_000  # simulated for one landscape in all: a second or two
 
 
 def landscapes_of(
@@ -24,7 +26,7 @@ def landscapes_of(
 ) -> tuple[Landscape, ...]:
     """Landscapes of the ``count`` most entangled pairs of parameters.
 
-    Of many windows some are used, spread evenly.
+    Of many windows some are used, spread evenly, and their cost is scaled to that of all.
 
     Args:
       problem: The problem.
@@ -41,7 +43,9 @@ def landscapes_of(
     thinned = _thinned(problem, solution.point, solution.linearization)
     for pair in telling_pairs(uncertainty.matrix, uncertainty.open_directions)[:count]:
         try:
-            found.append(fitted_landscape(*thinned, pair, points=POINTS))
+            some = fitted_landscape(*thinned, pair, points=POINTS)
+            whole, part = solution.linearization.cost, thinned[0].cost(thinned[1])
+            found.append(replace(some, cost=some.cost * (whole / part if part > 0.0 else 1.0)))
         except StopRequestedError:
             break
     return tuple(found)
