@@ -83,6 +83,12 @@ def warnings(
             f"The held-out error ({validation.rmse_all:.4g}) is more than twice the training "
             f"error ({training.rmse_all:.4g}): the fit may not carry over to other motions."
         )
+    if result.interval_method == "blocks":
+        found.append(
+            "There are few windows, so that the intervals allow for correlated residuals inside "
+            "short blocks of time only; slower errors are not covered. Use shorter windows or "
+            "more data."
+        )
     if result.interval_method == "white" and experiment.fit.intervals == "clustered":
         found.append(
             "There are too few windows for intervals that allow correlated residuals; the "

@@ -8,10 +8,12 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.blocks import by_block, needs_blocks
 from sysid_ros.sysid.fit_result import ParameterEstimate
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import WindowedProblem
+from sysid_ros.sysid.rollout_batch import StopRequestedError
 from sysid_ros.sysid.solver import ReducedSystem, Solution, eliminate_starts
 from sysid_ros.sysid.uncertainty import (
     OPEN_ERROR,
@@ -52,10 +54,11 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
     Args:
       problem: The problem.
       solution: Where the solver stopped.
-      method: ``"clustered"`` or ``"white"``.
+      method: ``"clustered"`` (by window, or by blocks where windows are few) or ``"white"``.
 
     Returns:
-      The covariance; no claims where the solver never got to a Jacobian.
+      The covariance; no claims where the solver never got to a Jacobian, or where the user stopped
+      the fit before all was known that the intervals need.
     """
     if solution.linearization is None:
         return no_covariance(problem.scale.size)
@@ -63,11 +66,17 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
     margin = BOUND_MARGIN * bounds_width(problem)
     system = eliminate_starts(solution.linearization)
     residual_square = 2.0 * solution.linearization.cost
-    if problem.loss.name != "linear":
-        residual = _in_units_of_noise(problem, solution)
-        system = _curved(system, problem.loss.curvature(residual))
-        residual_square = problem.loss.white_square(residual)
-    return covariance(
+    blocks = method == "clustered" and needs_blocks(problem)
+    try:
+        if blocks:
+            system = by_block(problem, solution.point, system)
+        if problem.loss.name != "linear":
+            residual = _in_units_of_noise(problem, solution)
+            system = _curved(system, problem.loss.curvature(residual))
+            residual_square = problem.loss.white_square(residual)
+    except StopRequestedError:
+        return no_covariance(problem.scale.size)
+    found = covariance(
         system,
         bounds_width(problem),
         (theta > problem.lower + margin) & (theta < problem.upper - margin),
@@ -75,6 +84,7 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
         n_samples=sum(w.n_samples for w in problem.windows),
         residual_square=residual_square,
     )
+    return replace(found, method="blocks") if blocks and found.method == "clustered" else found
 
 
 def _in_units_of_noise(problem: WindowedProblem, solution: Solution) -> FloatArray:

@@ -37,7 +37,7 @@ class Covariance:
     Attributes:
       matrix: Shape (p, p); rows and columns of parameters without a claim are NaN.
       dof: Degrees of freedom of the t quantiles, (p,).
-      method: ``"clustered"`` or ``"white"``.
+      method: ``"clustered"`` by window, by ``"blocks"`` inside windows, or ``"white"``.
       singular_values: Of the Jacobian with columns scaled to the width of the bounds, descending.
       open_directions: Unit vectors in scaled parameters that the data leaves open, (k, p).
     """
@@ -47,6 +47,11 @@ class Covariance:
     method: str
     singular_values: FloatArray
     open_directions: FloatArray
+
+
+def enough_clusters(clusters: int, parameters: int) -> bool:
+    """Whether so many clusters can show how much so many parameters vary."""
+    return clusters >= max(MIN_CLUSTERS, parameters + 2)
 
 
 def no_covariance(p: int) -> Covariance:
@@ -89,7 +94,7 @@ def covariance(
     # correlated with is thereby judged with it fixed.
     bread = np.asarray(np.linalg.inv(hessian[keep]), dtype=float)
     n_clusters = len(system.window_gradients)
-    clustered = method == "clustered" and n_clusters >= max(MIN_CLUSTERS, closed.size + 2)
+    clustered = method == "clustered" and enough_clusters(n_clusters, closed.size)
     if clustered:
         shares = (system.window_hessians * scaling)[:, closed][:, :, closed]
         scores = (system.window_gradients * width)[:, closed]

@@ -1,0 +1,71 @@
+"""Blocks inside windows as clusters: their shares add up, and few windows lead to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sysid import pendulum
+
+from sysid_ros.sysid.blocks import BLOCKS, by_block
+from sysid_ros.sysid.fit import FitSettings, fit
+from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.model_group import model_group
+from sysid_ros.sysid.problem import WindowedProblem
+from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.solver import eliminate_starts
+
+
+@pytest.mark.parametrize("estimate", [True, False])
+def test_shares_of_blocks_add_up_to_the_windows(estimate):
+    control, measured = pendulum.recording(duration=3.0, noise=1e-3)
+    params = pendulum.parameters()
+    group = model_group(
+        pendulum.sequences(control, measured),
+        params,
+        window_length=1.5,
+        estimate_starts=estimate,
+        velocity_filter=30.0,
+        gaps={},
+    )
+    with RolloutBatch(1) as rollouts:
+        problem = WindowedProblem(
+            [group], params, rollouts, loss=loss_named("linear"), noise={"angle": 1e-3}
+        )
+        point = problem.initial_point()
+        system = eliminate_starts(problem.linearize(point))
+        blocks = by_block(problem, point, system)
+    assert len(blocks.window_hessians) >= BLOCKS
+    np.testing.assert_allclose(
+        blocks.window_hessians.sum(axis=0), system.window_hessians.sum(axis=0), rtol=1e-6
+    )
+    np.testing.assert_allclose(
+        blocks.window_gradients.sum(axis=0), system.window_gradients.sum(axis=0), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize(("length", "method"), [(0.5, "clustered"), (None, "blocks")])
+def test_few_windows_are_split(length, method):
+    control, measured = pendulum.recording(duration=6.0, noise=1e-2)
+    result = fit(
+        [pendulum.sequences(control, measured)],
+        pendulum.parameters(),
+        FitSettings(window_length=length),
+    )
+    assert result.interval_method == method
+    for name, truth in pendulum.TRUTH.items():
+        low, high = result[name].interval(0.999)
+        assert low < truth < high
+
+
+def test_a_stopped_fit_claims_nothing_it_could_not_compute():
+    control, measured = pendulum.recording(duration=4.0, noise=1e-2)
+    steps = []
+    result = fit(
+        [pendulum.sequences(control, measured)],
+        pendulum.parameters(),
+        FitSettings(window_length=None, loss="huber"),
+        on_iteration=steps.append,
+        should_stop=lambda: len(steps) >= 2,
+    )
+    assert result.status.value == "CANCELED"
+    assert all(parameter.interval() is None for parameter in result.parameters)
