@@ -24,6 +24,7 @@ from sysid_ros.model_source import (
     without_visuals,
 )
 from sysid_ros.recording.bag import open_recording
+from sysid_ros.recording.intervals import Intervals, union
 from sysid_ros.recording.mapped import MappedRecording
 from sysid_ros.recording.quality import TopicQuality
 from sysid_ros.recording.signal_map import map_recording
@@ -35,9 +36,6 @@ from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
 FloatArray = npt.NDArray[np.float64]
 
 SPLIT_GAP = 0.5  # s, between the fitted and the held-out part of one recording
-
-
-Intervals = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -217,6 +215,7 @@ def _map(
             experiment.signals,
             clock=experiment.clock,
             max_gap=experiment.fit.max_gap,
+            enabled_when=experiment.enabled_when,
             name=name,
             start=config.start,
             end=config.end,
@@ -241,7 +240,7 @@ def _sequence_set(models: Mapping[str, _Model], reads: Sequence[_Read]) -> Seque
                 allow_missing_sensors=True,
             )
         )
-    excluded = {read.name: _control_gaps(read.mapped) for read in reads}
+    excluded = {read.name: _unusable(read.mapped) for read in reads}
     return SequenceSet(tuple(groups), excluded)
 
 
@@ -259,9 +258,9 @@ def _noise(experiment: Experiment) -> dict[str, float]:
     }
 
 
-def _control_gaps(mapped: MappedRecording) -> Intervals:
-    """Stretches in which at least one control is unknown, sorted."""
-    return tuple(sorted(gap for signal in mapped.controls for gap in signal.gaps))
+def _unusable(mapped: MappedRecording) -> Intervals:
+    """Stretches in which a control is unknown or something mapped does not count."""
+    return union([*mapped.masked, *(gap for signal in mapped.controls for gap in signal.gaps)])
 
 
 def _undriven(experiment: Experiment, models: Mapping[str, _Model]) -> tuple[str, ...]:

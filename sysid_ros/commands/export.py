@@ -44,6 +44,7 @@ def _run(options: argparse.Namespace) -> int:
             experiment.signals,
             clock=experiment.clock,
             max_gap=experiment.fit.max_gap,
+            enabled_when=experiment.enabled_when,
             name=bag.name,
         )
     for warning in mapped.warnings:

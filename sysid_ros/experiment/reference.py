@@ -18,6 +18,7 @@ from sysid_ros.experiment.schema import (
     Experiment,
     FitConfig,
     InitialStateConfig,
+    MaskConfig,
     ParameterConfig,
     PriorConfig,
     SequenceConfig,
@@ -47,6 +48,12 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
         + " names the actuator, the sensor or the joint, or the site at which a measured wrench "
         "acts (`{wrench: wrist, topic: /ft_sensor, field: wrench}` for a `WrenchStamped`, in the "
         "site's frame, as a known external force), and:",
+    ),
+    (
+        "`enabled_when`, `signals[].enabled_when`",
+        MaskConfig,
+        "One mapping or a list of them, such as `{topic: /servo/powered, field: data}`. Stretches "
+        "in which it does not hold are left out and counted, never bridged.",
     ),
     ("`validation`", ValidationConfig, "One of:"),
     ("`windows`, `scoring`", WindowConfig, ""),

@@ -42,6 +42,20 @@ class SignalKind(str, Enum):
 
 
 @dataclass(frozen=True)
+class MaskConfig:
+    """A message field that says when something counts: powered, in a mode, in sight."""
+
+    topic: str = key(metadata=rule("topic of the recording"))
+    field: str = key(metadata=rule("boolean or number within the message"))
+    equals: float | tuple[float, ...] | None = key(
+        default=None,
+        metadata=rule("the value, or the values, that mean enabled; any but 0 if left out"),
+    )
+    invert: bool = key(default=False, metadata=rule("enabled when this does not hold"))
+    clock: Clock | None = key(default=None, metadata=rule("as the experiment's if left out"))
+
+
+@dataclass(frozen=True)
 class SignalConfig:
     """One line of ``signals``: a message field tied to a model element.
 
@@ -76,6 +90,13 @@ class SignalConfig:
         ),
     )
     clock: Clock | None = key(default=None, metadata=rule("as the experiment's if left out"))
+    enabled_when: tuple[MaskConfig, ...] = key(
+        default=(),
+        metadata=rule(
+            "a field, or a list of fields that must all hold, without which the signal does not "
+            "count; see `enabled_when`"
+        ),
+    )
     wrench: str | None = None  # the site, for the six signals of a wrench
 
     @property
@@ -271,6 +292,13 @@ class Experiment:
     clock: Clock = key(
         default=Clock.HEADER,
         metadata=rule("what dates a message; `header` falls back to the publish time"),
+    )
+    enabled_when: tuple[MaskConfig, ...] = key(
+        default=(),
+        metadata=rule(
+            "a field, or a list of fields that must all hold, without which nothing counts; see "
+            "`enabled_when`"
+        ),
     )
     windows: WindowConfig = key(
         default=WindowConfig(), metadata=rule("how recordings are cut for the fit")

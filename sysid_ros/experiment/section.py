@@ -118,6 +118,8 @@ def _read(value: Value, expected: Any, rule: Rule, where: str, problems: Problem
             return None
         options = tuple(option for option in options if option is not type(None))
     kind = options[0]
+    if get_origin(kind) is tuple and dataclasses.is_dataclass(get_args(kind)[0]):
+        return _sections(get_args(kind)[0], value, where, problems)
     if any(get_origin(option) is tuple for option in options):
         return _numbers(value, rule, where, problems)
     if get_origin(kind) is Mapping:
@@ -128,6 +130,16 @@ def _read(value: Value, expected: Any, rule: Rule, where: str, problems: Problem
         choice = _choice(value, tuple(member.value for member in kind), where, problems)
         return next((member for member in kind if member.value == choice), None)
     return _read_scalar(value, kind, rule, where, problems)
+
+
+def _sections(cls: Any, value: Value, where: str, problems: Problems) -> tuple[Any, ...]:
+    """One mapping, or a list of them."""
+    if isinstance(value.content, dict):
+        return (read_section(cls, value, where, problems),)
+    return tuple(
+        read_section(cls, item, f"{where}[{i}]", problems)
+        for i, item in enumerate(as_list(value, where, problems))
+    )
 
 
 def _read_scalar(value: Value, kind: Any, rule: Rule, where: str, problems: Problems) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import DataError
-from sysid_ros.experiment.schema import Clock, SignalConfig, SignalKind
+from sysid_ros.experiment.schema import Clock, MaskConfig, SignalConfig, SignalKind
 from sysid_ros.recording.clocks import ClockRelation, Stamps, choose_stamps, put_in_order, relate
 from sysid_ros.recording.columns import TopicColumns
 
@@ -53,26 +53,31 @@ class DatedRecording:
     topics: Mapping[Source, DatedTopic]
 
 
-def source_of(signal: SignalConfig, clock: Clock) -> Source:
-    """Return a signal's topic and clock; ``clock`` counts where the signal does not say."""
-    return signal.topic, signal.clock or clock
+def source_of(used: SignalConfig | MaskConfig, clock: Clock) -> Source:
+    """Return a signal's or mask's topic and clock; ``clock`` counts where it does not say."""
+    return used.topic, used.clock or clock
 
 
 def date_topics(
-    columns: Mapping[str, TopicColumns], signals: Sequence[SignalConfig], clock: Clock
+    columns: Mapping[str, TopicColumns],
+    signals: Sequence[SignalConfig],
+    masks: Sequence[MaskConfig],
+    clock: Clock,
 ) -> DatedRecording:
     """Date every topic by the clocks asked for.
 
     Args:
       columns: The messages of each topic, none empty.
       signals: What is read from them.
-      clock: Which of a message's times counts, where a signal does not say.
+      masks: What says when they count.
+      clock: Which of a message's times counts, where a signal or mask does not say.
 
     Raises:
       DataError: Header stamps are missing, stamps jump back, or two clocks have nothing in common.
     """
     stamps: dict[Source, Stamps] = {}
-    for source in dict.fromkeys(source_of(signal, clock) for signal in signals):
+    read: list[SignalConfig | MaskConfig] = [*signals, *masks]
+    for source in dict.fromkeys(source_of(used, clock) for used in read):
         topic, wanted = source
         stamps[source] = put_in_order(*choose_stamps(columns[topic], wanted), topic)
     _check_overlap(stamps)

@@ -17,7 +17,7 @@ class MappedSignal:
 
     ``times`` are seconds from :attr:`MappedRecording.start_ns`, strictly increasing. ``values``
     contain no NaN. ``gaps`` lists half-open intervals (start, end) in seconds in which nothing is
-    known (longer than the experiment's ``max_gap``); residuals inside are masked.
+    known (longer than the experiment's ``max_gap``) although the signal counts.
     """
 
     kind: SignalKind
@@ -40,4 +40,6 @@ class MappedRecording:
     measured: tuple[MappedSignal, ...]  # kinds SENSOR, QPOS, QVEL
     quality: tuple[TopicQuality, ...]
     input_hash: str  # sha256 of the bag's files
+    # Stretches (start, end) in s in which something mapped does not count (``enabled_when``).
+    masked: tuple[tuple[float, float], ...] = ()
     warnings: tuple[str, ...] = ()  # what was odd about the recording, one sentence each

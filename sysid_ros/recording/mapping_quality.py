@@ -8,6 +8,7 @@ import numpy as np
 
 from sysid_ros.experiment.schema import Clock
 from sysid_ros.recording.dating import DatedRecording, DatedTopic, clock_warnings
+from sysid_ros.recording.intervals import Intervals, length
 from sysid_ros.recording.mapped import MappedSignal
 from sysid_ros.recording.quality import TopicQuality
 from sysid_ros.recording.samples import count_duplicates, is_command
@@ -20,6 +21,7 @@ def topic_quality(
     promised: int | None,
     used: tuple[float, float],
     max_gap: float,
+    masked: Intervals = (),
 ) -> TopicQuality:
     """Describe how well one topic was recorded.
 
@@ -29,6 +31,7 @@ def topic_quality(
       promised: How many the bag promises.
       used: Start and end [s] of what is used; rate, jitter and gaps are those of this part.
       max_gap: Longer intervals [s] count as gaps, except between commands sent on change.
+      masked: When ``enabled_when`` keeps its signals out [s].
     """
     times = np.unique(topic.times[(topic.times >= used[0]) & (topic.times < used[1])])
     spacing = sampling(times, max_gap)
@@ -47,6 +50,7 @@ def topic_quality(
         longest_gap=spacing.longest_gap,
         duplicates=count_duplicates(topic),
         backwards=topic.stamps.backwards,
+        masked=length(masked),
     )
 
 

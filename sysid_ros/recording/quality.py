@@ -21,3 +21,4 @@ class TopicQuality:
     longest_gap: float  # s
     duplicates: int = 0  # equal stamps, all but the first dropped
     backwards: int = 0  # stamps running backwards, sorted
+    masked: float = 0.0  # s in which enabled_when kept its signals out of the fit

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-Intervals = tuple[tuple[float, float], ...]
+from sysid_ros.recording.intervals import Intervals, complement
 
+FloatArray = npt.NDArray[np.float64]
 _STEADY_SHARE = 0.9  # of the intervals must be short for a command to count as a stream
 
 
@@ -63,11 +63,17 @@ def published_on_change(times: FloatArray, max_gap: float) -> bool:
 
 
 def unknown_intervals(
-    times: FloatArray, start: float, end: float, max_gap: float, *, held: bool
+    times: FloatArray,
+    start: float,
+    end: float,
+    max_gap: float,
+    *,
+    held: bool,
+    masked: Intervals = (),
 ) -> Intervals:
-    """Find where nothing is known about a signal.
+    """Find where nothing is known about a signal although it counts.
 
-    These are the intervals between samples that are longer than ``max_gap``, and the stretches
+    These are the intervals between samples that are longer than ``max_gap``, and such stretches
     before the first and after the last sample. A held command that is published on change keeps
     its value in between and to the end.
 
@@ -77,18 +83,19 @@ def unknown_intervals(
       end: Where it ends [s].
       max_gap: Longest interval that is bridged [s].
       held: Whether the signal holds its last value between samples.
+      masked: When the signal does not count [s].
 
     Returns:
       Half-open intervals [s] in increasing order.
     """
-    intervals = np.diff(times)
     on_change = held and published_on_change(times, max_gap)
     unknown: list[tuple[float, float]] = []
-    if times[0] - start > max_gap:
-        unknown.append((start, float(times[0])))
-    if not on_change:
-        for index in np.flatnonzero(intervals > max_gap):
-            unknown.append((float(times[index]), float(times[index + 1])))
-        if end - times[-1] > max_gap:
-            unknown.append((float(times[-1]), end))
+    for low, high in complement(masked, start, end):
+        if on_change:
+            edges = np.array([low, min(high, float(times[0]))])
+        else:
+            known = times[(times > low) & (times < high)]
+            edges = np.concatenate([[low], known, [high]])
+        for index in np.flatnonzero(np.diff(edges) > max_gap):
+            unknown.append((float(edges[index]), float(edges[index + 1])))
     return tuple(unknown)

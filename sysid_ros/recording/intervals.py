@@ -1,0 +1,53 @@
+"""Half-open intervals of time: union, complement, what lies inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+Intervals = tuple[tuple[float, float], ...]
+FloatArray = npt.NDArray[np.float64]
+
+
+def union(intervals: Iterable[tuple[float, float]]) -> Intervals:
+    """Merge intervals [s] that overlap or touch; the result is sorted."""
+    merged: list[tuple[float, float]] = []
+    for start, end in sorted(intervals):
+        if end <= start:
+            continue
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+def complement(intervals: Iterable[tuple[float, float]], start: float, end: float) -> Intervals:
+    """Return what intervals [s] leave of [start, end)."""
+    left: list[tuple[float, float]] = []
+    for low, high in union(intervals):
+        if low > start:
+            left.append((start, min(low, end)))
+        start = max(start, high)
+    left.append((start, end))
+    return tuple((low, high) for low, high in left if high > low)
+
+
+def within(intervals: Iterable[tuple[float, float]], start: float, end: float) -> Intervals:
+    """Return the parts of intervals [s] that lie in [start, end)."""
+    return union((max(low, start), min(high, end)) for low, high in intervals)
+
+
+def length(intervals: Iterable[tuple[float, float]]) -> float:
+    """Return how long intervals [s] are together."""
+    return sum(high - low for low, high in union(intervals))
+
+
+def inside(times: FloatArray, intervals: Iterable[tuple[float, float]]) -> npt.NDArray[np.bool_]:
+    """Mark the times, (n,) in s, that lie in an interval."""
+    merged = union(intervals)
+    edges = np.array(merged, dtype=np.float64).ravel()
+    marked: npt.NDArray[np.bool_] = np.searchsorted(edges, times, side="right") % 2 == 1
+    return marked
