@@ -22,6 +22,7 @@ from sysid_ros.sysid.windows import SequenceData, Window
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
+START_SAMPLE = 1e-9  # s: a sample this close to a window's start is at its start
 _FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
 
 
@@ -66,6 +67,13 @@ class WindowSimulation:
         self.model = model
         self._columns = np.array([signal.column for signal in sequence.signals])
         self._orientations = _orientation_samples(sequence, window)
+        # A start that is a measured sample agrees with it by construction, which says nothing.
+        at_start = np.array([signal.sensor in reader.sensors for signal in sequence.signals])
+        self._is_start = (
+            at_start[window.samples.signals]
+            & (window.samples.times < START_SAMPLE)
+            & (not estimate_start)
+        )
         self._control_cache: tuple[tuple[SignalSettings, ...], FloatArray] | None = None
         self._weight_cache: tuple[tuple[float, ...], RowWeights] | None = None
         self._controls = control_names(model)
@@ -83,12 +91,13 @@ class WindowSimulation:
     @property
     def n_samples(self) -> int:
         """Measured values compared in this window."""
-        return int(self.window.samples.values.size)
+        return int(np.count_nonzero(~self._is_start))
 
     def sigma(self, noise: Mapping[str, float]) -> FloatArray:
-        """The noise level of every sample, shape (m,)."""
+        """The noise level of every sample, shape (m,); infinite for what the start was read off."""
         levels = np.array([noise[signal.name] for signal in self.sequence.signals])
         sigma: FloatArray = levels[self.window.samples.signals]
+        sigma[self._is_start] = np.inf
         return sigma
 
     @property
@@ -98,8 +107,10 @@ class WindowSimulation:
 
     def squares(self, residual: FloatArray) -> dict[str, tuple[float, int]]:
         """Per signal the sum of squared residuals (its unit squared) and their number."""
-        signals = self.window.samples.signals
-        sums = np.bincount(signals, residual**2, minlength=len(self.sequence.signals))
+        signals = self.window.samples.signals[~self._is_start]
+        sums = np.bincount(
+            signals, residual[~self._is_start] ** 2, minlength=len(self.sequence.signals)
+        )
         counts = np.bincount(signals, minlength=len(self.sequence.signals))
         names = [signal.name for signal in self.sequence.signals]
         return {

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sysid import pendulum
 
+from sysid_ros.sysid.model_group import model_group
+from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.windows import window_bounds
 
 
@@ -50,3 +54,24 @@ def test_windows_stay_inside_apart_and_out_of_gaps(
             assert high <= gap_low + 1e-9 or low >= gap_high - 1e-9
     for (_, high), (low, _) in itertools.pairwise(bounds):
         assert high <= low + 1e-9
+
+
+def test_the_sample_that_a_start_is_read_off_does_not_count() -> None:
+    control, measured = pendulum.recording(duration=2.0, noise=1e-3)
+    groups = {
+        estimate: model_group(
+            pendulum.sequences(control, measured),
+            ParameterDict(),
+            window_length=0.5,
+            estimate_starts=estimate,
+            velocity_filter=30.0,
+            gaps={},
+        )
+        for estimate in (True, False)
+    }
+    for free, fixed in zip(groups[True].windows, groups[False].windows, strict=True):
+        assert free.n_samples - fixed.n_samples == 1
+        sigma = fixed.sigma({"angle": 1e-3})
+        assert np.isinf(sigma[0])
+        assert np.all(sigma[1:] == 1e-3)
+        assert fixed.squares(np.ones(sigma.size))["angle"] == (sigma.size - 1, sigma.size - 1)
