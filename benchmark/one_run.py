@@ -34,18 +34,28 @@ def peak_mebibytes() -> float:
 
 
 class Counter:
-    """A residual function that counts what it is asked."""
+    """A residual function that counts what it is asked and notes when which cost was reached."""
 
     def __init__(self, function: Any) -> None:
         self._function = function
+        self._began = cpu_seconds(), time.perf_counter()
         self.evaluations = 0
+        self.reached: list[tuple[float, float, float]] = []  # cost, CPU s, wall s
         if hasattr(function, "jacobian"):
             self.jacobian = function.jacobian
 
     def __call__(self, x: Any, params: Any, **options: Any) -> Any:
         """Count one evaluation per column."""
-        self.evaluations += 1 if x.ndim == 1 else x.shape[1]
-        return self._function(x, params, **options)
+        columns = 1 if x.ndim == 1 else x.shape[1]
+        self.evaluations += columns
+        result = self._function(x, params, **options)
+        if columns == 1:
+            cost = 0.5 * sum(float((part**2).sum()) for part in result[0])
+            if not self.reached or cost < self.reached[-1][0]:
+                cpu, wall = self._began
+                spent = cpu_seconds() - cpu, time.perf_counter() - wall
+                self.reached.append((cost, *spent))
+        return result
 
 
 def run(library: str, name: str, panda: Path | None) -> dict[str, Any]:
@@ -74,6 +84,7 @@ def run(library: str, name: str, panda: Path | None) -> dict[str, Any]:
         "jacobians": getattr(result, "jacobians", iterations),
         "evaluations": residual.evaluations,
         "steps": residual.evaluations * problem.steps,
+        "reached": residual.reached,
         "x": found.as_vector().tolist(),
     }
 
