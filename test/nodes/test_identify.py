@@ -57,6 +57,6 @@ def test_robot_moves_only_once_a_person_has_armed_it(
     assert list((tmp_path / "bags").glob("*")) == []
     rest = states[-1].position
     client.spin(1.0)
-    assert max(abs(a - b) for a, b in zip(states[-1].position, rest, strict=True)) < 0.01
+    assert max(abs(a - b) for a, b in zip(states[-1].position, rest, strict=True)) < 0.05
     assert client.call(SetBool, "/excite/arm", SetBool.Request(data=True)).success
     client.wait_until(lambda: list((tmp_path / "bags").glob("*/*.mcap")))
