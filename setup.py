@@ -30,6 +30,7 @@ setup(
     packages=[
         "sysid_ros",
         "sysid_ros.commands",
+        "sysid_ros.diagnosis",
         "sysid_ros.experiment",
         "sysid_ros.nodes",
         "sysid_ros.recording",

@@ -1,4 +1,4 @@
-"""The command line: ``sysid_ros fit | info | export | report | demo``; only the demo needs ROS.
+"""The command line: ``sysid_ros COMMAND``; only the demo needs ROS.
 
 The exit status is an :class:`ErrorCode`; usage errors give 64 and internal ones 70, as in BSD's
 sysexits, so that they cannot be mistaken for one. Each command is a module of ``commands``.

@@ -1,0 +1,7 @@
+"""Finds the mistakes that people make, before any fit: ``sysid_ros check``."""
+
+from sysid_ros.diagnosis.checks import check_dataset
+from sysid_ros.diagnosis.experiment_check import check_experiment
+from sysid_ros.diagnosis.finding import Finding, FindingKind
+
+__all__ = ["Finding", "FindingKind", "check_dataset", "check_experiment"]

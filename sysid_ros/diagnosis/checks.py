@@ -1,0 +1,142 @@
+"""Every test of ``sysid_ros check`` on recordings that are read already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sysid_ros.dataset import Dataset
+from sysid_ros.diagnosis.consistency import Disagreement, disagreement
+from sysid_ros.diagnosis.declared import Declared
+from sysid_ros.diagnosis.dynamic_mistakes import best_explanation
+from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
+from sysid_ros.diagnosis.finding import Change, Finding
+from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
+from sysid_ros.diagnosis.repair import ExperimentLines
+from sysid_ros.diagnosis.sampling_findings import sampling_findings
+from sysid_ros.diagnosis.wording import finding_of
+from sysid_ros.experiment.parameters import build_parameters
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.sysid.blas import single_blas_thread
+
+_MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
+_DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
+
+
+def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
+    """Test recordings against the model before any fit.
+
+    What a repair would change is changed before the next test, so that one mistake is one finding.
+
+    Args:
+      experiment: The experiment.
+      dataset: Its recordings.
+
+    Returns:
+      The mistakes found, those of values first.
+    """
+    state = _State(
+        recorded(dataset.training.groups),
+        ExperimentLines(experiment),
+        Declared(build_parameters(experiment, dataset.training.groups[0].spec)),
+    )
+    with single_blas_thread():
+        findings = [*_consistency(state), *_dynamics(state)]
+        findings += sampling_findings(state.recorded, state.lines, state.declared)
+    return tuple(findings)
+
+
+@dataclass
+class _State:
+    """The recordings, repaired as far as mistakes are known."""
+
+    recorded: Recorded
+    lines: ExperimentLines
+    declared: Declared
+
+
+def _consistency(state: _State) -> list[Finding]:
+    """Contradictions between measured positions and velocities."""
+    found: list[Finding] = []
+    while len(found) < _MOST:
+        contradiction = disagreement(state.recorded)
+        if contradiction is None:
+            break
+        change, others = _decided(state.recorded, contradiction.candidates)
+        found.append(
+            finding_of(
+                change,
+                state.lines,
+                {
+                    "correlation": contradiction.correlation,
+                    "velocity_per_derivative": contradiction.slope,
+                },
+                _contradiction(change, contradiction),
+                alternatives=others,
+            )
+        )
+        state.recorded = repaired(state.recorded, change)
+    return found
+
+
+def _contradiction(change: Change, seen: Disagreement) -> str:
+    if change.exchange:
+        return (
+            "Each measured velocity is the derivative of the other joint's position (correlation "
+            f"with that of its own: {seen.correlation:.2g})."
+        )
+    return (
+        f"The measured velocity is {seen.slope:.3g} times the derivative of the measured position "
+        f"(correlation {seen.correlation:.3g})."
+    )
+
+
+def _decided(
+    recorded: Recorded, candidates: tuple[Change, ...]
+) -> tuple[Change, tuple[Change, ...]]:
+    """The candidate that inverse dynamics prefers, and those it cannot rule out."""
+    if len(candidates) > 1 and can_be_tested(recorded):
+        dynamics = Dynamics(recorded)
+        if dynamics.usable:
+            misfits = [dynamics.misfit(candidate) for candidate in candidates]
+            order = sorted(range(len(candidates)), key=lambda i: misfits[i].share)
+            best, second = order[0], order[1]
+            if misfits[best].ratio(misfits[second]) < _DECISIVE:
+                return candidates[best], ()
+    return candidates[0], candidates[1:]
+
+
+def _dynamics(state: _State) -> list[Finding]:
+    """What no robot with the model's kinematics could have done."""
+    found: list[Finding] = []
+    while len(found) < _MOST and can_be_tested(state.recorded):
+        dynamics = Dynamics(state.recorded)
+        if not dynamics.usable:
+            break
+        best = best_explanation(dynamics, state.recorded)
+        if best is None:
+            break
+        state.recorded = repaired(state.recorded, best.change)
+        if state.declared.explains(best.change, best.size):
+            continue
+        evidence = {"unexplained_before": best.before, "unexplained_after": best.after}
+        if best.size:
+            evidence["size"] = best.size
+        if best.interval is not None:
+            evidence["size_low"], evidence["size_high"] = best.interval
+        found.append(
+            finding_of(
+                best.change,
+                state.lines,
+                evidence,
+                "Whatever its masses and frictions, no robot with the model's joints explains more "
+                f"than {_percent(1.0 - best.before**2)} of the torques' power; with this repaired "
+                f"it is {_percent(1.0 - best.after**2)}.",
+                alternatives=best.alternatives,
+                interval=best.interval,
+            )
+        )
+    return found
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * max(share, 0.0):.3g} %"

@@ -1,0 +1,68 @@
+"""What an experiment says itself about a signal, so that it is no mistake."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
+from sysid_ros.sysid.parameter import Parameter
+from sysid_ros.sysid.parameter_dict import ParameterDict
+
+_OF_KIND = {FindingKind.LAG: "delay", FindingKind.OFFSET: "bias", FindingKind.SCALE: "gain"}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Delays, biases and gains that are parameters of the experiment.
+
+    Args:
+      params: The experiment's parameters.
+    """
+
+    params: ParameterDict
+
+    def explains(self, change: Change, size: float) -> bool:
+        """Whether the fit will find what a change would repair.
+
+        Args:
+          change: A repair; of offset, scale or delay.
+          size: Its number.
+        """
+        attribute = _OF_KIND.get(change.kind)
+        if attribute is None:
+            return False
+        # A repair adds or multiplies; a parameter describes what is to be repaired. Commands are
+        # multiplied by their gain where measurements are divided.
+        described = {"delay": (size,), "bias": (size, -size), "gain": (size, 1.0 / size)}[attribute]
+        return all(
+            any(self._covers(label, attribute, value) for value in described)
+            for label in change.signals
+        )
+
+    def names(self, element: str, name: str) -> tuple[str, ...]:
+        """Free parameters of one element."""
+        return tuple(
+            parameter.name
+            for parameter in self.params.values()
+            if not parameter.frozen and _concerns(parameter, element, name)
+        )
+
+    def _covers(self, label: str, attribute: str, size: float) -> bool:
+        return any(
+            isinstance(parameter.modifier, SignalModifier)
+            and parameter.modifier.attribute == attribute
+            and _concerns(parameter, "signal", label)
+            and not parameter.frozen
+            and parameter.min_value[0] <= size <= parameter.max_value[0]
+            for parameter in self.params.values()
+        )
+
+
+def _concerns(parameter: Parameter, element: str, name: str) -> bool:
+    modifier = parameter.modifier
+    if isinstance(modifier, SignalModifier):
+        return element == "signal" and name in modifier.names
+    if isinstance(modifier, AttributeModifier):
+        return element == modifier.element and name in modifier.names
+    return False

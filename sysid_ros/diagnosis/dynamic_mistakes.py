@@ -1,0 +1,181 @@
+"""Finds the changes that inverse dynamics asks for, by letting hypotheses compete.
+
+Every hypothesis is scored with the same statistic: what the best robot with non-negative masses
+and frictions leaves unexplained. A mistake is reported only if undoing it explains much more than
+doing nothing, in most stretches of the recordings, and by a size that matters. A wrong nominal
+model cannot cause that, because the model's masses and frictions do not enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.optimize
+
+from sysid_ros.diagnosis.dynamics import Dynamics, Misfit
+from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.hypotheses import DEGREE, Family, discrete, families
+from sysid_ros.diagnosis.recorded import Recorded
+
+FloatArray = npt.NDArray[np.float64]
+
+_EXPLAINED = 0.7  # a repair must leave less than this share of the torques ...
+_BETTER_BLOCKS = 0.75  # ... and be better in this part of the stretches
+_SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
+_LIMITS = {  # of the power that a repair may leave, relative to doing nothing
+    FindingKind.SIGN: 0.6,
+    FindingKind.DEGREES: 0.6,
+    FindingKind.SWAP: 0.5,
+    FindingKind.OFFSET: 0.7,
+    FindingKind.SCALE: 0.6,
+    FindingKind.LAG: 0.8,
+}
+_ORDER = tuple(_LIMITS)  # of equally good explanations, the first
+_SMALLEST_OFFSET = 0.04  # rad
+_SMALLEST_FACTOR = 1.25
+_SMALLEST_LAG = 0.004  # s
+_RESAMPLES = 200
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A repair, how good it is, and what is as good.
+
+    Attributes:
+      change: The repair.
+      size: Its number: an offset, a factor, a lag; 0 where it has none.
+      before: Unexplained share of the torques without the repair.
+      after: The same with it.
+      interval: 95 % interval of the size; ``None`` where it has none.
+      alternatives: Other single repairs that explain the recordings as well.
+    """
+
+    change: Change
+    size: float
+    before: float
+    after: float
+    interval: tuple[float, float] | None = None
+    alternatives: tuple[Change, ...] = ()
+
+
+def best_explanation(dynamics: Dynamics, recorded: Recorded) -> Explanation | None:
+    """The repair that explains the recordings best.
+
+    Args:
+      dynamics: The test.
+      recorded: What was recorded.
+
+    Returns:
+      ``None`` where nothing explains them clearly better than they are.
+    """
+    score = dynamics.misfit
+    before = score()
+    scored = [(change, 0.0, score(change)) for change in discrete(recorded)]
+    scored += [
+        (family.change(size), size, misfit)
+        for family in families(recorded)
+        for size, misfit in [_best_of(family, score, before)]
+    ]
+    accepted = [
+        entry for entry in scored if _accepted(entry[0].kind, entry[1], entry[2], before, recorded)
+    ]
+    if not accepted:
+        return None
+    least = min(entry[2].share for entry in accepted)
+    equal = [entry for entry in accepted if entry[2].share ** 2 <= _SAME * least**2 + 1e-8]
+    change, size, misfit = min(equal, key=_simplicity)
+    return Explanation(
+        change,
+        size,
+        before.share,
+        misfit.share,
+        _interval(change, size, score, 0.1 * recorded.interval),
+        tuple(
+            other
+            for other, _, _ in equal
+            if other is not change and other.kind is change.kind and change.delay == {}
+        ),
+    )
+
+
+def _simplicity(entry: tuple[Change, float, Misfit]) -> tuple[int, int, float]:
+    change, _, misfit = entry
+    return len(change.signals), _ORDER.index(change.kind), misfit.share
+
+
+def _best_of(
+    family: Family, score: Callable[[Change], Misfit], before: Misfit
+) -> tuple[float, Misfit]:
+    """The best size of a family; coarsely, then finely where that looks promising."""
+    sizes = list(family.sizes)
+    coarse = [score(family.change(size)) for size in sizes]
+    best = int(np.argmin([misfit.share for misfit in coarse]))
+    if coarse[best].ratio(before) > 0.95:
+        return sizes[best], coarse[best]
+    neutral = 1.0 if family.kind is FindingKind.SCALE else 0.0
+    around = sorted({*sizes, neutral})
+    place = around.index(sizes[best])
+    low = around[max(place - 1, 0)]
+    high = around[min(place + 1, len(around) - 1)]
+    found = scipy.optimize.minimize_scalar(
+        lambda size: score(family.change(size)).share,
+        bounds=(low, high),
+        method="bounded",
+        options={"maxiter": 12, "xatol": 1e-3 * (high - low)},
+    )
+    misfit = score(family.change(float(found.x)))
+    if misfit.share > coarse[best].share:
+        return sizes[best], coarse[best]
+    return float(found.x), misfit
+
+
+def _accepted(
+    kind: FindingKind, size: float, misfit: Misfit, before: Misfit, recorded: Recorded
+) -> bool:
+    """Whether a repair explains much more than doing nothing, and by a size that matters."""
+    matters = True
+    if kind is FindingKind.OFFSET:
+        matters = abs(size) >= _SMALLEST_OFFSET
+    elif kind is FindingKind.SCALE:
+        matters = max(size, 1.0 / size) >= _SMALLEST_FACTOR
+    elif kind is FindingKind.LAG:
+        matters = abs(size) >= max(_SMALLEST_LAG, 0.75 * recorded.interval)
+    return (
+        matters
+        and misfit.share < _EXPLAINED
+        and misfit.ratio(before) < _LIMITS[kind]
+        and misfit.better_share(before) >= _BETTER_BLOCKS
+    )
+
+
+def _interval(
+    change: Change, size: float, score: Callable[[Change], Misfit], resolution: float
+) -> tuple[float, float] | None:
+    """95 % interval of a size, by resampling stretches of time; a lag's has a least width.
+
+    Within a stretch the power is a parabola of the size near the optimum, so that the resampled
+    optimum follows from three evaluations.
+    """
+    if not size:
+        return None
+    reach = 0.5 * abs(size) if change.delay else 0.1 * abs(size)
+    family = Family(change.kind, change.signals, ())
+    powers = np.stack([score(family.change(size + step)).blocks for step in (-reach, 0.0, reach)])
+    generator = np.random.default_rng(0)
+    chosen = generator.integers(powers.shape[1], size=(_RESAMPLES, powers.shape[1]))
+    low, middle, high = powers[:, chosen].mean(axis=2)
+    bend = low - 2.0 * middle + high
+    curved = bend > 0.0
+    shift = np.zeros(_RESAMPLES)
+    shift[curved] = 0.5 * (low - high)[curved] / bend[curved]
+    ends = np.percentile(size + reach * np.clip(shift, -2.0, 2.0), [2.5, 97.5])
+    margin = resolution if change.delay else 0.0
+    return float(ends[0]) - margin, float(ends[1]) + margin
+
+
+def named_degrees(factor: float) -> bool:
+    """Whether a factor is that between degrees and radians."""
+    return min(abs(factor / DEGREE - 1.0), abs(factor * DEGREE - 1.0)) < 0.15

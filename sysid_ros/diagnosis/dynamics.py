@@ -1,0 +1,177 @@
+"""Whether any robot with the model's kinematics could have moved as recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.diagnosis.filtered import Filtered, filtered
+from sysid_ros.diagnosis.finding import Change
+from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.regressor import non_negative_fit, regressor
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """What inverse dynamics leaves of the joint torques.
+
+    Attributes:
+      share: Root mean square residual over the torques' own variation; 1 explains nothing.
+      blocks: (b,) mean squared residual of each stretch of time, in the same unit.
+    """
+
+    share: float
+    blocks: FloatArray
+
+    def ratio(self, other: Misfit) -> float:
+        """This residual's power over another's."""
+        return self.share**2 / max(other.share**2, 1e-18)
+
+    def better_share(self, other: Misfit) -> float:
+        """In how many of the stretches this residual is smaller."""
+        return float(np.mean(self.blocks < other.blocks))
+
+
+class Dynamics:
+    """Scores repairs by how well some robot explains the repaired recordings.
+
+    Args:
+      recorded: What was recorded; see :func:`can_be_tested`.
+    """
+
+    def __init__(self, recorded: Recorded) -> None:
+        self._recorded = recorded
+        model = recorded.model
+        self._rows = _rows(recorded)
+        self._efforts = recorded.efforts
+        self._joints = [recorded.positions[joint] for joint in range(model.njnt)]
+        self._labels = [*self._joints, *self._efforts.values()]
+        self._plain = filtered(recorded, self._labels)
+        self._tables: dict[str, FloatArray] = {}
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is enough data."""
+        return self._plain is not None and len(self._plain.block) >= 50
+
+    @property
+    def data(self) -> Filtered:
+        """The recordings as they are tested.
+
+        Raises:
+          ValueError: There is too little of them.
+        """
+        if self._plain is None:
+            raise ValueError("the recordings are too short")
+        return self._plain
+
+    def misfit(self, *changes: Change) -> Misfit:
+        """The residual after some repairs, applied in order."""
+        data = self._delayed(changes)
+        value, rate, second = dict(data.value), dict(data.rate), dict(data.second)
+        for change in changes:
+            value, rate, second = _changed(change, value, rate, second)
+        table = self._table(changes, value, rate, second)
+        torque = self._torque(value)
+        weight = 1.0 / _variation(torque)
+        matrix = (table * weight[None, :, None]).reshape(-1, table.shape[2])
+        target = (torque * weight).reshape(-1)
+        residual = target - matrix @ non_negative_fit(matrix, target)
+        squares = np.mean(residual.reshape(torque.shape) ** 2, axis=1)
+        numbers = np.unique(data.block)
+        blocks = np.array([np.mean(squares[data.block == number]) for number in numbers])
+        return Misfit(float(np.sqrt(np.mean(squares))), blocks)
+
+    def _table(
+        self,
+        changes: tuple[Change, ...],
+        value: Mapping[str, FloatArray],
+        rate: Mapping[str, FloatArray],
+        second: Mapping[str, FloatArray],
+    ) -> FloatArray:
+        """The regressor, which most changes leave as it was."""
+        joints = set(self._joints)
+        moved = [change for change in changes if joints & {*change.signals} and not change.delay]
+        key = repr(moved)
+        if key not in self._tables:
+            if len(self._tables) > 2:
+                self._tables.popitem()
+            self._tables[key] = regressor(
+                self._recorded.model,
+                *(
+                    np.column_stack([part[label] for label in self._joints])
+                    for part in (value, rate, second)
+                ),
+            )[:, self._rows]
+        return self._tables[key]
+
+    def _delayed(self, changes: tuple[Change, ...]) -> Filtered:
+        delays: dict[str, float] = {}
+        for change in changes:
+            for label, delay in change.delay.items():
+                delays[label] = delays.get(label, 0.0) + delay
+        if not delays:
+            return self.data
+        return filtered(self._recorded, self._labels, delays) or self.data
+
+    def _torque(self, value: Mapping[str, FloatArray]) -> FloatArray:
+        """Torque of the actuators on the tested joints, (n, rows)."""
+        model = self._recorded.model
+        torque: FloatArray = np.zeros((len(self.data.block), model.nv))
+        for actuator, label in self._efforts.items():
+            dof = int(model.jnt_dofadr[self._recorded.joint_of(actuator)])
+            factor = model.actuator_gainprm[actuator, 0] * model.actuator_gear[actuator, 0]
+            torque[:, dof] += factor * value[label]
+        return torque[:, self._rows]
+
+
+def can_be_tested(recorded: Recorded) -> bool:
+    """Whether the model is a tree of measured scalar joints of which some have known torques."""
+    model = recorded.model
+    scalar = model.nq == model.nv == model.njnt and model.njnt > 0
+    measured = all(joint in recorded.positions for joint in range(model.njnt))
+    free = model.neq == 0 or not np.any(model.eq_active0)
+    simple = all(
+        int(kind) == int(mujoco.mjtTrn.mjTRN_JOINT) for kind in np.asarray(model.actuator_trntype)
+    )
+    return bool(scalar and measured and free and simple and recorded.efforts and _rows(recorded))
+
+
+def _rows(recorded: Recorded) -> list[int]:
+    """Degrees of freedom on which every force is known."""
+    model = recorded.model
+    acting: dict[int, list[int]] = {}
+    for actuator in range(model.nu):
+        acting.setdefault(recorded.joint_of(actuator), []).append(actuator)
+    return [
+        int(model.jnt_dofadr[joint])
+        for joint in range(model.njnt)
+        if all(actuator in recorded.efforts for actuator in acting.get(joint, ()))
+    ]
+
+
+def _variation(torque: FloatArray) -> FloatArray:
+    """Root mean square by joint; that of all for a joint without an actuator."""
+    size = np.sqrt(np.mean(torque**2, axis=0))
+    usual = float(size[size > 0.0].mean()) if np.any(size > 0.0) else 1.0
+    return np.where(size > 0.0, size, usual)
+
+
+def _changed(
+    change: Change,
+    value: dict[str, FloatArray],
+    rate: dict[str, FloatArray],
+    second: dict[str, FloatArray],
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray], dict[str, FloatArray]]:
+    new_value, new_rate, new_second = {}, {}, {}
+    for label in value:
+        source, scale = change.source(label), change.scale.get(label, 1.0)
+        new_value[label] = scale * value[source] + change.offset.get(label, 0.0)
+        new_rate[label], new_second[label] = scale * rate[source], scale * second[source]
+    return new_value, new_rate, new_second

@@ -1,0 +1,124 @@
+"""``sysid_ros check``: read an experiment's recordings and test them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis.checks import check_dataset
+from sysid_ros.diagnosis.finding import Finding, FindingKind
+from sysid_ros.diagnosis.recorded import recorded
+from sysid_ros.diagnosis.repair import ExperimentLines, joined
+from sysid_ros.diagnosis.sampling_mistakes import is_uneven, sampling_of
+from sysid_ros.errors import DataError, SysidError
+from sysid_ros.experiment import locate_bag, with_overrides
+from sysid_ros.experiment.schema import Clock, Experiment, SignalConfig, SignalKind
+from sysid_ros.recording.bag import open_recording
+from sysid_ros.recording.columns import read_columns
+from sysid_ros.recording.fields import parse_field
+
+
+def check_experiment(experiment: Experiment, data_dir: Path | None) -> tuple[Finding, ...]:
+    """Find the mistakes in an experiment before any fit.
+
+    Args:
+      experiment: The validated experiment.
+      data_dir: Where bags are found first.
+
+    Returns:
+      The mistakes; none for good data.
+
+    Raises:
+      SysidError: A bag or model is missing, damaged, or does not fit the signals.
+    """
+    if not experiment.sequences:
+        raise DataError("there are no sequences to check; list bags under 'sequences'")
+    dead: list[SignalConfig] = []
+    try:
+        dataset = load_dataset(experiment, data_dir)
+    except DataError:
+        dead = _constant_signals(experiment, data_dir)
+        if not dead:
+            raise
+        moving = tuple(signal for signal in experiment.signals if signal not in dead)
+        dataset = load_dataset(replace(experiment, signals=moving), data_dir)
+        experiment = _without_signal_parameters(experiment, moving)
+    findings = check_dataset(experiment, dataset)
+    lines = ExperimentLines(experiment)
+    return (
+        *(_dead(signal, lines) for signal in dead),
+        *(_with_better_clock(finding, experiment, data_dir, lines) for finding in findings),
+    )
+
+
+def _constant_signals(experiment: Experiment, data_dir: Path | None) -> list[SignalConfig]:
+    """Measured signals that never change in one of the recordings."""
+    measured = [s for s in experiment.signals if s.kind is not SignalKind.ACTUATOR]
+    found = []
+    for sequence in experiment.sequences:
+        path = locate_bag(sequence.bag, experiment_file=experiment.path, data_dir=data_dir)
+        with open_recording(path) as recording:
+            fields: dict[str, list[SignalConfig]] = {}
+            for signal in measured:
+                fields.setdefault(signal.topic, []).append(signal)
+            wanted = {
+                topic: list(dict.fromkeys(parse_field(signal.field) for signal in signals))
+                for topic, signals in fields.items()
+            }
+            for topic, table in read_columns(recording, wanted).items():
+                for signal in fields[topic]:
+                    column = table.paths.index(parse_field(signal.field))
+                    values = table.values[table.present[:, column], column]
+                    if len(values) and bool(np.all(values == values[0])):
+                        found.append(signal)
+    return list(dict.fromkeys(found))
+
+
+def _without_signal_parameters(
+    experiment: Experiment, moving: tuple[SignalConfig, ...]
+) -> Experiment:
+    """The experiment without its dead signals, and without parameters of signals."""
+    kept = tuple(one for one in experiment.parameters if one.element != "signal")
+    return replace(experiment, signals=moving, parameters=kept)
+
+
+def _dead(signal: SignalConfig, lines: ExperimentLines) -> Finding:
+    repair = lines.removed(signal.label)
+    return Finding(
+        FindingKind.LITTLE_MOTION,
+        (signal.label,),
+        {"range": 0.0},
+        f"{signal.label!r} ({signal.topic}, {signal.field}) never changes in one of the "
+        "recordings: the joint was held, the sensor is dead, or the field is another. Leave the "
+        "signal out, or the recording.",
+        repair.text,
+        repair.overrides,
+    )
+
+
+def _with_better_clock(
+    finding: Finding, experiment: Experiment, data_dir: Path | None, lines: ExperimentLines
+) -> Finding:
+    """Uneven stamps are repaired by the receive time where that is even."""
+    if finding.kind is not FindingKind.UNEVEN_RATE:
+        return finding
+    change = {"clock": Clock.RECEIVE.value}
+    repair = joined([lines.signal(label, change) for label in finding.signals])
+    try:
+        dataset = load_dataset(with_overrides(experiment, repair.overrides), data_dir)
+    except SysidError:  # that clock is no better
+        return finding
+    again = recorded(dataset.training.groups)
+    for label in finding.signals:
+        sampled = sampling_of(again.pooled(label))
+        if sampled is None or is_uneven(sampled):
+            return finding
+    return replace(
+        finding,
+        sentence=f"{finding.sentence} The receive times are even.",
+        repair=repair.text,
+        overrides=repair.overrides,
+    )

@@ -1,0 +1,179 @@
+"""Joint motion and torque on one grid, through one filter, for inverse dynamics.
+
+A filter applied to both sides of a linear equation leaves it true, so that positions can be
+differentiated twice without drowning in noise (as in identification by inverse dynamics; Gautier,
+1997). The dynamics are not quite linear in positions; the filter only has to leave the motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.signal
+
+from sysid_ros.diagnosis.recorded import Recorded, Samples
+
+FloatArray = npt.NDArray[np.float64]
+
+_HIGHEST = 20.0  # Hz, of the low-pass
+_LOWEST = 1.0
+_RATE_SHARE = 0.15  # of the slowest sensor's rate, the low-pass at most
+_MOTION = 0.95  # of the velocity's power is the motion ...
+_PASSED = 3.0  # ... whose highest frequency, times this, still passes
+_GRID = 8.0  # grid points per period of the low-pass
+_ROWS = 1500  # instants that a test uses at most
+_BLOCKS = 20  # stretches of time whose evidence is counted apart
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """All signals at the same n instants of all recordings.
+
+    Attributes:
+      value: (n,) by label.
+      rate: First derivatives, (n,) by label.
+      second: Second derivatives, (n,) by label.
+      block: (n,) number of the stretch of time that an instant belongs to.
+      cutoff: Hz, of the low-pass.
+    """
+
+    value: Mapping[str, FloatArray]
+    rate: Mapping[str, FloatArray]
+    second: Mapping[str, FloatArray]
+    block: npt.NDArray[np.intp]
+    cutoff: float
+
+
+def filtered(
+    recorded: Recorded, labels: list[str], delays: Mapping[str, float] | None = None
+) -> Filtered | None:
+    """Filter signals and their derivatives.
+
+    Args:
+      recorded: What was recorded.
+      labels: Which signals; recordings that lack one are left out.
+      delays: By how much [s] a signal takes effect after its stamp, undone here.
+
+    Returns:
+      ``None`` where no recording is long enough.
+    """
+    used = [signals for signals in recorded.recordings if all(name in signals for name in labels)]
+    if not used:
+        return None
+    cutoff = _cutoff(recorded, labels, used)
+    columns: list[FloatArray] = []
+    blocks: list[FloatArray] = []
+    total = sum(_length(signals, labels) for signals in used)
+    begun = 0.0
+    for signals in used:
+        length = _length(signals, labels)
+        one = _filter_one(signals, labels, cutoff, delays or {})
+        if one is not None:
+            times, table = one
+            columns.append(table)
+            blocks.append(np.minimum(_BLOCKS * (begun + times) / total, _BLOCKS - 1))
+        begun += length
+    if not columns:
+        return None
+    table, block = np.concatenate(columns, axis=1), np.concatenate(blocks).astype(np.intp)
+    keep = np.unique(np.linspace(0, table.shape[1] - 1, min(_ROWS, table.shape[1])).astype(int))
+    table, block = table[:, keep], block[keep]
+    parts = [dict(zip(labels, part, strict=True)) for part in np.split(table, 3)]
+    return Filtered(parts[0], parts[1], parts[2], block, cutoff)
+
+
+def _cutoff(recorded: Recorded, labels: list[str], used: list[Mapping[str, Samples]]) -> float:
+    """Where the low-pass ends [Hz]: above the motion, and below what the rate resolves."""
+    names = [name for name in labels if name in recorded.positions.values()]
+    rates, motions = [], []
+    for signals in used:
+        for name in names:
+            times = signals[name].times
+            rate = 1.0 / float(np.median(np.diff(times)))
+            grid = np.arange(times[0], times[-1], 1.0 / rate)
+            rates.append(rate)
+            motions.append(motion_bandwidth(signals[name].at(grid), rate))
+    known = [motion for motion in motions if motion is not None]
+    moving = _PASSED * float(np.median(known)) if known else _HIGHEST
+    return min(max(moving, _LOWEST), _HIGHEST, _RATE_SHARE * min(rates, default=1.0))
+
+
+def motion_bandwidth(position: FloatArray, rate: float) -> float | None:
+    """Frequency [Hz] below which most of a motion's velocity lies.
+
+    The highest third of the spectrum is taken for noise and subtracted everywhere.
+
+    Args:
+      position: (n,) evenly sampled.
+      rate: Hz.
+
+    Returns:
+      ``None`` where there is no motion above the noise, or too few samples.
+    """
+    if len(position) < 32:
+        return None
+    frequency, power = scipy.signal.welch(
+        position, rate, nperseg=min(len(position), max(256, int(8.0 * rate)))
+    )
+    noise = float(np.median(power[2 * len(power) // 3 :]))
+    speed = np.cumsum(np.maximum(power - 3.0 * noise, 0.0) * frequency**2)
+    if speed[-1] <= 0.0:
+        return None
+    return float(frequency[np.searchsorted(speed, _MOTION * speed[-1])])
+
+
+def _length(signals: Mapping[str, Samples], labels: list[str]) -> float:
+    first, last = _span(signals, labels)
+    return max(last - first, 0.0)
+
+
+def _span(signals: Mapping[str, Samples], labels: list[str]) -> tuple[float, float]:
+    sampled = [signals[name] for name in labels if not signals[name].held]
+    first = max(float(one.times[0]) for one in sampled)
+    return first, min(float(one.times[-1]) for one in sampled)
+
+
+def _filter_one(
+    signals: Mapping[str, Samples], labels: list[str], cutoff: float, delays: Mapping[str, float]
+) -> tuple[FloatArray, FloatArray] | None:
+    """Times (n,) from the start, and values, first and second derivatives stacked, (3 k, n)."""
+    first, last = _span(signals, labels)
+    interval = 1.0 / (_GRID * cutoff)
+    finest = min(float(np.median(np.diff(signals[name].times))) for name in labels)
+    fine = max(1, round(interval / finest))  # average down what is sampled more often
+    step = interval / fine
+    count = int((last - first) / step)
+    edge = int(1.0 / (cutoff * step))  # where the filter has not settled, and no more is known
+    if count < 4 * edge + 16:
+        return None
+    times: FloatArray = first + step * np.arange(count, dtype=np.float64)
+    raw = np.stack([signals[name].at(times - delays.get(name, 0.0)) for name in labels])
+    low, high = scipy.signal.butter(3, min(0.99, 2.0 * cutoff * step))
+    smooth = scipy.signal.filtfilt(low, high, raw, axis=1)
+    rate = np.gradient(smooth, step, axis=1)
+    second = np.zeros_like(smooth)
+    second[:, 1:-1] = np.diff(smooth, n=2, axis=1) / step**2
+    keep = _known(signals, labels, times, cutoff)
+    keep[:edge] = keep[-edge:] = False
+    keep &= np.arange(count) % fine == 0
+    return times[keep] - first, np.concatenate([smooth, rate, second])[:, keep]
+
+
+def _known(
+    signals: Mapping[str, Samples], labels: list[str], times: FloatArray, cutoff: float
+) -> npt.NDArray[np.bool_]:
+    """Mark the instants around which no measured signal has a gap."""
+    known = np.ones(len(times), dtype=np.bool_)
+    for name in labels:
+        one = signals[name]
+        if one.held:
+            continue
+        intervals = np.diff(one.times)
+        for i in np.flatnonzero(intervals > max(0.25 / cutoff, 5.0 * float(np.median(intervals)))):
+            known &= (times < one.times[i] - 1.0 / cutoff) | (
+                times > one.times[i + 1] + 1.0 / cutoff
+            )
+    return known

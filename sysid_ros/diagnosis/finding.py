@@ -1,0 +1,89 @@
+"""What ``sysid_ros check`` says: a mistake, its evidence, and the line that repairs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+
+class FindingKind(str, Enum):
+    """What is wrong."""
+
+    SIGN = "sign"
+    DEGREES = "degrees"
+    SWAP = "swap"
+    OFFSET = "offset"
+    SCALE = "scale"
+    LAG = "lag"
+    LOW_RATE = "low rate"
+    UNEVEN_RATE = "uneven rate"
+    SATURATION = "saturation"
+    QUANTISATION = "quantisation"
+    LITTLE_MOTION = "little motion"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One mistake.
+
+    Attributes:
+      kind: What is wrong.
+      signals: Labels of the signals it concerns, in the experiment's spelling; of several that
+        the data cannot tell apart, the one that the repair changes comes first.
+      evidence: The figures behind it, SI units.
+      sentence: In words.
+      repair: The lines of YAML that repair it, as they stand in the experiment file.
+      overrides: The same as settings for ``--set``.
+    """
+
+    kind: FindingKind
+    signals: tuple[str, ...]
+    evidence: Mapping[str, float]
+    sentence: str
+    repair: str
+    overrides: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "kind": self.kind.value,
+            "signals": list(self.signals),
+            "evidence": dict(self.evidence),
+            "sentence": self.sentence,
+            "repair": self.repair,
+            "overrides": list(self.overrides),
+        }
+
+
+@dataclass(frozen=True)
+class Change:
+    """What would make signals right: ``scale * value + offset``, undone delays, exchanged sources.
+
+    Attributes:
+      kind: The mistake that this undoes.
+      scale: Factor by label; one where left out.
+      offset: Added after scaling, by label, in the model's unit.
+      delay: By how much an input takes effect after its stamp [s], by label.
+      exchange: Pairs of labels whose sources are exchanged.
+    """
+
+    kind: FindingKind
+    scale: Mapping[str, float] = field(default_factory=dict)
+    offset: Mapping[str, float] = field(default_factory=dict)
+    delay: Mapping[str, float] = field(default_factory=dict)
+    exchange: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """Every label that is changed, in order."""
+        pairs = [label for pair in self.exchange for label in pair]
+        return tuple(dict.fromkeys([*self.scale, *self.offset, *self.delay, *pairs]))
+
+    def source(self, label: str) -> str:
+        """Whose values a label takes."""
+        for one, other in self.exchange:
+            if label in (one, other):
+                return other if label == one else one
+        return label

@@ -1,0 +1,102 @@
+"""What the values of a signal alone betray: saturation and quantisation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+_LEAST_SAMPLES = 200
+_LEAST_LEVELS = 8  # fewer are a stepped command
+_SAME = 1e-6  # of the range; closer values are the same level
+_RUN = 3  # equal samples in a row at the extreme that count as clipped
+_SATURATED = 0.005  # of all samples
+_ABRUPT = 0.25  # of the usual change from sample to sample; a clipped signal stops that suddenly
+_STEADY = 0.3  # of all samples that equal the one before; more are a stepped command
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """A limit that a signal sticks to: its value, the share of samples, and how often."""
+
+    limit: float
+    share: float
+    times: int
+
+
+def level_step(parts: Sequence[FloatArray]) -> float | None:
+    """Distance between the levels of a quantised signal.
+
+    The smallest distance of different values: with a continuous signal it shrinks with the square
+    of their number, with a quantised one it stays.
+
+    Args:
+      parts: Samples, recording by recording.
+
+    Returns:
+      ``None`` for too few samples, or for a signal that takes few values or hardly repeats one.
+    """
+    values = np.concatenate(list(parts))
+    reach = float(np.ptp(values))
+    if len(values) < _LEAST_SAMPLES or reach == 0.0:
+        return None
+    levels = np.unique(values)
+    steps = np.diff(levels)
+    steps = steps[steps > _SAME * reach]
+    if len(steps) + 1 < _LEAST_LEVELS or len(steps) + 1 > len(values) / 2:
+        return None
+    return float(steps.min())
+
+
+def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
+    """A limit at which a moving signal stops abruptly, again and again.
+
+    A joint that comes to rest slows down first, so that the last step before is short; a signal
+    that is cut off was still on its way.
+
+    Args:
+      parts: Samples, recording by recording.
+    """
+    values = np.concatenate(list(parts))
+    reach = float(np.ptp(values))
+    if len(values) < _LEAST_SAMPLES or reach == 0.0:
+        return None
+    changes = np.concatenate([np.abs(np.diff(part)) for part in parts])
+    moving = changes[changes > _SAME * reach]
+    if len(moving) < (1.0 - _STEADY) * len(changes):
+        clipped_only = _clipped_share(parts, reach)
+        if len(moving) + clipped_only * len(values) < (1.0 - _STEADY) * len(changes):
+            return None
+    usual = float(np.median(moving)) if len(moving) else 0.0
+    for limit in (float(values.max()), float(values.min())):
+        runs = [run for part in parts for run in _runs(part, limit, reach)]
+        abrupt = [length for length, before in runs if before > _ABRUPT * usual]
+        share = sum(abrupt) / len(values)
+        if len(abrupt) >= 2 and len(abrupt) > len(runs) / 2 and share > _SATURATED:
+            return Saturation(limit, share, len(abrupt))
+    return None
+
+
+def _clipped_share(parts: Sequence[FloatArray], reach: float) -> float:
+    """Share of samples in runs at either extreme."""
+    values = np.concatenate(list(parts))
+    limits = (float(values.max()), float(values.min()))
+    inside = sum(
+        length for part in parts for limit in limits for length, _ in _runs(part, limit, reach)
+    )
+    return inside / len(values)
+
+
+def _runs(part: FloatArray, limit: float, reach: float) -> list[tuple[int, float]]:
+    """(length, last step before) of every run at a limit inside a recording."""
+    at = np.abs(part - limit) <= _SAME * reach
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], at, [False]]).astype(int)))
+    found = []
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        if end - start >= _RUN and start >= 2 and end < len(part):
+            found.append((int(end - start), float(abs(part[start - 1] - part[start - 2]))))
+    return found

@@ -1,0 +1,175 @@
+"""What was recorded, as the tests of :mod:`sysid_ros.diagnosis` need it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.diagnosis.finding import Change
+from sysid_ros.sysid.timeseries import TimeSeries
+from sysid_ros.sysid.trajectory import ModelSequences
+
+FloatArray = npt.NDArray[np.float64]
+
+_POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
+_VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
+_SCALAR_JOINTS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+
+@dataclass(frozen=True)
+class Samples:
+    """One signal of one recording: ``times`` (n,) s and ``values`` (n,), scale and offset applied.
+
+    ``held`` signals keep their value until the next sample.
+    """
+
+    times: FloatArray
+    values: FloatArray
+    held: bool = False
+
+    def at(self, times: FloatArray) -> FloatArray:
+        """Values at other instants; the nearest sample before the first and after the last."""
+        if not self.held:
+            return np.interp(times, self.times, self.values)
+        index = np.searchsorted(self.times, times, side="right") - 1
+        return np.asarray(self.values[np.maximum(index, 0)])
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Every recording of one model, and which signal is which joint's.
+
+    Attributes:
+      model: The compiled model, with a sensor for every measured signal.
+      recordings: Per recording its scalar signals by label.
+      positions: The label of each joint's position, by the joint's number in the model.
+      velocities: The same for velocities.
+      efforts: By actuator number the label of a force or torque on one joint.
+      servos: By actuator number the label of a position that a servo is asked for.
+    """
+
+    model: mujoco.MjModel
+    recordings: tuple[Mapping[str, Samples], ...]
+    positions: Mapping[int, str]
+    velocities: Mapping[int, str]
+    efforts: Mapping[int, str]
+    servos: Mapping[int, str]
+
+    def pooled(self, label: str) -> list[Samples]:
+        """One signal's samples, recording by recording."""
+        return [signals[label] for signals in self.recordings if label in signals]
+
+    def joint_name(self, joint: int) -> str:
+        """A joint's name in the model."""
+        return str(self.model.joint(joint).name)
+
+    def is_hinge(self, joint: int) -> bool:
+        """Whether a joint turns."""
+        return int(self.model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
+
+    @property
+    def interval(self) -> float:
+        """The longest of the position signals' usual sampling intervals, s."""
+        return max(
+            (
+                float(np.median(np.diff(samples.times)))
+                for label in self.positions.values()
+                for samples in self.pooled(label)
+            ),
+            default=0.0,
+        )
+
+    def joint_of(self, actuator: int) -> int:
+        """The joint that an actuator moves."""
+        return int(self.model.actuator_trnid[actuator, 0])
+
+
+def repaired(before: Recorded, change: Change) -> Recorded:
+    """The recordings as they would be after a repair."""
+
+    def one(signals: Mapping[str, Samples], label: str) -> Samples:
+        samples = signals[change.source(label)]
+        scale, offset = change.scale.get(label, 1.0), change.offset.get(label, 0.0)
+        delay = change.delay.get(label, 0.0)
+        return Samples(samples.times + delay, scale * samples.values + offset, samples.held)
+
+    recordings = tuple(
+        {label: one(signals, label) for label in signals if change.source(label) in signals}
+        for signals in before.recordings
+    )
+    return replace(before, recordings=recordings)
+
+
+def recorded(groups: Sequence[ModelSequences]) -> Recorded:
+    """Sort an experiment's sequences into joints.
+
+    Where recordings have different models, those of the model that most were recorded with count.
+
+    Args:
+      groups: Sequences by model, at least one.
+    """
+    group = max(groups, key=lambda one: len(one.sequence_name))
+    model = group.spec.copy().compile()
+    recordings = tuple(
+        {**_signals(measured), **_signals(control)}
+        for measured, control in zip(group.sensordata, group.control, strict=True)
+    )
+    labels = dict.fromkeys(label for signals in recordings for label in signals)
+    positions: dict[int, str] = {}
+    velocities: dict[int, str] = {}
+    efforts: dict[int, str] = {}
+    servos: dict[int, str] = {}
+    for label in labels:
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, label)
+        if sensor >= 0:
+            kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
+            if kind in (_POSITION, _VELOCITY):
+                (positions if kind == _POSITION else velocities).setdefault(joint, label)
+            continue
+        actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, label)
+        if actuator >= 0 and _drives_one_joint(model, actuator):
+            if is_effort(model, actuator):
+                efforts[actuator] = label
+            elif is_servo(model, actuator):
+                servos[actuator] = label
+    return Recorded(model, recordings, positions, velocities, efforts, servos)
+
+
+def is_effort(model: mujoco.MjModel, actuator: int) -> bool:
+    """Whether an actuator's input is a force or torque, up to a constant."""
+    gain, bias = int(model.actuator_gaintype[actuator]), int(model.actuator_biastype[actuator])
+    return gain == int(mujoco.mjtGain.mjGAIN_FIXED) and bias == int(mujoco.mjtBias.mjBIAS_NONE)
+
+
+def is_servo(model: mujoco.MjModel, actuator: int) -> bool:
+    """Whether an actuator's input is a position that it moves its joint to."""
+    gain, bias = int(model.actuator_gaintype[actuator]), int(model.actuator_biastype[actuator])
+    affine = gain == int(mujoco.mjtGain.mjGAIN_FIXED) and bias == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    return affine and float(model.actuator_biasprm[actuator, 1]) < 0.0
+
+
+def _drives_one_joint(model: mujoco.MjModel, actuator: int) -> bool:
+    if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_JOINT):
+        return False
+    return int(model.jnt_type[model.actuator_trnid[actuator, 0]]) in _SCALAR_JOINTS
+
+
+def _signals(series: TimeSeries) -> dict[str, Samples]:
+    """The scalar signals of a series by label."""
+    found = {}
+    methods = series.interpolation or ("linear",) * series.data.shape[1]
+    for name, (_, columns) in (series.signal_mapping or {}).items():
+        if len(columns) != 1:
+            continue
+        column = int(columns[0])
+        values = series.data[:, column]
+        known = np.isfinite(values)
+        if np.count_nonzero(known) < 2:
+            continue
+        held = methods[column] == "zoh"
+        found[name] = Samples(series.times[known], values[known], held)
+    return found

@@ -1,0 +1,170 @@
+"""Inverse dynamics that is linear in what is unknown, for every robot a model could be.
+
+A body is a set of point masses that may not be negative. Every such set is a body that could exist,
+so that least squares under that condition asks of data whether *any* robot with the model's
+kinematics could have moved like this, however wrong the model's masses and frictions are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+import scipy.optimize
+
+FloatArray = npt.NDArray[np.float64]
+
+_STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
+_NEAR_ORIGIN = 0.3  # of a body's extent; its centre of mass has no direction then
+
+
+@dataclass(frozen=True)
+class _Kinematics:
+    """Motion of every body at n instants, in world axes, about the tree's centre of mass.
+
+    ``arm`` (n, nbody, 3) leads from there to the body's origin, ``turn`` (n, nbody, 3, 3) is its
+    orientation; ``omega``, ``alpha`` and ``acceleration`` (n, nbody, 3) are its angular velocity,
+    angular acceleration and the acceleration of its origin minus gravity; ``axes`` (n, nv, 6) the
+    motion per unit of each degree of freedom.
+    """
+
+    arm: FloatArray
+    turn: FloatArray
+    omega: FloatArray
+    alpha: FloatArray
+    acceleration: FloatArray
+    axes: FloatArray
+
+
+def regressor(
+    model: mujoco.MjModel, qpos: FloatArray, qvel: FloatArray, qacc: FloatArray
+) -> FloatArray:
+    """Joint torque per unit of every unknown: point masses, armature, damping, friction, springs.
+
+    Args:
+      model: Only its kinematics matter, and where its masses are.
+      qpos: (n, nq).
+      qvel: (n, nv).
+      qacc: (n, nv).
+
+    Returns:
+      (n, nv, p); every unknown is non-negative.
+    """
+    motion = _kinematics(model, qpos, qvel, qacc)
+    columns = [
+        np.mean([_point_mass(model, motion, body, point) for point in points], axis=0)
+        for body in range(1, model.nbody)
+        if model.body_mass[body] > 0.0 and model.body_weldid[body] != 0
+        for points in _points(model, body)
+    ]
+    usual = np.sqrt(np.mean(qvel**2, axis=0)) + 1e-9
+    for dof in range(model.nv):
+        friction = np.tanh(qvel[:, dof] / (_STICTION_SHARE * usual[dof]))
+        for values in (qacc[:, dof], qvel[:, dof], friction):
+            columns.append(_alone(values, dof, model.nv))
+        joint = int(model.dof_jntid[dof])
+        if model.jnt_stiffness[joint].max() > 0.0:
+            spring = model.qpos_spring[model.jnt_qposadr[joint]]
+            columns.append(_alone(qpos[:, model.jnt_qposadr[joint]] - spring, dof, model.nv))
+    return np.stack(columns, axis=2)
+
+
+def non_negative_fit(matrix: FloatArray, target: FloatArray) -> FloatArray:
+    """Least squares with non-negative unknowns, from the triangular factor of both.
+
+    Args:
+      matrix: (m, p).
+      target: (m,).
+
+    Returns:
+      (p,).
+    """
+    size = np.linalg.norm(matrix, axis=0)
+    used = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
+    solution: FloatArray = np.zeros(matrix.shape[1])
+    joined = np.column_stack([matrix[:, used] / size[used], target])
+    factor = scipy.linalg.qr(joined, mode="r")[0][: joined.shape[1]]
+    found, _ = scipy.optimize.nnls(factor[:, :-1], factor[:, -1], maxiter=30 * joined.shape[1])
+    solution[used] = found / size[used]
+    return solution
+
+
+def _kinematics(
+    model: mujoco.MjModel, qpos: FloatArray, qvel: FloatArray, qacc: FloatArray
+) -> _Kinematics:
+    data = mujoco.MjData(model)
+    n, nbody = len(qpos), model.nbody
+    centre, origin = np.empty((n, nbody, 3)), np.empty((n, nbody, 3))
+    velocity, acceleration = np.empty((n, nbody, 6)), np.empty((n, nbody, 6))
+    turn, axes = np.empty((n, nbody, 9)), np.empty((n, model.nv, 6))
+    root = np.asarray(model.body_rootid)
+    for i in range(n):
+        data.qpos[:], data.qvel[:], data.qacc[:] = qpos[i], qvel[i], qacc[i]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+        mujoco.mj_rnePostConstraint(model, data)
+        centre[i], origin[i], turn[i] = data.subtree_com[root], data.xpos, data.xmat
+        velocity[i], acceleration[i], axes[i] = data.cvel, data.cacc, data.cdof
+    arm = origin - centre
+    omega, alpha = velocity[..., :3], acceleration[..., :3]
+    speed = velocity[..., 3:] + np.cross(omega, arm)
+    # From spatial to classical acceleration of the body's origin (Featherstone 2008, 2.11).
+    of_origin = acceleration[..., 3:] + np.cross(alpha, arm) + np.cross(omega, speed)
+    return _Kinematics(arm, turn.reshape(n, nbody, 3, 3), omega, alpha, of_origin, axes)
+
+
+def _point_mass(
+    model: mujoco.MjModel, motion: _Kinematics, body: int, point: FloatArray
+) -> FloatArray:
+    """Joint torque that moves one kilogram at a point of a body, (n, nv)."""
+    place = motion.turn[:, body] @ point
+    omega, alpha = motion.omega[:, body], motion.alpha[:, body]
+    force = motion.acceleration[:, body] + np.cross(alpha, place)
+    force += np.cross(omega, np.cross(omega, place))
+    wrench = np.concatenate([np.cross(motion.arm[:, body] + place, force), force], axis=1)
+    torque: FloatArray = np.zeros((len(force), model.nv))
+    for dof in _ancestors(model, body):
+        torque[:, dof] = np.einsum("ni,ni->n", motion.axes[:, dof], wrench)
+    return torque
+
+
+def _ancestors(model: mujoco.MjModel, body: int) -> list[int]:
+    """Every degree of freedom that moves a body."""
+    dofs: list[int] = []
+    while body:
+        first = int(model.body_dofadr[body])
+        dofs += range(first, first + int(model.body_dofnum[body]))
+        body = int(model.body_parentid[body])
+    return dofs
+
+
+def _points(model: mujoco.MjModel, body: int) -> list[list[FloatArray]]:
+    """Where a body's mass may be, in sets that share it evenly.
+
+    They are the body's origin, its centre, twice as far out, and pairs c +- s_i e_i on its axes of
+    inertia. A third of the mass in each pair has the body's own inertia for
+    s_i^2 = 3 (tr(I)/2 - I_i)/m. The centre may so be nearer or farther than the model says but not
+    in another direction, which would be an offset of the joint. Where it lies on the origin its
+    direction is unknown, and each point of a pair stands for itself.
+    """
+    centre = np.array(model.body_ipos[body])
+    inertia = np.asarray(model.body_inertia[body])
+    reach = np.sqrt(3.0 * np.maximum(inertia.sum() / 2.0 - inertia, 0.0) / model.body_mass[body])
+    turn = np.empty(9)
+    mujoco.mju_quat2Mat(turn, model.body_iquat[body])
+    axes = (turn.reshape(3, 3) * reach).T
+    alone = [[np.zeros(3)], [centre], [2.0 * centre]]
+    if np.linalg.norm(centre) < _NEAR_ORIGIN * reach.max():
+        return [*alone, *([centre + sign * axis] for axis in axes for sign in (1.0, -1.0))]
+    return [*alone, *([centre + axis, centre - axis] for axis in axes)]
+
+
+def _alone(values: FloatArray, dof: int, nv: int) -> FloatArray:
+    """A force that acts on one degree of freedom only."""
+    column: FloatArray = np.zeros((len(values), nv))
+    column[:, dof] = values
+    return column

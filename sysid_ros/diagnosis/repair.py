@@ -1,0 +1,169 @@
+"""The lines of YAML that repair an experiment, and the same as settings for ``--set``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from sysid_ros.diagnosis.finding import Change
+from sysid_ros.experiment.overrides import apply_overrides
+from sysid_ros.experiment.schema import Experiment, SignalConfig
+from sysid_ros.experiment.yaml_tree import Value, parse_yaml
+from sysid_ros.sysid.attributes import matching_names
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Lines of an experiment file, and the same as overrides."""
+
+    text: str
+    overrides: tuple[str, ...]
+
+
+class ExperimentLines:
+    """The entries of an experiment file, to be written anew with changes.
+
+    Args:
+      experiment: The experiment; its overrides count.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        source = str(experiment.path or "experiment")
+        root = apply_overrides(parse_yaml(experiment.text, source), experiment.overrides)
+        tree = _plain(root)
+        self._signals: list[Entry] = list(tree.get("signals") or [])
+        self._parameters: list[Entry] = list(tree.get("parameters") or [])
+        self._configs = {signal.label: signal for signal in experiment.signals}
+        self.max_gap = experiment.fit.max_gap
+
+    def topic(self, label: str) -> str:
+        """The topic that a signal comes from."""
+        return self._configs[label].topic
+
+    def config(self, label: str) -> SignalConfig:
+        """A signal as validated."""
+        return self._configs[label]
+
+    def with_change(self, change: Change) -> Repair:
+        """The lines of every signal that a change concerns."""
+        updates: dict[str, Entry] = {}
+        for label in change.signals:
+            config = self._configs[label]
+            entry: Entry = {}
+            source = self._configs[change.source(label)]
+            if source is not config:
+                entry.update(topic=source.topic, field=source.field)
+            scale = change.scale.get(label, 1.0)
+            if scale != 1.0:
+                entry["scale"] = _short(scale * config.scale)
+            offset = scale * config.offset + change.offset.get(label, 0.0)
+            if offset != config.offset:
+                entry["offset"] = _short(offset)
+            if entry:
+                updates[label] = entry
+        repairs = [self.signal(label, entry) for label, entry in updates.items()]
+        repairs += [self.delay(label, delay) for label, delay in change.delay.items()]
+        return joined(repairs)
+
+    def signal(self, label: str, entry: Mapping[str, Any]) -> Repair:
+        """One signal's line with some keys changed."""
+        index = self._index(label)
+        changed = {**self._signals[index], **entry}
+        neutral = {"scale": 1.0, "offset": 0.0}
+        text = _line({k: v for k, v in changed.items() if neutral.get(k) != v})
+        return Repair(
+            text, tuple(f"signals[{index}].{key}={_flow(value)}" for key, value in entry.items())
+        )
+
+    def delay(self, label: str, seconds: float) -> Repair:
+        """A parameter for an input that takes effect late."""
+        value = {
+            "initial": _short(seconds),
+            "min": min(0.0, _short(2.0 * seconds)),
+            "max": max(0.0, _short(2.0 * seconds)),
+        }
+        for index, entry in enumerate(self._parameters):
+            if entry.get("signal") == label and "delay" in entry:
+                text = _line({**entry, "delay": value})
+                return Repair(text, (f"parameters[{index}].delay={_flow(value)}",))
+        added = {"signal": label, "delay": value}
+        return Repair(_line(added), (f"parameters+=[{_flow(added)}]",))
+
+    def frozen(self, element: str, name: str, names: list[str]) -> Repair:
+        """Keep every attribute of one element out of the fit.
+
+        Args:
+          element: ``joint`` or ``actuator``.
+          name: Which one.
+          names: All that the model has, for entries that name several by a pattern.
+        """
+        lines: list[str] = []
+        overrides: list[str] = []
+        for index, entry in enumerate(self._parameters):
+            if element not in entry or name not in matching_names(names, entry[element]):
+                continue
+            attributes = [key for key in entry if key != element]
+            fixed: Entry = {element: name, **dict.fromkeys(attributes, "frozen")}
+            others = [one for one in matching_names(names, entry[element]) if one != name]
+            kept = [{**entry, element: other} for other in others]
+            first = kept[0] if kept else fixed
+            rest = [*kept[1:], fixed] if kept else []
+            overrides.append(f"parameters[{index}]={_flow(first)}")
+            overrides += [f"parameters+=[{_flow(one)}]" for one in rest]
+            lines += [_line(one) for one in (first, *rest)]
+        return Repair("\n".join(lines), tuple(overrides))
+
+    def removed(self, label: str) -> Repair:
+        """A signal's line as a comment; there is no override that removes an entry."""
+        return Repair(f"# {_line(self._signals[self._index(label)])}", ())
+
+    def _index(self, label: str) -> int:
+        config = self._configs[label]
+        key, name = config.kind.value, config.name
+        if config.wrench is not None:
+            key, name = "wrench", config.wrench
+        return next(i for i, entry in enumerate(self._signals) if entry.get(key) == name)
+
+
+def joined(repairs: list[Repair]) -> Repair:
+    """Several repairs as one."""
+    return Repair(
+        "\n".join(repair.text for repair in repairs),
+        tuple(override for repair in repairs for override in repair.overrides),
+    )
+
+
+def setting(key: str, value: Any) -> Repair:
+    """A section's setting, such as ``initial_state.velocity_filter``."""
+    section, _, name = key.partition(".")
+    return Repair(f"{section}: {_flow({name: value})}", (f"{key}={_flow(value)}",))
+
+
+def _plain(value: Value) -> Any:
+    """A tree as plain dictionaries, lists and scalars."""
+    content = value.content
+    if isinstance(content, dict):
+        return {key: _plain(entry) for key, entry in content.items()}
+    if isinstance(content, list):
+        return [_plain(entry) for entry in content]
+    return content
+
+
+def _line(entry: Mapping[str, Any]) -> str:
+    return f"- {_flow(entry)}"
+
+
+def _flow(value: Any) -> str:
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=float("inf"))
+    return text.removesuffix("...\n").strip()
+
+
+def _short(value: float) -> float:
+    """Six digits, except for numbers that are exact, such as the factor of degrees."""
+    rounded = float(f"{value:.6g}")
+    return value if abs(rounded - value) > 0.0 and abs(value) < 0.02 else rounded

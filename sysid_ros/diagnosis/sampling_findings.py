@@ -1,0 +1,150 @@
+"""What is wrong with how signals were sampled, with the lines that help."""
+
+from __future__ import annotations
+
+from sysid_ros.diagnosis.declared import Declared
+from sysid_ros.diagnosis.finding import Finding, FindingKind
+from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.repair import ExperimentLines, Repair, setting
+from sysid_ros.diagnosis.sampling_mistakes import (
+    Rate,
+    by_topic,
+    coarse_step,
+    is_slow,
+    is_uneven,
+    measured_kinds,
+    motion_range,
+    sampling_of,
+    stuck_limit,
+)
+
+
+def sampling_findings(
+    recorded: Recorded, lines: ExperimentLines, declared: Declared
+) -> list[Finding]:
+    """Rates, levels, limits and too little motion.
+
+    Args:
+      recorded: What was recorded, wrong values repaired.
+      lines: The experiment's entries.
+      declared: The experiment's parameters.
+    """
+    kinds = measured_kinds(recorded)
+    found = _rates(recorded, lines, kinds)
+    for label, kind in kinds.items():
+        stuck = stuck_limit(recorded, label)
+        if stuck is not None:
+            found.append(_saturated(label, stuck.limit, stuck.share, stuck.times, lines))
+        step = coarse_step(recorded, label, kind)
+        if step is not None and not _noise_says_so(lines, label, step):
+            found.append(_coarse(label, step, lines))
+    return found + _still(recorded, lines, declared)
+
+
+def _rates(recorded: Recorded, lines: ExperimentLines, kinds: dict[str, str]) -> list[Finding]:
+    found = []
+    for topic, labels in by_topic({label: lines.topic(label) for label in kinds}).items():
+        sampled = [
+            (label, rate)
+            for label in labels
+            if (rate := sampling_of(recorded.pooled(label))) is not None
+        ]
+        slow = [(label, rate) for label, rate in sampled if is_slow(rate)]
+        if slow and any(kinds[label] == "position" for label, _ in slow):
+            found.append(_slow(topic, slow))
+        uneven = [(label, rate) for label, rate in sampled if is_uneven(rate)]
+        if uneven and lines.max_gap > 5.0 / uneven[0][1].rate:
+            found.append(_uneven(topic, uneven))
+    return found
+
+
+def _slow(topic: str, sampled: list[tuple[str, Rate]]) -> Finding:
+    rate = sampled[0][1].rate
+    top = max(one.bandwidth for _, one in sampled)
+    repair = setting("initial_state.velocity_filter", float(f"{0.2 * rate:.3g}"))
+    return Finding(
+        FindingKind.LOW_RATE,
+        tuple(label for label, _ in sampled),
+        {"rate": rate, "motion_bandwidth": top},
+        f"{topic} was recorded at {rate:.3g} Hz, while the motion reaches {top:.3g} Hz: what "
+        "happens between samples is a guess. Record at 100 Hz or more; until then keep the "
+        "velocity filter below the Nyquist frequency.",
+        repair.text,
+        repair.overrides,
+    )
+
+
+def _uneven(topic: str, sampled: list[tuple[str, Rate]]) -> Finding:
+    rate = sampled[0][1]
+    labels = tuple(label for label, _ in sampled)
+    repair = setting("fit.max_gap", float(f"{3.0 / rate.rate:.3g}"))
+    return Finding(
+        FindingKind.UNEVEN_RATE,
+        labels,
+        {"rate": rate.rate, "interval_deviation": rate.deviation},
+        f"The stamps of {topic} are uneven: one interval in twenty is more than "
+        f"{100.0 * rate.deviation:.3g} % off the usual {1e3 / rate.rate:.3g} ms. Messages were "
+        "lost, or stamped by a busy machine. With a smaller max_gap nothing is bridged.",
+        repair.text,
+        repair.overrides,
+    )
+
+
+def _saturated(
+    label: str, limit: float, share: float, times: int, lines: ExperimentLines
+) -> Finding:
+    repair = setting("fit.loss", "huber")
+    return Finding(
+        FindingKind.SATURATION,
+        (label,),
+        {"limit": limit, "share": share, "times": float(times)},
+        f"{label!r} is cut off at {limit:.4g}, {times} times and for {100.0 * share:.3g} % of the "
+        "samples, in the midst of a motion.",
+        repair.text,
+        repair.overrides,
+    )
+
+
+def _coarse(label: str, step: float, lines: ExperimentLines) -> Finding:
+    noise = step / 12.0**0.5
+    repair = lines.signal(label, {"noise": float(f"{noise:.3g}")})
+    return Finding(
+        FindingKind.QUANTISATION,
+        (label,),
+        {"step": step, "noise": noise},
+        f"{label!r} takes steps of {step:.3g}, which is coarse for this motion; it is at best as "
+        f"good as a sensor with noise of {noise:.3g} (a step over the square root of 12).",
+        repair.text,
+        repair.overrides,
+    )
+
+
+def _noise_says_so(lines: ExperimentLines, label: str, step: float) -> bool:
+    noise = lines.config(label).noise
+    return noise is not None and noise > 0.8 * step / 12.0**0.5
+
+
+def _still(recorded: Recorded, lines: ExperimentLines, declared: Declared) -> list[Finding]:
+    found = []
+    names = [recorded.joint_name(joint) for joint in range(recorded.model.njnt)]
+    for joint, label in recorded.positions.items():
+        name = recorded.joint_name(joint)
+        reach, least = motion_range(recorded, joint)
+        parameters = declared.names("joint", name)
+        if reach >= least or not parameters:
+            continue
+        repair: Repair = lines.frozen("joint", name, names)
+        unit = "rad" if recorded.is_hinge(joint) else "m"
+        found.append(
+            Finding(
+                FindingKind.LITTLE_MOTION,
+                (label,),
+                {"range": reach, "least": least},
+                f"Joint {name!r} moved by {reach:.2g} {unit} in all recordings, too little for "
+                f"{', '.join(parameters)}. Record it moving by more than {least:.2g} {unit}, or "
+                "keep its parameters.",
+                repair.text,
+                repair.overrides,
+            )
+        )
+    return found

@@ -1,0 +1,119 @@
+"""Whether signals were sampled often and evenly enough, finely enough, and moved enough."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.diagnosis.filtered import motion_bandwidth
+from sysid_ros.diagnosis.levels import Saturation, level_step, saturation
+from sysid_ros.diagnosis.recorded import Recorded, Samples
+
+FloatArray = npt.NDArray[np.float64]
+
+_ALWAYS_ENOUGH = 30.0  # Hz, for robots that move like ones
+_SAMPLES_PER_PERIOD = 5.0  # of the fastest motion, at the least
+_COMFORTABLE = 40.0  # samples per period, enough at any rate
+_UNEVEN = 0.4  # of the usual interval, the 95th percentile of the deviation from it
+_COARSE = {"position": 0.002, "velocity": 0.01, "effort": 0.02}  # level step over range
+_LEAST_TURN = 0.05  # rad
+_LEAST_TRAVEL = 0.005  # m
+_OVER_NOISE = 10.0  # range over the noise from sample to sample
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How a signal was sampled: rate [Hz], its 95 % deviation of intervals, the motion's top."""
+
+    rate: float
+    deviation: float
+    bandwidth: float
+
+
+def sampling_of(parts: list[Samples]) -> Rate | None:
+    """Describe the stamps of a measured signal over all recordings."""
+    intervals = np.concatenate([np.diff(part.times) for part in parts])
+    if len(intervals) < 16:
+        return None
+    usual = float(np.median(intervals))
+    deviation = float(np.percentile(np.abs(intervals - usual), 95)) / usual
+    tops = []
+    for part in parts:
+        grid = np.arange(part.times[0], part.times[-1], usual)
+        top = motion_bandwidth(part.at(grid), 1.0 / usual)
+        if top is not None:
+            tops.append(top)
+    return Rate(1.0 / usual, deviation, float(np.median(tops)) if tops else 0.0)
+
+
+def is_slow(sampled: Rate) -> bool:
+    """Whether the motion between samples is a guess."""
+    per_period = sampled.rate / sampled.bandwidth if sampled.bandwidth > 0.0 else np.inf
+    if sampled.rate >= _ALWAYS_ENOUGH:
+        return bool(per_period < _SAMPLES_PER_PERIOD)
+    return bool(per_period < _COMFORTABLE)
+
+
+def is_uneven(sampled: Rate) -> bool:
+    """Whether intervals vary by a good part of their length."""
+    return sampled.deviation > _UNEVEN
+
+
+def measured_kinds(recorded: Recorded) -> dict[str, str]:
+    """Every sampled signal of a joint with what it is: position, velocity or effort."""
+    kinds = dict.fromkeys(recorded.positions.values(), "position")
+    kinds.update(dict.fromkeys(recorded.velocities.values(), "velocity"))
+    for label in recorded.efforts.values():
+        if not any(part.held for part in recorded.pooled(label)):
+            kinds[label] = "effort"
+    return kinds
+
+
+def coarse_step(recorded: Recorded, label: str, kind: str) -> float | None:
+    """The distance between a signal's levels where it hides much of the motion."""
+    values = [part.values for part in recorded.pooled(label)]
+    step = level_step(values)
+    if step is None:
+        return None
+    low, high = np.percentile(np.concatenate(values), [1.0, 99.0])
+    return step if step > _COARSE[kind] * (high - low) else None
+
+
+def stuck_limit(recorded: Recorded, label: str) -> Saturation | None:
+    """The limit that a signal is cut off at."""
+    return saturation([part.values for part in recorded.pooled(label)])
+
+
+def beyond_limits(recorded: Recorded, actuator: int) -> tuple[float, float, float] | None:
+    """Share of commands beyond what the model's actuator obeys, and its limits."""
+    model = recorded.model
+    if not model.actuator_ctrllimited[actuator]:
+        return None
+    label = {**recorded.efforts, **recorded.servos}[actuator]
+    low, high = (float(value) for value in model.actuator_ctrlrange[actuator])
+    values = np.concatenate([part.values for part in recorded.pooled(label)])
+    slack = 1e-3 * (high - low)
+    share = float(np.mean((values < low - slack) | (values > high + slack)))
+    return (share, low, high) if share > 0.01 else None
+
+
+def motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:
+    """How far a joint moved in all recordings, and what would be the least."""
+    parts = recorded.pooled(recorded.positions[joint])
+    low, high = np.percentile(np.concatenate([part.values for part in parts]), [1.0, 99.0])
+    jumps = np.concatenate([np.diff(part.values, n=2) for part in parts])
+    noise = float(np.median(np.abs(jumps))) / 0.6745 / np.sqrt(6.0) if len(jumps) else 0.0
+    hinge = int(recorded.model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
+    return float(high - low), max(_LEAST_TURN if hinge else _LEAST_TRAVEL, _OVER_NOISE * noise)
+
+
+def by_topic(labels: Mapping[str, str]) -> dict[str, list[str]]:
+    """Signals by the topic that they come from."""
+    topics: dict[str, list[str]] = {}
+    for label, topic in labels.items():
+        topics.setdefault(topic, []).append(label)
+    return topics

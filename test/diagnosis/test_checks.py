@@ -1,0 +1,103 @@
+"""Every mistake injected into good data is found, alone, and repaired by the line it names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arm_recording import ArmRecording, arm_model, simulate, write_experiment, wrong_model
+
+from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
+from sysid_ros.experiment import load_experiment, with_overrides
+
+Change = Callable[[ArmRecording], ArmRecording]
+
+
+def checked(
+    folder: Path, seed: int, joints: int, change: Change, *, velocities: bool, lag: float = 0.0
+) -> tuple[Finding, ...]:
+    """The findings for one mistake, whose repairs are shown to work."""
+    truth = arm_model(seed, joints)
+    recording = change(simulate(truth, seed, lag=lag))
+    file = write_experiment(folder, wrong_model(truth, seed), recording, velocities=velocities)
+    experiment = load_experiment(file)
+    findings = check_experiment(experiment, None)
+    if findings:
+        overrides = [one for finding in findings for one in finding.overrides]
+        assert check_experiment(with_overrides(experiment, overrides), None) == ()
+    return findings
+
+
+def unchanged(recording: ArmRecording) -> ArmRecording:
+    return recording
+
+
+@pytest.mark.parametrize("velocities", [False, True])
+@pytest.mark.parametrize(("seed", "joints"), [(0, 1), (1, 2), (2, 3)])
+def test_clean_data_give_no_finding_though_the_model_is_half_off(
+    tmp_path: Path, seed: int, joints: int, velocities: bool
+) -> None:
+    assert checked(tmp_path, seed, joints, unchanged, velocities=velocities) == ()
+
+
+MISTAKES: dict[str, tuple[Change, FindingKind, set[str]]] = {
+    "position sign": (
+        lambda r: r.changed("position", 1, np.negative), FindingKind.SIGN, {"p1"}
+    ),
+    "torque sign": (lambda r: r.changed("torque", 0, np.negative), FindingKind.SIGN, {"m0"}),
+    "degrees": (lambda r: r.changed("position", 1, np.rad2deg), FindingKind.DEGREES, {"p1"}),
+    "offset": (
+        lambda r: r.changed("position", 0, lambda x: x + 0.2), FindingKind.OFFSET, {"p0"}
+    ),
+    "scale": (lambda r: r.changed("position", 0, lambda x: 2.0 * x), FindingKind.SCALE, {"p0"}),
+    "exchanged positions": (
+        lambda r: r.exchanged("position", 0, 1), FindingKind.SWAP, {"p0", "p1"}
+    ),
+    "exchanged torques": (lambda r: r.exchanged("torque", 0, 1), FindingKind.SWAP, {"m0", "m1"}),
+    "quantised": (
+        lambda r: r.changed("position", 0, lambda x: np.round(x / 0.02) * 0.02),
+        FindingKind.QUANTISATION, {"p0"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_each_mistake_is_the_one_finding(tmp_path: Path, mistake: str) -> None:
+    change, kind, signals = MISTAKES[mistake]
+    findings = checked(tmp_path, 1, 2, change, velocities=False)
+    assert [finding.kind for finding in findings] == [kind]
+    assert signals <= set(findings[0].signals)
+    assert findings[0].signals[0] in signals
+
+
+VELOCITY_MISTAKES: dict[str, tuple[Change, FindingKind, str]] = {
+    "velocity sign": (lambda r: r.changed("velocity", 1, np.negative), FindingKind.SIGN, "v1"),
+    "position sign": (lambda r: r.changed("position", 0, np.negative), FindingKind.SIGN, "p0"),
+    "velocity degrees": (
+        lambda r: r.changed("velocity", 0, np.rad2deg), FindingKind.DEGREES, "v0"
+    ),
+    "position degrees": (
+        lambda r: r.changed("position", 1, np.rad2deg), FindingKind.DEGREES, "p1"
+    ),
+    "velocity scale": (
+        lambda r: r.changed("velocity", 1, lambda x: 1.5 * x), FindingKind.SCALE, "v1"
+    ),
+    "exchanged velocities": (lambda r: r.exchanged("velocity", 0, 1), FindingKind.SWAP, "v0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", VELOCITY_MISTAKES)
+def test_positions_and_velocities_must_agree(tmp_path: Path, mistake: str) -> None:
+    change, kind, label = VELOCITY_MISTAKES[mistake]
+    findings = checked(tmp_path, 1, 2, change, velocities=True)
+    assert [finding.kind for finding in findings] == [kind]
+    assert findings[0].signals[0] == label
+
+
+def test_a_lag_has_a_value_and_an_interval(tmp_path: Path) -> None:
+    (finding,) = checked(tmp_path, 1, 2, unchanged, velocities=False, lag=0.03)
+    assert finding.kind is FindingKind.LAG
+    assert finding.evidence["size_low"] < 0.03 < finding.evidence["size_high"]
+    assert finding.evidence["size"] == pytest.approx(0.03, abs=0.005)
