@@ -76,28 +76,17 @@ def run_experiment(
     stage("reading recordings")
     dataset = load_dataset(experiment, data_dir)
     params = build_parameters(experiment, dataset.training.groups[0].spec)
-    known = SignalNoise(dataset.noise, dataset.training.excluded)
     stage("fitting")
     result = fit(
         dataset.training.groups,
         params,
         _fit_settings(experiment),
-        known=known,
+        known=_known(dataset),
         on_iteration=on_iteration,
         should_stop=should_stop,
     )
-    bias = None
-    if experiment.fit.bias_check and result.status is not FitStatus.CANCELED:
-        stage("checking for bias")
-        bias = bias_check(
-            dataset.training.groups,
-            params,
-            result,
-            _fit_settings(experiment),
-            known=known,
-            should_stop=should_stop,
-            on_refit=lambda change: stage(f"checking for bias: {change}"),
-        )
+    bias = _bias(experiment, dataset, params, result, stage, should_stop)
+    if bias is not None:
         result = flagged(result, bias)
     stage("scoring")
     outcome = _outcome(experiment, dataset, params, result, bias)
@@ -110,6 +99,32 @@ def run_experiment(
         partial=work_dir,
     )
     return RunReport(outcome, files.folder, files.report, files.model)
+
+
+def _known(dataset: Dataset) -> SignalNoise:
+    return SignalNoise(dataset.noise, dataset.training.excluded)
+
+
+def _bias(
+    experiment: Experiment,
+    dataset: Dataset,
+    params: ParameterDict,
+    result: FitResult,
+    stage: Callable[[str], None],
+    should_stop: Callable[[], bool] | None,
+) -> BiasCheck | None:
+    """The bias check, where the experiment asks for it and the fit came to an end."""
+    if not experiment.fit.bias_check or result.status is FitStatus.CANCELED:
+        return None
+    return bias_check(
+        dataset.training.groups,
+        params,
+        result,
+        _fit_settings(experiment),
+        known=_known(dataset),
+        should_stop=should_stop,
+        on_refit=lambda change: stage(f"checking for bias: {change}"),
+    )
 
 
 def _fit_settings(experiment: Experiment) -> FitSettings:

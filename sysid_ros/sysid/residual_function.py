@@ -16,12 +16,13 @@ from sysid_ros.sysid.candidate import SignalSettings
 from sysid_ros.sysid.comparison_slope import ComparisonSlope, comparison_slope
 from sysid_ros.sysid.declared_signals import signal_settings, with_declared_signals
 from sysid_ros.sysid.discrepancy import SignalCorrection, compare
-from sysid_ros.sysid.mappings import SignalError, SignalType
+from sysid_ros.sysid.mappings import SignalError
 from sysid_ros.sysid.model_modifier import apply_param_modifiers
 from sysid_ros.sysid.modifiers import SignalModifier
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.residual_options import CustomRolloutFn, ResidualOptions
 from sysid_ros.sysid.rollout_pool import RolloutPool
+from sysid_ros.sysid.series_checks import check_same_signals, check_types
 from sysid_ros.sysid.slim_model import SlimModel
 from sysid_ros.sysid.start_parameters import moved_start
 from sysid_ros.sysid.step_controls import (
@@ -325,9 +326,9 @@ class ResidualFunction:
                 options.return_pred_all,
                 state=state,
             )
-            _check_same_signals(result[1], result[2])
+            check_same_signals(result[1], result[2])
             return result
-        _check_types(measured, options.enabled_observations)
+        check_types(measured, options.enabled_observations)
         if options.resample_true:
             # Subtracting is exact where adding an epoch would round.
             measured = _shifted(measured, -shift)
@@ -374,27 +375,6 @@ def _shifted(series: TimeSeries, seconds: float) -> TimeSeries:
     return TimeSeries(
         series.times + seconds, series.data, series.signal_mapping, series.interpolation
     )
-
-
-def _check_types(measured: TimeSeries, enabled: Sequence[tuple[str, SignalType]]) -> None:
-    for name, declared in enabled:
-        kind = measured.get_indices(name)[0]
-        if kind is not declared:
-            raise SignalError(
-                f"Observation type error: {name} is of type {kind} but declared as {declared}."
-            )
-
-
-def _check_same_signals(predicted: TimeSeries, measured: TimeSeries) -> None:
-    ours, theirs = predicted.signal_mapping or {}, measured.signal_mapping or {}
-    same = ours.keys() == theirs.keys() and all(
-        np.array_equal(ours[name][1], theirs[name][1]) for name in ours
-    )
-    if not same:
-        raise SignalError(
-            "modify_residual returned a prediction with the signals "
-            f"{list(ours)} and a measurement with the signals {list(theirs)}; they must be the same"
-        )
 
 
 def _prior_residual(params: ParameterDict) -> FloatArray:
