@@ -123,6 +123,7 @@ def _bias(check: BiasCheck | None) -> dict[str, Any] | None:
                 "values": refit.values,
                 "half_widths": refit.half_widths,
                 "status": refit.status.value,
+                "problem": refit.problem,
                 "moved": check.moved(refit),
             }
             for refit in check.refits

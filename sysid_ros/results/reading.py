@@ -133,6 +133,7 @@ def _bias(entry: Mapping[str, Any] | None) -> BiasCheck | None:
                 _array(refit["values"], (-1,)),
                 _array(refit["half_widths"], (-1,)),
                 FitStatus(refit["status"]),
+                refit["problem"],
             )
             for refit in entry["refits"]
         ),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import SysidError
 from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
 from sysid_ros.sysid.fit_result import FitResult, FitStatus
 from sysid_ros.sysid.parameter_dict import ParameterDict
@@ -33,12 +34,14 @@ class Refit:
       values: The estimates, (p,), in the parameters' units.
       half_widths: Half of each 95 % interval, (p,), NaN where none is claimed.
       status: How the refit ended.
+      problem: Why it was not possible; the estimates are NaN then. Empty where it was.
     """
 
     change: str
     values: FloatArray
     half_widths: FloatArray
     status: FitStatus
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,9 @@ class BiasCheck:
                     f"With {refit.change} the estimates move by more than their intervals: "
                     f"{shifts}. What the intervals say of them holds for this choice only."
                 )
-            if refit.status not in (FitStatus.CONVERGED, FitStatus.STALLED):
+            if refit.problem:
+                said.append(f"The refit with {refit.change} was not possible: {refit.problem}.")
+            elif refit.status not in (FitStatus.CONVERGED, FitStatus.STALLED):
                 said.append(
                     f"The refit with {refit.change} did not converge "
                     f"({refit.status.value.lower()}), so that its part of the bias check is weak."
@@ -132,7 +137,12 @@ def bias_check(
             break
         if on_refit is not None:
             on_refit(change)
-        again = fit(sequences, fitted, changed, known=known, should_stop=should_stop)
+        try:
+            again = fit(sequences, fitted, changed, known=known, should_stop=should_stop)
+        except SysidError as error:  # such as windows that are too short for the samples
+            nothing = np.full(len(result.parameters), math.nan)
+            refits.append(Refit(change, nothing, nothing, FitStatus.STALLED, str(error)))
+            continue
         if again.status is FitStatus.CANCELED:
             break
         refits.append(Refit(change, *_estimates(again), again.status))

@@ -58,3 +58,13 @@ def test_a_stop_leaves_out_what_is_not_finished():
     _, found = check(measured, control, FitSettings(window_length=1.0), should_stop=lambda: True)
     assert found.refits == ()
     assert found.values == pytest.approx(list(pendulum.TRUTH.values()), rel=0.3)
+
+
+def test_a_refit_that_is_not_possible_is_named():
+    control, measured = pendulum.recording(duration=2.0, noise=2e-3)
+    data = [pendulum.sequences(control, measured)]
+    result = fit(data, pendulum.parameters(), FitSettings())
+    found = bias_check(data, pendulum.parameters(), result, FitSettings(loss="hubr"))
+    assert all(refit.problem for refit in found.refits)
+    assert "was not possible" in found.sentences()[0]
+    assert not any(found.moved(refit) for refit in found.refits)
