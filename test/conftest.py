@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes is a matter of what else the machine does.
+settings.register_profile("any_machine", deadline=None)
+settings.load_profile("any_machine")
 
 
 @pytest.fixture(scope="session")
