@@ -31,6 +31,7 @@ from sysid_ros.recording.signal_map import map_recording
 from sysid_ros.recording.splits import contiguous_split
 from sysid_ros.recording.text import read_text
 from sysid_ros.recording.time_series import control_time_series, measured_time_series
+from sysid_ros.state_sensors import by_sensor
 from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
 
 FloatArray = npt.NDArray[np.float64]
@@ -236,7 +237,7 @@ def _sequence_set(models: Mapping[str, _Model], reads: Sequence[_Read]) -> Seque
                 [read.name for read in members],
                 [start] * len(members),
                 [control_time_series(read.mapped) for read in members],
-                [measured_time_series(read.mapped) for read in members],
+                [by_sensor(spec, measured_time_series(read.mapped)) for read in members],
                 allow_missing_sensors=True,
             )
         )

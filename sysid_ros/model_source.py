@@ -11,13 +11,9 @@ import numpy as np
 
 from sysid_ros.errors import ModelError, unknown_name
 from sysid_ros.experiment.schema import SignalConfig, SignalKind
+from sysid_ros.state_sensors import add_state_sensors, state_joints
 from sysid_ros.sysid.model_modifier import remove_visuals
 from sysid_ros.sysid.wrench import with_wrenches
-
-_SENSOR_OF_STATE = {
-    SignalKind.QPOS: mujoco.mjtSensor.mjSENS_JOINTPOS,
-    SignalKind.QVEL: mujoco.mjtSensor.mjSENS_JOINTVEL,
-}
 
 
 def load_spec(path: Path) -> mujoco.MjSpec:
@@ -70,15 +66,9 @@ def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> 
     except ModelError as error:
         raise ModelError(f"signals: {error}") from error
     _check_names(spec, signals)
-    existing = {sensor.name for sensor in spec.sensors}
     for signal in signals:
-        if signal.kind in _SENSOR_OF_STATE and signal.label not in existing:
-            spec.add_sensor(
-                name=signal.label,
-                type=_SENSOR_OF_STATE[signal.kind],
-                objtype=mujoco.mjtObj.mjOBJ_JOINT,
-                objname=signal.name,
-            )
+        if signal.kind in (SignalKind.QPOS, SignalKind.QVEL):
+            add_state_sensors(spec, signal)
     return spec
 
 
@@ -104,8 +94,8 @@ def _check_names(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> None:
     valid = {
         SignalKind.ACTUATOR: ("actuator", [a.name for a in spec.actuators]),
         SignalKind.SENSOR: ("sensor", [s.name for s in spec.sensors]),
-        SignalKind.QPOS: ("joint", [j.name for j in spec.joints]),
-        SignalKind.QVEL: ("joint", [j.name for j in spec.joints]),
+        SignalKind.QPOS: ("joint", list(state_joints(spec))),
+        SignalKind.QVEL: ("joint", list(state_joints(spec))),
     }
     for signal in signals:
         what, names = valid[signal.kind]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sysid_ros.errors import ExperimentError, SysidError, unknown_name
 from sysid_ros.experiment.hook import call_hook
 from sysid_ros.experiment.schema import Experiment, ParameterConfig
+from sysid_ros.state_sensors import state_labels
 from sysid_ros.sysid.attributes import Attribute, lookup, matching, matching_names
 from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.sysid.parameter import Parameter
@@ -76,7 +77,9 @@ class _Target:
 def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list[str]:
     if config.element != "signal":
         return matching(spec, config.element, config.pattern)
-    mapped = dict.fromkeys(signal.label for signal in experiment.signals)
+    mapped = dict.fromkeys(
+        label for signal in experiment.signals for label in state_labels(spec, signal.label)
+    )
     names = matching_names(mapped, config.pattern)
     if not names:
         raise ExperimentError(unknown_name("signal", config.pattern, mapped))

@@ -14,6 +14,7 @@ from enum import Enum
 from pathlib import Path
 
 from sysid_ros.experiment.rules import rule
+from sysid_ros.experiment.units import UNITS
 
 
 class Clock(str, Enum):
@@ -68,11 +69,19 @@ class SignalConfig:
     field: str = key(
         metadata=rule(
             "number within the message: `position[elbow]` (by joint name), "
-            "`linear_acceleration.x`, `data[1]`"
+            "`linear_acceleration.x`, `data[1]`; or a vector, orientation, pose or twist as a "
+            "whole; or all points of a trajectory: `points[*].positions[elbow]`"
         )
     )
     scale: float = key(
         default=1.0, metadata=rule("the value used is scale * field + offset", nonzero=True)
+    )
+    unit: str | None = key(
+        default=None,
+        metadata=rule(
+            "of the field, where it is not the model's (radians, metres, seconds, newtons)",
+            choices=tuple(UNITS),
+        ),
     )
     offset: float = key(default=0.0, metadata=rule("see scale; in the model's unit"))
     noise: float | None = key(
@@ -97,7 +106,19 @@ class SignalConfig:
             "count; see `enabled_when`"
         ),
     )
+    frame: str = key(
+        default="body",
+        metadata=rule(
+            "of a free joint's velocity: `body` as the twist of an Odometry, or `world`",
+            choices=("body", "world"),
+        ),
+    )
     wrench: str | None = None  # the site, for the six signals of a wrench
+
+    @property
+    def factor(self) -> float:
+        """Number of the model's units in one of the field's, scale included."""
+        return self.scale * (1.0 if self.unit is None else UNITS[self.unit])
 
     @property
     def label(self) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 IntArray = npt.NDArray[np.int64]
 
 _DAY_NS = 86_400 * 1_000_000_000
+_STARTING_NOW = ("trajectory_msgs/msg/JointTrajectory",)
 _LARGEST_DISORDER_NS = 1_000_000_000  # messages of several publishers may overtake each other
 
 
@@ -99,6 +100,8 @@ def choose_stamps(columns: TopicColumns, wanted: Clock) -> tuple[Clock, IntArray
       DataError: The header stamps were never filled in.
     """
     if wanted is Clock.HEADER and columns.header_ns is not None:
+        if columns.msgtype in _STARTING_NOW:
+            return _starting_now(columns)
         if len(columns.header_ns) and not columns.header_ns.any():
             raise DataError(
                 f"topic {columns.topic}: every header stamp is zero; choose another clock, "
@@ -109,6 +112,16 @@ def choose_stamps(columns: TopicColumns, wanted: Clock) -> tuple[Clock, IntArray
     if wanted is not Clock.RECEIVE and publish is not None and publish.all():
         return Clock.PUBLISH, publish
     return Clock.RECEIVE, columns.log_ns
+
+
+def _starting_now(columns: TopicColumns) -> tuple[Clock, IntArray]:
+    """Date trajectories: a stamp of zero means at once, so that the publish time counts."""
+    sent = columns.log_ns if columns.publish_ns is None else columns.publish_ns
+    header = sent if columns.header_ns is None else columns.header_ns
+    if header.all():
+        return Clock.HEADER, header
+    clock = Clock.RECEIVE if columns.publish_ns is None else Clock.PUBLISH
+    return clock, np.where(header == 0, sent, header)
 
 
 def put_in_order(clock: Clock, stamps: IntArray, topic: str) -> Stamps:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from sysid_ros.recording.fields import Absent, FieldPath
 from sysid_ros.recording.layout import FieldReader, Layout, Rows, stack_messages
 from sysid_ros.recording.message_tree import Number
 from sysid_ros.recording.storage import RawMessage
+from sysid_ros.recording.trajectories import Trajectory, TrajectoryReader, is_expanded
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -40,6 +41,7 @@ class TopicColumns:
       values: (n, k) the fields, NaN where a message has no such element.
       present: (n, k) whether the message has the element.
       absences: Per field, why the first message without it has none; ``None`` if all have it.
+      trajectories: For each path to all points of a trajectory, those of every message (n,).
     """
 
     topic: str
@@ -51,6 +53,7 @@ class TopicColumns:
     values: FloatArray
     present: BoolArray
     absences: tuple[Absent | None, ...]
+    trajectories: Mapping[FieldPath, tuple[Trajectory | None, ...]] = field(default_factory=dict)
 
 
 def read_columns(
@@ -73,8 +76,14 @@ def read_columns(
     for topic, paths in fields.items():
         info = recording.topic(topic)
         types = recording.types(topic)
-        reader = FieldReader.of_type(info.msgtype, info.serialization, types, tuple(paths))
-        decoders[topic] = TopicDecoder(topic, reader)
+        single = tuple(path for path in paths if not is_expanded(path))
+        reader = FieldReader.of_type(info.msgtype, info.serialization, types, single)
+        expanded = [
+            TrajectoryReader(path, info.msgtype, info.serialization, types)
+            for path in paths
+            if is_expanded(path)
+        ]
+        decoders[topic] = TopicDecoder(topic, reader, expanded)
     messages = recording.messages(set(decoders))
     while batch := list(islice(messages, _BATCH)):
         by_topic: dict[str, list[RawMessage]] = {}
@@ -88,9 +97,13 @@ def read_columns(
 class TopicDecoder:
     """Decodes the messages of one topic batch by batch."""
 
-    def __init__(self, topic: str, reader: FieldReader) -> None:
+    def __init__(
+        self, topic: str, reader: FieldReader, expanded: Sequence[TrajectoryReader] = ()
+    ) -> None:
         self._topic = topic
         self._reader = reader
+        self._expanded = tuple(expanded)
+        self._trajectories: list[list[Trajectory | None]] = [[] for _ in expanded]
         self._layouts: list[Layout] = []  # the one used last comes first
         self._absences: list[Absent | None] = [None] * len(reader.paths)
         self._log: list[IntArray] = []
@@ -105,6 +118,8 @@ class TopicDecoder:
         self._log.append(np.array(log, dtype=np.int64))
         if None not in publish:
             self._publish.append(np.array(publish, dtype=np.int64))
+        for found, expanded in zip(self._trajectories, self._expanded, strict=True):
+            found.extend(map(expanded.read, data))
         count, fields = len(data), len(self._reader.paths)
         values = np.empty((count, fields))
         present = np.empty((count, fields), dtype=np.bool_)
@@ -131,7 +146,7 @@ class TopicDecoder:
         """Return everything decoded, in the order of receipt."""
         log = _join(self._log, np.int64)
         received_in_order = bool(np.all(log[1:] >= log[:-1]))
-        order = slice(None) if received_in_order else np.argsort(log, kind="stable")
+        order = np.arange(len(log)) if received_in_order else np.argsort(log, kind="stable")
         fields = len(self._reader.paths)
         publish = _join(self._publish, np.int64)
         return TopicColumns(
@@ -141,9 +156,13 @@ class TopicDecoder:
             log_ns=log[order],
             publish_ns=publish[order] if len(publish) == len(log) else None,
             header_ns=_join(self._stamps, np.int64)[order] if self._reader.stamped else None,
-            values=_join(self._values, np.float64).reshape(-1, fields)[order],
-            present=_join(self._present, np.bool_).reshape(-1, fields)[order],
+            values=_join(self._values, np.float64).reshape(len(log), fields)[order],
+            present=_join(self._present, np.bool_).reshape(len(log), fields)[order],
             absences=tuple(self._absences),
+            trajectories={
+                reader.path: tuple(found[row] for row in order)
+                for reader, found in zip(self._expanded, self._trajectories, strict=True)
+            },
         )
 
     def _next_layout(self, rows: Rows, length: int) -> tuple[Layout, BoolArray]:

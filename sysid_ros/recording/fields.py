@@ -10,6 +10,7 @@ every message anew, since their order may change from one to the next.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
 
 _STEP = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\[([^\]]*)\])?\s*")
 _INTEGER = re.compile(r"[+-]?\d+")
+EVERY = "*"  # the element that stands for all points of a trajectory
+
+# control_msgs renamed the parts of JointTrajectoryControllerState; either name finds either.
+_RENAMED = {
+    "reference": "desired",
+    "feedback": "actual",
+    "desired": "reference",
+    "actual": "feedback",
+}
 
 
 @dataclass(frozen=True)
@@ -101,6 +111,24 @@ def _element(text: str | None) -> int | str | None:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
+def field_named(name: str, msgtype: str, fields: Iterable[str]) -> str | None:
+    """Return what a message type calls a field: its name, or the one it had before or after.
+
+    Args:
+      name: As written in a path.
+      msgtype: The type.
+      fields: Its fields.
+
+    Returns:
+      ``None`` where there is no such field.
+    """
+    fields = set(fields)
+    if name in fields:
+        return name
+    other = _RENAMED.get(name)
+    return other if other in fields and msgtype.endswith("ControllerState") else None
+
+
 def resolve(path: FieldPath, root: Group) -> Number | Absent:
     """Find the number a path leads to in one message.
 
@@ -117,12 +145,13 @@ def resolve(path: FieldPath, root: Group) -> Number | Absent:
     scopes = [root]
     for position, step in enumerate(path.steps):
         group = scopes[-1]
-        if step.field not in group.fields:
+        name = field_named(step.field, group.msgtype, group.fields)
+        if name is None:
             raise DataError(
                 f"field {path.text!r}: "
                 + unknown_name(f"field of {group.msgtype}", step.field, group.fields)
             )
-        node = _select(path, step, group.fields[step.field], scopes)
+        node = _select(path, step, group.fields[name], scopes)
         if isinstance(node, Absent):
             return node
         last = position == len(path.steps) - 1

@@ -23,7 +23,9 @@ class MappedSignal:
     kind: SignalKind
     name: str
     times: npt.NDArray[np.float64]  # (n,) s
-    values: npt.NDArray[np.float64]  # (n,) in model units, scale and offset applied
+    # In model units, scale and offset applied: (n,), or (n, k) for vectors, quaternions (w x y z)
+    # and poses.
+    values: npt.NDArray[np.float64]
     held: bool  # True: holds its last value (commands); False: linear between samples
     noise: float | None  # standard deviation from the experiment, None: to be estimated
     gaps: tuple[tuple[float, float], ...] = ()

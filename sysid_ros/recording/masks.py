@@ -56,7 +56,8 @@ def masked_stretches(
 def _masked(mask: MaskConfig, topic: DatedTopic, max_gap: float) -> Intervals:
     where = f"enabled_when ({mask.topic}, {mask.field})"
     column = topic.columns.paths.index(parse_field(mask.field))
-    times, values = samples(topic, column, where)
+    times, table = samples(topic, [column], where)
+    values = table[:, 0]
     enabled = _holds(mask, values)
     if not enabled.any():
         seen = ", ".join(f"{value:g}" for value in np.unique(values)[:6])

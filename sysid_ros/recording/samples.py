@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -32,8 +34,8 @@ def is_command(msgtype: str, field: str) -> bool:
     return True
 
 
-def samples(topic: DatedTopic, column: int, where: str) -> tuple[FloatArray, FloatArray]:
-    """Return times and values of the messages that have a field.
+def samples(topic: DatedTopic, columns: Sequence[int], where: str) -> tuple[FloatArray, FloatArray]:
+    """Return times and values of the messages that have some fields.
 
     A topic that several publishers share may name different joints in each message; messages
     that do not name the joint are no samples of it. Of samples with equal stamps the one received
@@ -41,25 +43,26 @@ def samples(topic: DatedTopic, column: int, where: str) -> tuple[FloatArray, Flo
 
     Args:
       topic: The topic's messages.
-      column: Which of the fields.
+      columns: Which of the fields.
       where: The signal and its source, for messages.
 
     Returns:
-      (k,) strictly increasing times in seconds and (k,) values as recorded.
+      (n,) strictly increasing times in seconds and (n, k) values as recorded.
 
     Raises:
-      DataError: No message has the field, or some left it empty.
+      DataError: No message has the fields, or some left them empty.
     """
-    columns, rows = topic.columns, topic.stamps.rows
-    present = columns.present[rows, column]
-    absence = columns.absences[column]
-    if absence is not None and not present.any():
-        raise DataError(f"{where}: {absence.reason}, in all {len(present)} messages")
-    if absence is not None and absence.empty:
-        raise DataError(
-            f"{where}: {absence.reason}, in {np.count_nonzero(~present)} of {len(present)} messages"
-        )
-    times, values = topic.times[present], columns.values[rows[present], column]
+    table, rows = topic.columns, topic.stamps.rows
+    present = np.all(table.present[rows][:, columns], axis=1)
+    for absence in [table.absences[column] for column in columns]:
+        if absence is not None and not present.any():
+            raise DataError(f"{where}: {absence.reason}, in all {len(present)} messages")
+        if absence is not None and absence.empty:
+            raise DataError(
+                f"{where}: {absence.reason}, in {np.count_nonzero(~present)} of {len(present)} "
+                "messages"
+            )
+    times, values = topic.times[present], table.values[rows[present]][:, columns]
     first = _first_of_equal(times)
     return times[first], values[first]
 
@@ -70,7 +73,8 @@ def count_duplicates(topic: DatedTopic) -> int:
     Messages of several publishers may share a stamp and name different joints; none is dropped.
     """
     present = topic.columns.present[topic.stamps.rows]
-    return max(int(np.count_nonzero(~_first_of_equal(topic.times[column]))) for column in present.T)
+    counts = [np.count_nonzero(~_first_of_equal(topic.times[column])) for column in present.T]
+    return max((int(count) for count in counts), default=0)
 
 
 def _first_of_equal(times: FloatArray) -> npt.NDArray[np.bool_]:
@@ -86,7 +90,7 @@ def check_samples(
 
     Args:
       times: (n,) s.
-      values: (n,) as recorded.
+      values: (n,) or (n, k) as recorded.
       where: The signal and its source, for messages.
       constant_allowed: Whether the values may all be equal, as a command's may.
 
@@ -95,14 +99,17 @@ def check_samples(
     """
     if len(values) < 2:
         raise DataError(f"{where} has {len(values)} samples; at least 2 are needed")
-    bad = np.flatnonzero(~np.isfinite(values))
+    table = values.reshape(len(values), -1)
+    bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
     if len(bad):
+        first = table[bad[0]]
         raise DataError(
             f"{where} is not a number in {len(bad)} of {len(values)} samples, "
-            f"first at {times[bad[0]]:.3f} s ({values[bad[0]]})"
+            f"first at {times[bad[0]]:.3f} s ({first[~np.isfinite(first)][0]})"
         )
-    if not constant_allowed and np.all(values == values[0]):
+    if not constant_allowed and np.all(table == table[0]):
+        shown = ", ".join(f"{value:g}" for value in table[0])
         raise DataError(
-            f"{where} is constant ({values[0]:g} in all {len(values)} samples): "
+            f"{where} is constant ({shown} in all {len(values)} samples): "
             "a dead sensor or a wrong field; leave the signal out if it is right"
         )

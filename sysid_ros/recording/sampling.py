@@ -70,6 +70,7 @@ def unknown_intervals(
     *,
     held: bool,
     masked: Intervals = (),
+    lasting: bool = False,
 ) -> Intervals:
     """Find where nothing is known about a signal although it counts.
 
@@ -84,14 +85,16 @@ def unknown_intervals(
       max_gap: Longest interval that is bridged [s].
       held: Whether the signal holds its last value between samples.
       masked: When the signal does not count [s].
+      lasting: Whether it is known from its first sample on whatever the intervals, as a
+        trajectory is.
 
     Returns:
       Half-open intervals [s] in increasing order.
     """
-    on_change = held and published_on_change(times, max_gap)
+    lasting = lasting or (held and published_on_change(times, max_gap))
     unknown: list[tuple[float, float]] = []
     for low, high in complement(masked, start, end):
-        if on_change:
+        if lasting:
             edges = np.array([low, min(high, float(times[0]))])
         else:
             known = times[(times > low) & (times < high)]

@@ -9,12 +9,14 @@ import numpy.typing as npt
 
 from sysid_ros.errors import DataError
 from sysid_ros.experiment.schema import Interpolation, SignalConfig, SignalKind
+from sysid_ros.recording.components import Components, unit_quaternions
 from sysid_ros.recording.dating import DatedTopic
-from sysid_ros.recording.fields import parse_field
+from sysid_ros.recording.fields import FieldPath, parse_field
 from sysid_ros.recording.intervals import Intervals, complement, inside, length
 from sysid_ros.recording.mapped import MappedSignal
 from sysid_ros.recording.samples import check_samples, is_command, samples
 from sysid_ros.recording.sampling import unknown_intervals
+from sysid_ros.recording.trajectories import is_expanded, played
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -36,6 +38,7 @@ class Range:
 
 def map_signal(
     signal: SignalConfig,
+    numbers: Components,
     topic: DatedTopic,
     used: Range,
     span: Range,
@@ -46,6 +49,7 @@ def map_signal(
 
     Args:
       signal: What to read.
+      numbers: The numbers that its field stands for.
       topic: The messages it comes from.
       used: The part of the recording that is used.
       span: From when to when anything is measured in it.
@@ -56,33 +60,71 @@ def map_signal(
     Raises:
       DataError: The samples cannot support a fit.
     """
-    held = _is_held(signal, topic.columns.msgtype)
     where = f"{signal.kind.value} {signal.name!r} ({signal.topic}, {signal.field})"
-    column = topic.columns.paths.index(parse_field(signal.field))
-    times, raw = samples(topic, column, where)
-    times, raw = _cut(times, raw, used, held=held)
     control = signal.kind is SignalKind.ACTUATOR
-    dropped = inside(times, masked) & (~np.isfinite(raw) if control else True)
+    if control and len(numbers.paths) > 1:
+        raise DataError(
+            f"{where} is {len(numbers.paths)} numbers, {numbers.paths[0]} and so on; an actuator "
+            "takes one"
+        )
+    held = _is_held(signal, topic.columns.msgtype)
+    path = numbers.paths[0]
+    played_back = path in topic.columns.trajectories
+    if played_back:
+        times, raw = _played(topic, path, where)
+    else:
+        indices = [topic.columns.paths.index(one) for one in numbers.paths]
+        times, raw = samples(topic, indices, where)
+    times, raw = _cut(times, raw, used, held=held or played_back)
+    known = np.isfinite(raw).all(axis=1)
+    dropped = inside(times, masked) & (~known if control else True)
     times, raw = times[~dropped], raw[~dropped]
     if not len(times) and dropped.any():
         raise DataError(f"{where} has no sample while its enabled_when holds")
     check_samples(times, raw, where, constant_allowed=control)
-    gaps = unknown_intervals(times, span.start, span.end, max_gap, held=held, masked=masked)
+    gaps = unknown_intervals(
+        times, span.start, span.end, max_gap, held=held, masked=masked, lasting=played_back
+    )
     _check_coverage(gaps, span, masked, max_gap, where)
+    values = _in_model_units(raw, signal, numbers, where)
     return MappedSignal(
         kind=signal.kind,
         name=signal.name,
         times=times,
-        values=signal.scale * raw + signal.offset,
+        values=values[:, 0] if len(numbers.paths) == 1 else values,
         held=held,
         noise=signal.noise,
         gaps=gaps,
     )
 
 
+def _played(topic: DatedTopic, path: FieldPath, where: str) -> tuple[FloatArray, FloatArray]:
+    """Samples of a trajectory command: (n,) s and (n, 1)."""
+    found = topic.columns.trajectories[path]
+    if not any(trajectory is not None and len(trajectory.offsets) for trajectory in found):
+        raise DataError(f"{where}: none of {len(found)} trajectories moves it")
+    times, values = played(topic.times, [found[row] for row in topic.stamps.rows])
+    return times, values[:, np.newaxis]
+
+
+def _in_model_units(
+    raw: FloatArray, signal: SignalConfig, numbers: Components, where: str
+) -> FloatArray:
+    """Apply scale and offset; orientations become unit quaternions instead."""
+    values: FloatArray = signal.factor * raw + signal.offset
+    if len(numbers.paths) == 4 * len(numbers.quaternions) and np.any(values != raw):
+        raise DataError(f"{where} is an orientation; it takes no scale, unit or offset")
+    for first in numbers.quaternions:
+        four = slice(first, first + 4)
+        values[:, four] = unit_quaternions(raw[:, four], where)
+    return values
+
+
 def _is_held(signal: SignalConfig, msgtype: str) -> bool:
     if signal.interpolation is not None:
         return signal.interpolation is Interpolation.HOLD
+    if is_expanded(parse_field(signal.field)):
+        return False
     return signal.kind is SignalKind.ACTUATOR and is_command(msgtype, signal.field)
 
 

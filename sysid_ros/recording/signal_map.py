@@ -14,6 +14,7 @@ from sysid_ros.errors import BagError, DataError
 from sysid_ros.experiment.schema import Clock, MaskConfig, SignalConfig, SignalKind
 from sysid_ros.recording.bag import Recording
 from sysid_ros.recording.columns import TopicColumns, read_columns
+from sysid_ros.recording.components import Components, components_of
 from sysid_ros.recording.dating import DatedRecording, Source, date_topics, source_of
 from sysid_ros.recording.fields import FieldPath, parse_field
 from sysid_ros.recording.intervals import Intervals, length, union, within
@@ -61,15 +62,18 @@ def map_recording(
     used = Range(0.0 if start is None else start, np.inf if end is None else end)
     masks = [*enabled_when, *(mask for signal in signals for mask in signal.enabled_when)]
     try:
-        dated = date_topics(_read(recording, [*signals, *masks]), signals, masks, clock)
+        numbers = [_numbers(recording, signal) for signal in signals]
+        dated = date_topics(_read(recording, signals, numbers, masks), signals, masks, clock)
         span = _span(signals, dated, clock, used)
         masked = [
             masked_stretches([*enabled_when, *signal.enabled_when], dated, clock, max_gap)
             for signal in signals
         ]
         mapped = [
-            map_signal(signal, dated.topics[source_of(signal, clock)], used, span, out, max_gap)
-            for signal, out in zip(signals, masked, strict=True)
+            map_signal(
+                signal, parts, dated.topics[source_of(signal, clock)], used, span, out, max_gap
+            )
+            for signal, parts, out in zip(signals, numbers, masked, strict=True)
         ]
     except (BagError, DataError) as error:
         raise type(error)(f"{name}: {error}") from error
@@ -104,18 +108,26 @@ def map_recording(
     )
 
 
+def _numbers(recording: Recording, signal: SignalConfig) -> Components:
+    """The numbers that a signal's field stands for."""
+    msgtype = recording.topic(signal.topic).msgtype
+    return components_of(parse_field(signal.field), msgtype, recording.types(signal.topic))
+
+
 def _read(
-    recording: Recording, wanted: Sequence[SignalConfig | MaskConfig]
+    recording: Recording,
+    signals: Sequence[SignalConfig],
+    numbers: Sequence[Components],
+    masks: Sequence[MaskConfig],
 ) -> dict[str, TopicColumns]:
     """Read every mapped field in one pass."""
-    fields: dict[str, list[FieldPath]] = {}
-    for one in wanted:
-        recording.topic(one.topic)
-        paths = fields.setdefault(one.topic, [])
-        path = parse_field(one.field)
-        if path not in paths:
-            paths.append(path)
-    columns = read_columns(recording, fields)
+    fields: dict[str, dict[FieldPath, None]] = {}
+    for signal, parts in zip(signals, numbers, strict=True):
+        fields.setdefault(signal.topic, {}).update(dict.fromkeys(parts.paths))
+    for mask in masks:
+        recording.topic(mask.topic)
+        fields.setdefault(mask.topic, {})[parse_field(mask.field)] = None
+    columns = read_columns(recording, {topic: tuple(paths) for topic, paths in fields.items()})
     for topic, table in columns.items():
         if not len(table.log_ns):
             promised = recording.topics[topic].promised

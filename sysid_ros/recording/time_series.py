@@ -46,7 +46,7 @@ def measured_time_series(mapped: MappedRecording) -> TimeSeries:
     """Join the measured signals on the union of their instants, NaN where one was not measured.
 
     Returns:
-      One column per signal, mapped by the sensor's name, or the joint's with ``_qpos`` or
+      One column per number, mapped by the sensor's name, or the joint's with ``_qpos`` or
       ``_qvel``; no column and the recording's two ends where nothing was measured.
     """
     if not mapped.measured:
@@ -87,14 +87,20 @@ def _join(
     value_at: Callable[[MappedSignal, FloatArray], FloatArray],
 ) -> TimeSeries:
     times = np.unique(np.concatenate([signal.times for signal in signals]))
+    widths = [1 if signal.values.ndim == 1 else signal.values.shape[1] for signal in signals]
+    ends = np.cumsum(widths)
     return TimeSeries(
         times,
         np.column_stack([value_at(signal, times) for signal in signals]),
         {
-            name: (_TYPES[signal.kind], np.array([column]))
-            for column, (name, signal) in enumerate(zip(names, signals, strict=True))
+            name: (_TYPES[signal.kind], np.arange(end - width, end))
+            for name, signal, width, end in zip(names, signals, widths, ends, strict=True)
         },
-        tuple("zoh" if signal.held else "linear" for signal in signals),
+        tuple(
+            "zoh" if signal.held else "linear"
+            for signal, width in zip(signals, widths, strict=True)
+            for _ in range(width)
+        ),
     )
 
 
@@ -114,7 +120,7 @@ def _value_at(signal: MappedSignal, times: FloatArray) -> FloatArray:
 
 def _sample_at(signal: MappedSignal, times: FloatArray) -> FloatArray:
     """Return a signal's samples at their instants and NaN at all others."""
-    column = np.full(len(times), np.nan)
+    column = np.full((len(times), *signal.values.shape[1:]), np.nan)
     column[np.searchsorted(times, signal.times)] = signal.values
     return column
 
