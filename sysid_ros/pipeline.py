@@ -20,6 +20,8 @@ from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.outcome import Outcome
 from sysid_ros.results import StartState, check_writable, write_results
+from sysid_ros.resume import Resume, inputs_of
+from sysid_ros.run_folder import RunFolder
 from sysid_ros.scoring import ScoringSettings, WindowErrors, open_loop_errors, score, traces
 from sysid_ros.sysid.bias_check import BiasCheck, bias_check, flagged
 from sysid_ros.sysid.candidate import CandidateBuilder
@@ -50,6 +52,7 @@ def run_experiment(
     on_iteration: Callable[[Iteration], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_stage: Callable[[str], None] | None = None,
+    resume: Resume | None = None,
 ) -> RunReport:
     """Read the recordings, fit the parameters, score them and write the result folder.
 
@@ -62,6 +65,7 @@ def run_experiment(
       should_stop: Asked while simulating; true ends the fit with its best parameters, which are
         scored and written like any others.
       on_stage: Told in a few words what is being done.
+      resume: Carry on with an interrupted fit of the same experiment and data.
 
     Returns:
       The outcome and its files.
@@ -76,29 +80,38 @@ def run_experiment(
     stage("reading recordings")
     dataset = load_dataset(experiment, data_dir)
     params = build_parameters(experiment, dataset.training.groups[0].spec)
-    stage("fitting")
-    result = fit(
-        dataset.training.groups,
-        params,
-        _fit_settings(experiment),
-        known=_known(dataset),
-        on_iteration=on_iteration,
-        should_stop=should_stop,
-    )
-    bias = _bias(experiment, dataset, params, result, stage, should_stop)
-    if bias is not None:
-        result = flagged(result, bias)
-    stage("scoring")
-    outcome = _outcome(experiment, dataset, params, result, bias)
-    stage("writing results")
-    files = write_results(
-        outcome,
-        _identified_spec(dataset, params, result),
-        output,
-        start_state=_start_state(dataset),
-        partial=work_dir,
-    )
+    with RunFolder(output, title_of(experiment), work_dir) as folder:
+        state = folder.begin(inputs_of(experiment, dataset), resume)
+        stage("fitting" if state is None else f"carrying on after iteration {state.iteration}")
+        result = fit(
+            dataset.training.groups,
+            params,
+            _fit_settings(experiment),
+            known=_known(dataset),
+            on_iteration=folder.recording(on_iteration),
+            on_state=folder.save,
+            resume=state,
+            should_stop=should_stop,
+        )
+        bias = _bias(experiment, dataset, params, result, stage, should_stop)
+        if bias is not None:
+            result = flagged(result, bias)
+        stage("scoring")
+        outcome = _outcome(experiment, dataset, params, result, bias)
+        stage("writing results")
+        files = write_results(
+            outcome,
+            _identified_spec(dataset, params, result),
+            output,
+            start_state=_start_state(dataset),
+            partial=folder.path,
+        )
     return RunReport(outcome, files.folder, files.report, files.model)
+
+
+def title_of(experiment: Experiment) -> str:
+    """What results of an experiment are called: the folder that its file is in."""
+    return experiment.path.absolute().parent.name if experiment.path else "fit"
 
 
 def _known(dataset: Dataset) -> SignalNoise:
@@ -170,7 +183,7 @@ def _outcome(
     sequences = traces(errors(dataset.training, overlap=False), "training")
     sequences += traces(errors(dataset.validation, overlap=False), "validation")
     return Outcome(
-        title=experiment.path.absolute().parent.name if experiment.path else "fit",
+        title=title_of(experiment),
         fit=result,
         training=training,
         validation=validation,

@@ -91,6 +91,7 @@ def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     """
     # Imported here: an injected function for tests needs none of it.
     from sysid_ros.pipeline import run_experiment
+    from sysid_ros.resume import Resume
 
     experiment = requested_experiment(request)
     most = max(experiment.fit.max_iterations, 1)
@@ -102,6 +103,7 @@ def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
         on_iteration=lambda step: callbacks.on_iteration(step, min(step.iteration / most, 1.0)),
         should_stop=callbacks.should_stop,
         on_stage=callbacks.on_stage,
+        resume=Resume() if request.resume else None,
     )
     return FitFiles(report.result_dir, report.report_file, report.model_file)
 
@@ -119,10 +121,6 @@ def requested_experiment(request: FitRequest) -> Any:
         with_overrides,
     )
 
-    if request.resume:
-        raise ExperimentError(
-            "resume: this version cannot continue an interrupted fit; send the goal without it"
-        )
     if request.experiment_file:
         experiment = load_experiment(Path(request.experiment_file))
     elif request.experiment_yaml:

@@ -42,6 +42,19 @@ parameters:
     damping: {max: 1.0}
 """
 
+# A hook that makes every step take its time, so that a process can be killed between two.
+SLOW = """\
+import os
+import time
+
+from sysid_ros.sysid.parameter import Parameter
+
+def add(parameters, spec):
+    def write(spec, parameter):
+        time.sleep(float(os.environ.get("SLOW", "0")))
+    parameters.add(Parameter("nothing", 0.5, 0, 1, modifier=write))
+"""
+
 
 def write_pendulum_experiment(folder: Path, *, duration: float = 6.0) -> Path:
     """Write an experiment with two bags, as much as ``sysid_ros fit`` needs.

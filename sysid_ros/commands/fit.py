@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import (
     AddParser,
@@ -17,6 +18,12 @@ from sysid_ros.commands.common import (
 from sysid_ros.errors import ErrorCode
 from sysid_ros.experiment import check_fittable, with_bags, with_overrides
 from sysid_ros.interrupt import StopRequest
+
+if TYPE_CHECKING:
+    from sysid_ros.resume import Resume
+
+
+_LATEST = Path()  # of --resume without a folder
 
 
 def register(add_parser: AddParser) -> None:
@@ -39,6 +46,14 @@ def register(add_parser: AddParser) -> None:
         "--bias-check",
         action="store_true",
         help="refit with half the time step, other windows and another filter",
+    )
+    parser.add_argument(
+        "--resume",
+        nargs="?",
+        type=Path,
+        const=_LATEST,
+        metavar="RESULT_DIR",
+        help="carry on with an interrupted fit: this one, or the latest of this experiment",
     )
     parser.add_argument("--json", action="store_true", help="print result.json instead of tables")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -71,6 +86,7 @@ def _run(options: argparse.Namespace) -> int:
             on_iteration=(lambda step: None) if options.quiet else progress.iteration,
             should_stop=stop.requested,
             on_stage=(lambda text: None) if options.quiet else progress.stage,
+            resume=_resume(options.resume),
         )
     if options.json:
         print((report.result_dir / "result.json").read_text(encoding="utf-8"))
@@ -84,3 +100,12 @@ def _run(options: argparse.Namespace) -> int:
         complain(f"stopped by request; the best parameters so far are in {report.result_dir}")
         return int(ErrorCode.CANCELED)
     return int(ErrorCode.NONE if status is FitStatus.CONVERGED else ErrorCode.NOT_CONVERGED)
+
+
+def _resume(folder: Path | None) -> Resume | None:
+    """What ``--resume`` asks for."""
+    from sysid_ros.resume import Resume
+
+    if folder is None:
+        return None
+    return Resume(None if folder == _LATEST else folder)

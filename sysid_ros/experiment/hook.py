@@ -69,15 +69,27 @@ def _attributed(modifier: ModifierFn, what: str) -> ModifierFn:
 
 def _module(name: str, experiment_file: Path | None) -> Any:
     """Import a module, a file beside the experiment first."""
-    if experiment_file is not None:
-        file = experiment_file.parent.joinpath(*name.split(".")).with_suffix(".py")
-        if file.is_file():
-            spec = importlib.util.spec_from_file_location(name, file)
-            if spec is not None and spec.loader is not None:
-                module = importlib.util.module_from_spec(spec)
-                spec.loader.exec_module(module)
-                return module
+    file = _file_beside(name, experiment_file)
+    if file is not None:
+        spec = importlib.util.spec_from_file_location(name, file)
+        if spec is not None and spec.loader is not None:
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
     return importlib.import_module(name)
+
+
+def hook_file(experiment: Experiment) -> Path | None:
+    """The file beside the experiment that its hook is in; ``None`` where it is elsewhere."""
+    name = (experiment.modifiers or "").partition(":")[0]
+    return _file_beside(name, experiment.path) if name else None
+
+
+def _file_beside(module: str, experiment_file: Path | None) -> Path | None:
+    if experiment_file is None:
+        return None
+    file = experiment_file.parent.joinpath(*module.split(".")).with_suffix(".py")
+    return file if file.is_file() else None
 
 
 def _described(error: Exception) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,22 @@ def write_checkpoint(folder: Path, iteration: Iteration) -> None:
     steps = [*former["steps"], current] if former else [current]
     with translated_os_errors(folder):
         write_json(path, {"names": iteration.names, "steps": steps})
+
+
+def seed_checkpoint(folder: Path, trace: Sequence[Iteration]) -> None:
+    """Begin the checkpoint with the steps of the fit that is carried on.
+
+    Args:
+      folder: As for :func:`write_checkpoint`.
+      trace: All steps but the last, which will be reported again; may be empty.
+
+    Raises:
+      OutputError: If it cannot be written.
+    """
+    if trace:
+        steps = [iteration_entry(step) for step in trace]
+        with translated_os_errors(folder):
+            write_json(folder / CHECKPOINT_FILE, {"names": trace[0].names, "steps": steps})
 
 
 def finalize_checkpoint(

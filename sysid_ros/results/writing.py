@@ -31,7 +31,11 @@ from sysid_ros.results.result_folder import (
     clear,
 )
 from sysid_ros.results.signals_file import write_signals
+from sysid_ros.results.state_file import STATE_FILE
 from sysid_ros.results.strict_json import write_json
+from sysid_ros.sysid.fit_result import FitStatus
+
+_DONE = (FitStatus.CONVERGED, FitStatus.STALLED)  # more of the same would change nothing
 
 
 def write_results(
@@ -72,6 +76,8 @@ def write_results(
             write_signals(work / RESIDUALS, outcome.sequences)
             replace_file(work / REPORT, render_report(outcome).encode())
             (work / CHECKPOINT_FILE).unlink(missing_ok=True)
+            if outcome.fit.status in _DONE:
+                (work / STATE_FILE).unlink(missing_ok=True)
         return ResultFolder.at(publish(work))
     except BaseException:
         if partial is None:

@@ -36,6 +36,7 @@ def minimize_with(
     settings: SolverSettings,
     *,
     on_iteration: Callable[[Iteration], None] | None = None,
+    on_point: Callable[[Point, float], None] | None = None,
     first_iteration: int = 0,
     started: float | None = None,
 ) -> Solution:
@@ -52,12 +53,21 @@ def minimize_with(
             point,
             settings,
             on_iteration=on_iteration,
+            on_point=on_point,
             first_iteration=first_iteration,
             started=started,
         )
     began = time.monotonic() if started is None else started
-    projected = _ProjectedProblem(problem, point, settings, on_iteration, first_iteration, began)
-    return projected.solve(optimizer)
+
+    def on_step(step: Iteration, best: Point) -> None:
+        if on_iteration is not None:
+            on_iteration(step)
+        if on_point is not None:
+            on_point(best, settings.damping)
+
+    return _ProjectedProblem(problem, point, settings, on_step, first_iteration, began).solve(
+        optimizer
+    )
 
 
 class _OutOfTimeError(Exception):
@@ -72,14 +82,14 @@ class _ProjectedProblem:
         problem: WindowedProblem,
         point: Point,
         settings: SolverSettings,
-        on_iteration: Callable[[Iteration], None] | None,
+        on_step: Callable[[Iteration, Point], None],
         first_iteration: int,
         began: float,
     ) -> None:
         self._problem = problem
         self._start = point
         self._settings = settings
-        self._listener = on_iteration
+        self._listener = on_step
         self._first = first_iteration
         self._began = began
         self._iterations = 0
@@ -105,7 +115,7 @@ class _ProjectedProblem:
             bounds=[self._problem.lower, self._problem.upper],
             jacobian=lambda x, r: self.jacobian(x[:, 0]),
             verbose=mujoco.minimize.Verbosity.SILENT,
-            max_iter=self._settings.max_iterations,
+            max_iter=max(self._settings.max_iterations, 1),
         )
         reached = self._iterations >= self._settings.max_iterations
         return FitStatus.MAX_ITERATIONS if reached else FitStatus.CONVERGED
@@ -118,7 +128,7 @@ class _ProjectedProblem:
             bounds=(self._problem.lower, self._problem.upper),
             x_scale=self._problem.scale,
             ftol=self._settings.cost_tolerance,
-            max_nfev=self._settings.max_iterations,
+            max_nfev=max(self._settings.max_iterations, 1),
         )
         return FitStatus.MAX_ITERATIONS if result.status == 0 else FitStatus.CONVERGED
 
@@ -164,8 +174,6 @@ class _ProjectedProblem:
             self._best, self._best_cost = kept, previous
 
     def _report(self) -> None:
-        if self._listener is None:
-            return
         gradient = self._jacobian.T @ self._residual
         self._listener(
             Iteration(
@@ -175,7 +183,8 @@ class _ProjectedProblem:
                 tuple(self._problem.params.scalar_names()),
                 self._best.theta.copy(),
                 time.monotonic() - self._began,
-            )
+            ),
+            self._best,
         )
 
 

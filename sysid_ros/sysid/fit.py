@@ -17,6 +17,7 @@ from sysid_ros.sysid.blas import single_blas_thread
 from sysid_ros.sysid.estimates import bounds_width, estimates, uncertainty_of
 from sysid_ros.sysid.fit_landscape import landscapes_of
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
+from sysid_ros.sysid.fit_state import FitState, check_state
 from sysid_ros.sysid.identifiability import describe_open_directions
 from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
@@ -26,7 +27,7 @@ from sysid_ros.sysid.parameter import ParameterError
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
 from sysid_ros.sysid.rollout_batch import RolloutBatch, StopRequestedError
-from sysid_ros.sysid.solver import Solution, SolverSettings
+from sysid_ros.sysid.solver import INITIAL_DAMPING, Solution, SolverSettings
 from sysid_ros.sysid.trajectory import ModelSequences
 
 FloatArray = npt.NDArray[np.float64]
@@ -90,6 +91,8 @@ def fit(
     *,
     known: SignalNoise = SignalNoise(),
     on_iteration: Callable[[Iteration], None] | None = None,
+    on_state: Callable[[FitState], None] | None = None,
+    resume: FitState | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> FitResult:
     """Fit parameters to measured sequences.
@@ -102,16 +105,19 @@ def fit(
       known: Noise levels and gaps; a sensor's level that is not given is estimated from the
         residuals and the fit repeated until it settles.
       on_iteration: Told every accepted step.
+      on_state: Given all that is needed to carry on from there, after every accepted step.
+      resume: Where an earlier fit of the same data with the same settings stood; the limits may
+        have been raised.
       should_stop: Asked between native calls; true ends the fit with its best point.
 
     Returns:
       The best parameters found with their uncertainty.
 
     Raises:
-      DataError: Too few samples, or signals that the model lacks.
+      DataError: Too few samples, signals that the model lacks, or a state of another fit.
       ModelError: The model does not compile at the start.
     """
-    began = time.monotonic()
+    began = time.monotonic() - (resume.elapsed if resume is not None else 0.0)
     _check_starts_are_free(params)
     with (
         single_blas_thread(),
@@ -139,7 +145,18 @@ def fit(
         _check_sample_count(problem)
         if should_stop is None or not should_stop():
             _check_start(problem)
-        return _Fit(problem, settings, known.levels, on_iteration, began).run()
+        if resume is not None:
+            check_state(resume, problem)
+        listeners = _Listeners(on_iteration, on_state)
+        return _Fit(problem, settings, known.levels, listeners, began).run(resume)
+
+
+@dataclass(frozen=True)
+class _Listeners:
+    """Who is told how a fit gets on."""
+
+    iteration: Callable[[Iteration], None] | None
+    state: Callable[[FitState], None] | None
 
 
 class _Fit:
@@ -150,47 +167,62 @@ class _Fit:
         problem: WindowedProblem,
         settings: FitSettings,
         levels: Mapping[str, float],
-        on_iteration: Callable[[Iteration], None] | None,
+        listeners: _Listeners,
         began: float,
     ) -> None:
         self._problem = problem
         self._settings = settings
         self._levels = levels
-        self._listener = on_iteration
+        self._listeners = listeners
         self._began = began
         self._trace: list[Iteration] = []
+        self._approaching = settings.loss in REDESCENDING
+        self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
 
-    def run(self) -> FitResult:
+    def run(self, resume: FitState | None = None) -> FitResult:
         """Fit with provisional noise levels until they settle, then to full precision."""
         point = self._problem.initial_point()
+        iterations, damping = 0, INITIAL_DAMPING
+        if resume is not None:
+            point, iterations, damping = resume.point, resume.iteration, resume.damping
+            self._restore(resume)
         self._check_derivatives(point)
-        iterations = 0
-        if self._settings.loss in REDESCENDING:
-            approach = self._approach(point)
-            point, iterations = approach.point, approach.iterations
-        unsettled = NOISE_ROUNDS if self._unknown_noise() else 0
+        if self._approaching:
+            approach = self._approach(point, iterations, damping)
+            point, damping = approach.point, INITIAL_DAMPING
+            iterations += approach.iterations
         while True:
-            solution = self._minimize(point, iterations, precise=not unsettled)
-            point = solution.point
+            solution = self._minimize(point, iterations, damping, precise=not self._rounds)
+            point, damping = solution.point, INITIAL_DAMPING
             iterations += solution.iterations
             stopped = solution.status not in (FitStatus.CONVERGED, FitStatus.STALLED)
-            if stopped or not unsettled or solution.linearization is None:
+            if stopped or not self._rounds or solution.linearization is None:
                 return self._result(solution, iterations)
             moved = self._update_noise(solution.linearization)
-            unsettled = unsettled - 1 if moved else 0
+            self._rounds = self._rounds - 1 if moved else 0
 
-    def _approach(self, point: Point) -> Solution:
+    def _restore(self, state: FitState) -> None:
+        """Take over what an earlier run found out, its last step aside, which comes again."""
+        self._problem.noise = dict(state.noise)
+        self._trace = list(state.trace[:-1])
+        self._approaching, self._rounds = state.approaching, state.rounds
+
+    def _approach(self, point: Point, iterations: int, damping: float) -> Solution:
         """Minimize a convex loss first: far from the optimum, a redescending one is flat."""
         wanted, self._problem.loss = self._problem.loss, loss_named("huber")
         try:
-            return self._minimize(point, 0, precise=False)
+            return self._minimize(point, iterations, damping, precise=False)
         finally:
             self._problem.loss = wanted
+            self._approaching = False
 
-    def _minimize(self, point: Point, iterations: int, *, precise: bool) -> Solution:
+    def _minimize(
+        self, point: Point, iterations: int, damping: float, *, precise: bool
+    ) -> Solution:
         settings = SolverSettings(
             max_iterations=self._settings.max_iterations - iterations,
             time_limit=self._settings.time_limit,
+            damping=damping,
         )
         if not precise:
             settings = replace(settings, cost_tolerance=NOISE_TOLERANCE)
@@ -199,7 +231,8 @@ class _Fit:
             self._problem,
             point,
             settings,
-            on_iteration=self._record,
+            on_iteration=self._trace.append,
+            on_point=self._tell,
             first_iteration=iterations,
             started=self._began,
         )
@@ -211,10 +244,24 @@ class _Fit:
     def _unknown_noise(self) -> bool:
         return any(sensor_of(name) not in self._levels for name in self._problem.noise)
 
-    def _record(self, iteration: Iteration) -> None:
-        self._trace.append(iteration)
-        if self._listener is not None:
-            self._listener(iteration)
+    def _tell(self, point: Point, damping: float) -> None:
+        """Have the state kept first, so that no step that was announced can be lost."""
+        if self._listeners.state is not None:
+            self._listeners.state(self._state(point, damping))
+        if self._listeners.iteration is not None:
+            self._listeners.iteration(self._trace[-1])
+
+    def _state(self, point: Point, damping: float) -> FitState:
+        return FitState(
+            point=point,
+            damping=damping,
+            iteration=self._trace[-1].iteration,
+            approaching=self._approaching,
+            rounds=self._rounds,
+            noise=dict(self._problem.noise),
+            trace=tuple(self._trace),
+            elapsed=time.monotonic() - self._began,
+        )
 
     def _update_noise(self, linearization: Linearization) -> bool:
         """Re-estimate unknown noise levels; whether any moved enough for another round."""

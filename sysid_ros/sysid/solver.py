@@ -39,11 +39,13 @@ class SolverSettings:
       max_iterations: Accepted steps at most.
       time_limit: Seconds at most, or ``None``.
       cost_tolerance: Relative decrease of the cost below which the fit has converged.
+      damping: Of the first step.
     """
 
     max_iterations: int = 50
     time_limit: float | None = None
     cost_tolerance: float = 1e-6
+    damping: float = INITIAL_DAMPING
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ def minimize(
     settings: SolverSettings,
     *,
     on_iteration: Callable[[Iteration], None] | None = None,
+    on_point: Callable[[Point, float], None] | None = None,
     first_iteration: int = 0,
     started: float | None = None,
 ) -> Solution:
@@ -122,6 +125,7 @@ def minimize(
       point: Where to start.
       settings: When to stop.
       on_iteration: Called after the first linearization and after every accepted step.
+      on_point: Called after that with all unknowns and the damping of the next step.
       first_iteration: Number of the first iteration reported.
       started: :func:`time.monotonic` at the beginning of the fit; default now.
 
@@ -134,7 +138,7 @@ def minimize(
         lin = problem.linearize(point)
     except StopRequestedError:
         return Solution(point, None, FitStatus.CANCELED, 0)
-    damping = INITIAL_DAMPING
+    damping = settings.damping
     status = FitStatus.MAX_ITERATIONS
     iteration = 0
 
@@ -151,6 +155,8 @@ def minimize(
                     time.monotonic() - began,
                 )
             )
+        if on_point is not None:
+            on_point(point, damping)
 
     report()
     while iteration < settings.max_iterations:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from action_msgs.msg import GoalStatus
 from demo_bag import true_parameters, write_demo_bag
+from pendulum_experiment import SLOW, TRUE, write_pendulum_experiment
 from rclpy.action import ActionClient
 from ros_client import LATCHED, RosClient
 
@@ -30,7 +31,8 @@ class FitClient:
         self.client = client
         self.feedback: list[FitModel.Feedback] = []
         self._action = ActionClient(client.node, FitModel, "/fit_server/fit")
-        client.wait_until(self._action.server_is_ready)
+        self.server_is_ready = self._action.server_is_ready
+        client.wait_until(self.server_is_ready)
 
     def send(self, **goal: Any) -> Any:
         """The handle of a goal, accepted or not."""
@@ -117,7 +119,6 @@ BAD_GOALS: list[tuple[dict[str, Any], int, str]] = [
         Result.INVALID_MODEL,
         "b.xml",
     ),
-    ({"experiment_file": "experiment.yaml", "resume": True}, Result.INVALID_EXPERIMENT, "resume"),
     (
         {"experiment_file": "experiment.yaml", "overrides": ["modifiers=os:system"]},
         Result.INVALID_EXPERIMENT,
@@ -203,3 +204,39 @@ def test_server_that_is_asked_to_end_ends_its_fit(
     server.send_signal(signal.SIGINT)
     assert server.wait(timeout=10) == 0
     assert not Path(f"/proc/{child}").exists()
+
+
+def test_a_fit_survives_its_server(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    experiment = write_pendulum_experiment(tmp_path / "pendulum", duration=3.0)
+    (experiment.parent / "slow_hook.py").write_text(SLOW)
+    experiment.write_text(experiment.read_text() + "modifiers: slow_hook:add\n")
+    goal = {"experiment_file": str(experiment), "overrides": ["fit.landscapes=0"]}
+    results = tmp_path / "results"
+
+    monkeypatch.setenv("SLOW", "0.05")
+    first = start_server(nodes, tmp_path, allow_hooks="true")
+    fit = FitClient(client)
+    refused = fit.fit(**goal, resume=True).result
+    assert refused.error_code == Result.INVALID_EXPERIMENT
+    assert "there is no interrupted fit" in refused.error_msg
+    fit.send(**goal)
+    client.wait_until(lambda: fit.feedback and fit.feedback[-1].iteration >= 2, timeout=60.0)
+    first.kill()
+    first.wait()
+    (left,) = results.iterdir()
+    client.wait_until(lambda: not fit.server_is_ready())
+
+    monkeypatch.delenv("SLOW")
+    start_server(nodes, tmp_path, allow_hooks="true")
+    client.wait_until(fit.server_is_ready)
+    fit.feedback.clear()
+    end = fit.fit(**goal, resume=True)
+    assert end.result.error_code == Result.NONE, end.result
+    assert fit.feedback[0].iteration >= 2  # not from the start
+    identified = {p.name: p for p in end.result.parameters.parameters}
+    for name, truth in TRUE.items():
+        assert identified[name].value == pytest.approx(truth, rel=0.02)
+    assert identified["pivot_armature"].initial == 0.1
+    assert not left.exists()

@@ -1,0 +1,157 @@
+"""``state.npz``: where a running fit stands, so that another process can carry it on.
+
+An archive of plain arrays and one JSON text, replaced after every accepted step. It stays with a
+result that was cut short and goes when the fit has run its course.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sysid_ros.errors import OutputError
+from sysid_ros.results.document import iteration_entry
+from sysid_ros.results.folder import replace_file, translated_os_errors
+from sysid_ros.results.reading import ResultError, iteration_from
+from sysid_ros.results.strict_json import dumps
+from sysid_ros.sysid.fit_state import FitState
+from sysid_ros.sysid.problem import Point
+
+STATE_FILE = "state.npz"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class SavedState:
+    """A state with what it is the state of.
+
+    Attributes:
+      state: The fit's state.
+      inputs: A digest of every input of the fit by name; see :mod:`sysid_ros.resume`.
+    """
+
+    state: FitState
+    inputs: Mapping[str, str]
+
+
+def write_state(folder: Path, state: FitState, inputs: Mapping[str, str]) -> None:
+    """Replace the state in ``folder``, atomically.
+
+    Args:
+      folder: An existing folder.
+      state: Where the fit stands.
+      inputs: Digests of what is fitted, to recognise it by.
+
+    Raises:
+      OutputError: It cannot be written; the former state is then still whole.
+    """
+    document = {
+        "format": FORMAT,
+        "inputs": inputs,
+        "damping": state.damping,
+        "iteration": state.iteration,
+        "approaching": state.approaching,
+        "rounds": state.rounds,
+        "noise": state.noise,
+        "elapsed": state.elapsed,
+        "names": state.trace[-1].names if state.trace else (),
+        "steps": [iteration_entry(step) for step in state.trace],
+    }
+    starts = state.point.starts
+    archive = io.BytesIO()
+    np.savez(
+        archive,
+        document=np.array(dumps(document, indent=None)),
+        theta=state.point.theta,
+        starts=np.concatenate([*starts, np.zeros(0)]),
+        start_sizes=np.array([start.size for start in starts], dtype=np.int64),
+    )
+    with translated_os_errors(folder):
+        replace_file(folder / STATE_FILE, archive.getvalue())
+
+
+def read_state(folder: Path) -> SavedState:
+    """Read what :func:`write_state` wrote.
+
+    Raises:
+      ResultError: There is none, or it is damaged or of another version.
+    """
+    path = folder / STATE_FILE
+    if not path.is_file():
+        raise ResultError(
+            f"{folder} holds no {STATE_FILE}: its fit had no accepted step yet, or it ended by "
+            "itself and has nothing left to do"
+        )
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            document = json.loads(str(archive["document"]))
+            if document["format"] != FORMAT:
+                raise ResultError(f"{path} has format {document['format']}, not {FORMAT}")
+            ends = np.cumsum(archive["start_sizes"])[:-1]
+            sizes = archive["start_sizes"].size
+            starts = tuple(np.split(archive["starts"], ends)) if sizes else ()
+            return SavedState(
+                _state(document, Point(archive["theta"], starts)), dict(document["inputs"])
+            )
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        raise ResultError(f"cannot read {path}: {error}") from error
+
+
+def _state(document: Mapping[str, Any], point: Point) -> FitState:
+    names = tuple(document["names"])
+    return FitState(
+        point=point,
+        damping=document["damping"],
+        iteration=document["iteration"],
+        approaching=document["approaching"],
+        rounds=document["rounds"],
+        noise=document["noise"],
+        trace=tuple(iteration_from(step, names) for step in document["steps"]),
+        elapsed=document["elapsed"],
+    )
+
+
+def folders_with_state(output_dir: Path) -> list[Path]:
+    """Result folders and interrupted work folders that hold a state, the latest first."""
+    files = [path for path in output_dir.expanduser().glob("*/" + STATE_FILE) if path.is_file()]
+    return [path.parent for path in sorted(files, key=lambda p: p.stat().st_mtime, reverse=True)]
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[bool]:
+    """Hold ``folder`` against other processes that ask in the same way.
+
+    The claim is a lock of the operating system: it ends with its process, however that ends.
+
+    Args:
+      folder: An existing folder.
+
+    Yields:
+      Whether it was free.
+
+    Raises:
+      OutputError: The folder cannot be opened.
+    """
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise OutputError(f"cannot open {folder}: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,91 @@
+"""The work folder of one run of the pipeline: its best so far and its state, while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+from sysid_ros.errors import OutputError, SysidError
+from sysid_ros.results.checkpoint import seed_checkpoint, write_checkpoint
+from sysid_ros.results.folder import discard, open_work_folder
+from sysid_ros.results.state_file import STATE_FILE, claimed, write_state
+from sysid_ros.resume import Resume, find_state
+from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_state import FitState
+
+
+class RunFolder:
+    """Keeps what an interrupted run needs, and leaves nothing behind where that is nothing.
+
+    Args:
+      output_dir: Holds the result folders.
+      title: Names the result.
+      given: An open work folder of the caller's, who then keeps the checkpoint himself.
+    """
+
+    def __init__(self, output_dir: Path, title: str, given: Path | None) -> None:
+        self._output = output_dir
+        self._given = given
+        self.path = given or open_work_folder(output_dir, title)
+        self._inputs: Mapping[str, str] = {}
+        self._continued: Path | None = None
+        self._held = ExitStack()
+
+    def __enter__(self) -> RunFolder:
+        self._held.enter_context(claimed(self.path))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._held.close()
+        mistaken = isinstance(error, SysidError) and not isinstance(error, OutputError)
+        unwanted = mistaken or isinstance(error, KeyboardInterrupt)
+        if self._given is None and (unwanted or not (self.path / STATE_FILE).exists()):
+            discard(self.path)  # harmless once the result is published
+
+    def begin(self, inputs: Mapping[str, str], resume: Resume | None) -> FitState | None:
+        """Name what is about to be fitted.
+
+        Args:
+          inputs: What :func:`sysid_ros.resume.inputs_of` gives.
+          resume: Which fit to carry on with, if any.
+
+        Returns:
+          Where that fit stood.
+
+        Raises:
+          SysidError: There is no such fit; see :func:`sysid_ros.resume.find_state`.
+        """
+        self._inputs = inputs
+        if resume is None:
+            return None
+        found = find_state(resume, self._output, inputs, self._held)
+        self._continued = found.folder
+        seed_checkpoint(self.path, found.saved.state.trace[:-1])
+        return found.saved.state
+
+    def recording(
+        self, listener: Callable[[Iteration], None] | None
+    ) -> Callable[[Iteration], None]:
+        """A listener that keeps the best parameters on disk and passes every step on."""
+
+        def record(step: Iteration) -> None:
+            if self._given is None:
+                write_checkpoint(self.path, step)
+            if listener is not None:
+                listener(step)
+
+        return record
+
+    def save(self, state: FitState) -> None:
+        """Keep a state; from then on an unfinished folder that it came from is superfluous."""
+        write_state(self.path, state, self._inputs)
+        if self._continued is not None:
+            discard(self._continued)
+            self._continued = None
