@@ -10,7 +10,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from sysid_ros.excitation import Playback, design_multisine
-from sysid_ros.nodes.bag_folder import BagFolder, BagTopic
 from sysid_ros.nodes.demo import demo_folder
 from sysid_ros.nodes.message_definitions import definition
 from sysid_ros.nodes.simulated_robot import (
@@ -19,6 +18,7 @@ from sysid_ros.nodes.simulated_robot import (
     build_true_model,
     read_true_parameters,
 )
+from sysid_ros.recording.bag_folder import BagFolder, BagTopic
 
 START_NS = 1_800_000_000 * 10**9
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from rclpy.clock import Clock
+from rclpy.clock import Clock, JumpThreshold, TimeJump
 from rclpy.clock_type import ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
 
 
@@ -18,6 +19,63 @@ def uses_simulated_time(node: Node) -> bool:
 def steady_clock() -> Clock:
     """For timers that go on whatever happens to the system's or the simulation's time."""
     return Clock(clock_type=ClockType.STEADY_TIME)
+
+
+_JUMP = 0.1  # s by which the system's clock must be set for it to be called a jump
+_SIMULATED_JUMP = 1.0  # s; a simulation's clock goes forward in steps
+
+
+class ClockWatch:
+    """Notices when the clock that dates messages has not begun yet, or jumps."""
+
+    def __init__(self, node: Node) -> None:
+        """Watch a node's clock.
+
+        Args:
+          node: Its parameter ``use_sim_time`` says which clock that is.
+        """
+        self._clock = node.get_clock()
+        self._simulated = uses_simulated_time(node)
+        self._offset = self._system_offset()
+        self._begun = False
+        self._jump: float | None = None  # s, of the simulation's clock since the last look
+        self.jumps = 0
+        self._handle = self._clock.create_jump_callback(
+            JumpThreshold(
+                min_forward=Duration(seconds=_SIMULATED_JUMP),
+                min_backward=Duration(nanoseconds=-1),
+                on_clock_change=False,
+            ),
+            post_callback=self._on_jump,
+        )
+
+    @property
+    def waiting(self) -> bool:
+        """Whether time is to come from ``/clock`` and nothing has come from there yet."""
+        return self._simulated and self._clock.now().nanoseconds == 0
+
+    def look(self) -> str:
+        """Say whether the clock jumped since the last look, empty if it did not."""
+        jump, self._jump = self._jump, None
+        if not self._simulated:
+            before, self._offset = self._offset, self._system_offset()
+            moved = self._offset - before
+            jump = moved if abs(moved) > _JUMP else None
+        if jump is None:
+            return ""
+        self.jumps += 1
+        direction = "forward" if jump > 0.0 else "back"
+        return f"the clock jumped {direction} by {abs(jump):.3g} s; recording goes on"
+
+    def _on_jump(self, jump: TimeJump) -> None:
+        if not self._begun:  # from zero to the simulation's first time
+            self._begun = True
+            return
+        self._jump = 1e-9 * float(jump.delta.nanoseconds)
+
+    @staticmethod
+    def _system_offset() -> float:
+        return time.time() - time.monotonic()
 
 
 def motion_clock(node: Node) -> tuple[Clock, Callable[[], float]]:

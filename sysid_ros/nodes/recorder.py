@@ -1,7 +1,7 @@
 """Lifecycle node ``recorder``: writes what an experiment needs to a rosbag2 MCAP.
 
 Active means subscribed and watching; ``~/start`` writes. It runs in a process of its own with
-one thread and takes messages as raw bytes, which is what keeps up with 1 kHz in Python.
+one thread and takes messages as raw bytes, which is what keeps up with kilohertz in Python.
 """
 
 from __future__ import annotations
@@ -18,18 +18,22 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.timer import Timer
 
-from sysid_ros.errors import ExperimentError, OutputError, SysidError
+from sysid_ros.errors import OutputError, SysidError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.experiment.schema import Experiment
-from sysid_ros.nodes import parameters
-from sysid_ros.nodes.bag_session import BagSession, BagSettings
-from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
+from sysid_ros.nodes import parameters, recorder_settings
+from sysid_ros.nodes.bag_session import BagContents, BagSession
+from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
 from sysid_ros.nodes.process import run_node
+from sysid_ros.nodes.qos_overrides import read_qos_overrides
+from sysid_ros.nodes.recorder_services import RecorderServices
 from sysid_ros.nodes.recording_diagnostics import recorder_status, topic_status
+from sysid_ros.nodes.snapshot_buffer import SnapshotBuffer
+from sysid_ros.nodes.topic_selection import TopicSelection, is_pattern
 from sysid_ros.nodes.topic_statistics import TopicStatistics, header_stamp
-from sysid_ros.nodes.topic_watch import TopicWatch, WatchedTopic
-from sysid_ros_interfaces.srv import IsPaused, Pause, Resume, Start, Stop
+from sysid_ros.nodes.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
 
+_POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
 _WATCH_PERIOD = 0.2  # s between looks at the graph
 _FLUSH_PERIOD = 0.5  # s; a crash costs at most this much
 _DIAGNOSTICS_PERIOD = 1.0  # s
@@ -60,72 +64,42 @@ class Recorder(LifecycleNode):
 
     def __init__(self, **node_options: Any) -> None:
         super().__init__("recorder", **node_options)
-        self._session = BagSession(self._declare())
+        self._settings = recorder_settings.declare(self)
+        self._session = BagSession(self._settings.bag, self._snapshot_buffer())
         self._experiment: Experiment | None = None
-        self._watch = self._make_watch(())
+        self._watch = self._make_watch(None)
+        self._clock_watch = ClockWatch(self)
         self._timers_while_active: list[Timer] = []
         self._statistics: dict[str, TopicStatistics] = {}
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        self.create_service(Start, "~/start", self._on_start)
-        self.create_service(Stop, "~/stop", self._on_stop)
-        self.create_service(Pause, "~/pause", self._on_pause)
-        self.create_service(Resume, "~/resume", self._on_resume)
-        self.create_service(IsPaused, "~/is_paused", self._on_is_paused)
+        self._recorder_services = RecorderServices(self, self._session, self)
 
-    def _declare(self) -> BagSettings:
-        text, flag = parameters.text, parameters.flag
-        text(self, "experiment", "", "experiment file whose topics are recorded")
-        parameters.texts(self, "topics", "further topics to record")
-        self._depth = parameters.integer(
-            self, "queue_depth", 2000, "messages per topic that may wait to be written"
-        )
-        self._max_gap_ns = round(
-            1e9 * parameters.number(self, "max_gap", 0.1, "seconds; longer intervals are gaps")
-        )
-        self._record_on_activate = flag(
-            self, "record_on_activate", False, "whether activation starts a bag"
-        )
-        self.autostart = flag(
-            self, "autostart", True, "whether the node configures and activates itself"
-        )
-        return BagSettings(
-            Path(text(self, "output_dir", "bags", "folder for the bags")).expanduser(),
-            text(self, "prefix", "rosbag2", "how names of bags begin"),
-            parameters.choice(
-                self, "compression", ("none", "zstd", "lz4"), "compression of the bag's chunks"
-            ),
-        )
-
-    def _make_watch(self, names: Sequence[str]) -> TopicWatch:
-        return TopicWatch(
-            self,
-            names,
-            depth=self._depth,
-            on_topic=self._on_topic,
-            on_message=self._on_message,
-            on_lost=self._on_lost,
-        )
+    @property
+    def autostart(self) -> bool:
+        """Whether the node is to configure and activate itself."""
+        return self._settings.autostart
 
     @_reported
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the experiment and learn which topics to watch."""
-        names = self._wanted_topics()
-        self._watch = self._make_watch(names)
-        self.get_logger().info(f"configured for {', '.join(names)}")
+        selection = self._selection()
+        self._watch = self._make_watch(selection)
+        self.get_logger().info(f"configured for {selection}")
         return TransitionCallbackReturn.SUCCESS
 
     @_reported
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Subscribe, and go on subscribing as publishers appear."""
         self._watch.refresh()
-        if self._record_on_activate:
+        if self._settings.record_on_activate and not self._session.in_snapshot_mode:
             self._start()
         clock = steady_clock()
         self._timers_while_active = [
             self.create_timer(period, callback, clock=clock)
             for period, callback in (
+                (_POLL_PERIOD, self._watch.poll),
                 (_WATCH_PERIOD, self._watch.refresh),
-                (_FLUSH_PERIOD, self._session.flush),
+                (_FLUSH_PERIOD, self._flush),
                 (_DIAGNOSTICS_PERIOD, self._publish_diagnostics),
             )
         ]
@@ -145,7 +119,7 @@ class Recorder(LifecycleNode):
     @_reported
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the experiment."""
-        self._watch = self._make_watch(())
+        self._watch = self._make_watch(None)
         self._experiment = None
         self._statistics.clear()
         return TransitionCallbackReturn.SUCCESS
@@ -156,38 +130,98 @@ class Recorder(LifecycleNode):
         self.stop_writing()
         return TransitionCallbackReturn.SUCCESS
 
+    def start_writing(self) -> None:
+        """Begin a bag.
+
+        Raises:
+          OutputError: The recorder is not active or the bag cannot be created.
+        """
+        if not self._timers_while_active:
+            raise OutputError("the recorder is not active")
+        self._start()
+
     def stop_writing(self) -> None:
         """Complete the bag if there is one, and say so."""
         if self._session.writing:
+            self._watch.poll()
             self._session.stop()
-            if self._session.error:
-                self.get_logger().error(self._session.error)
-            else:
-                self.get_logger().info(f"wrote {self._session.last_bag}")
+            self._say_how_it_ended()
 
-    def _wanted_topics(self) -> list[str]:
+    def take_snapshot(self) -> None:
+        """Write what the snapshot buffer holds.
+
+        Raises:
+          OutputError: There is nothing to write or it cannot be written.
+        """
+        self._watch.poll()
+        self._session.take_snapshot(self._contents())
+        self._say_how_it_ended()
+
+    def split(self) -> None:
+        """Go on in a new file of the same bag."""
+        self._watch.poll()
+        self._session.split()
+
+    def _snapshot_buffer(self) -> SnapshotBuffer | None:
+        settings = self._settings
+        if not settings.snapshot_mode:
+            return None
+        return SnapshotBuffer(settings.snapshot_size, settings.snapshot_duration)
+
+    def _make_watch(self, selection: TopicSelection | None) -> TopicWatch:
+        path = str(self.get_parameter("qos_overrides").value or "")
+        return TopicWatch(
+            self,
+            selection,
+            WatchCallbacks(
+                found=self._on_topic,
+                gone=self._session.forget_topic,
+                message=self._on_message,
+                lost=self._on_lost,
+            ),
+            depth=self._settings.queue_depth,
+            overrides=read_qos_overrides(Path(path).expanduser()) if path else None,
+        )
+
+    def _selection(self) -> TopicSelection:
         path = str(self.get_parameter("experiment").value or "")
         listed = parameters.current_texts(self, "topics")
-        names = [self.resolve_topic_name(name) for name in listed]
+        names = [self._absolute(name) for name in listed]
         if path:
             self._experiment = load_experiment(Path(path).expanduser())
             names += [signal.topic for signal in self._experiment.signals]
             if self._experiment.model_topic:
                 names.append(self._experiment.model_topic)
-        if not names:
-            raise ExperimentError("nothing to record: give the parameter experiment or topics")
-        return list(dict.fromkeys(names))
+        return TopicSelection(
+            names,
+            regex=str(self.get_parameter("regex").value or ""),
+            exclude=parameters.current_texts(self, "exclude"),
+        )
+
+    def _absolute(self, name: str) -> str:
+        if not is_pattern(name):
+            return str(self.resolve_topic_name(name))
+        return name if name.startswith("/") else f"{self.get_namespace().rstrip('/')}/{name}"
 
     def _start(self) -> None:
-        attached = {"experiment.yaml": self._experiment.text.encode()} if self._experiment else {}
-        self._session.start(attached)
+        self._watch.poll()  # what came before is not part of the bag
+        self._watch.renew()
+        self._session.start(self._contents())
         self._statistics.clear()
         self.get_logger().info(f"writing {self._session.last_bag}")
+
+    def _contents(self) -> BagContents:
+        if self._experiment is None:
+            return BagContents()
+        text = self._experiment.text.encode()
+        return BagContents({"experiment.yaml": ("application/yaml", text)})
 
     def _on_topic(self, topic: WatchedTopic) -> None:
         self._session.add_topic(topic.bag_topic, latched=topic.latched)
 
     def _on_message(self, topic: WatchedTopic, data: bytes, info: Any) -> None:
+        if self._clock_watch.waiting:
+            return
         name = topic.bag_topic.name
         log_ns, publish_ns = self._times(info)
         stamp = header_stamp(data) if topic.has_header else None
@@ -197,7 +231,7 @@ class Recorder(LifecycleNode):
         was_writing = self._session.writing
         self._session.write(name, data, log_ns, publish_ns, sequence or 0)
         if was_writing and not self._session.writing:
-            self.get_logger().error(f"recording ended: {self._session.error}")
+            self._say_how_it_ended()
 
     def _times(self, info: Any) -> tuple[int, int]:
         """When a message was received and published; one clock for both in simulated time."""
@@ -212,60 +246,38 @@ class Recorder(LifecycleNode):
 
     def _count(self, name: str) -> TopicStatistics:
         if name not in self._statistics:
-            self._statistics[name] = TopicStatistics(self._max_gap_ns)
+            self._statistics[name] = TopicStatistics(self._settings.max_gap_ns)
         return self._statistics[name]
 
+    def _flush(self) -> None:
+        was_writing, warning = self._session.writing, self._session.warning
+        self._session.flush()
+        if was_writing and not self._session.writing:
+            self._say_how_it_ended()
+        elif self._session.warning != warning:
+            self.get_logger().warning(self._session.warning)
+
+    def _say_how_it_ended(self) -> None:
+        session, logger = self._session, self.get_logger()
+        if session.error:
+            logger.error(f"{session.last_bag} ended early: {session.error}")
+        else:
+            logger.info(session.limit or f"wrote {session.last_bag}")
+
     def _publish_diagnostics(self) -> None:
-        name, session = self.get_name(), self._session
+        if jump := self._clock_watch.look():
+            self.get_logger().warning(jump)
+        name = self.get_name()
         message = DiagnosticArray()
         message.header.stamp = self.get_clock().now().to_msg()
         message.status = [
-            recorder_status(
-                name, session.state, session.last_bag, session.message_count, session.error
-            ),
+            recorder_status(name, self._session, self._clock_watch),
             *(
                 topic_status(name, topic, self._statistics.get(topic), problem)
                 for topic, problem in self._watch.health().items()
             ),
         ]
         self._diagnostics.publish(message)
-
-    def _on_start(self, request: Start.Request, response: Start.Response) -> Start.Response:
-        try:
-            if not self._timers_while_active:
-                raise OutputError("the recorder is not active")
-            if self._session.writing:
-                raise OutputError(f"already writing {self._session.last_bag}")
-            self._start()
-        except OutputError as error:
-            response.message = str(error)
-            return response
-        response.success, response.bag_path = True, self._session.last_bag
-        return response
-
-    def _on_stop(self, request: Stop.Request, response: Stop.Response) -> Stop.Response:
-        if not self._session.writing and not self._session.error:
-            response.message = "nothing is being written"
-        else:
-            self.stop_writing()
-            response.message = self._session.error
-        response.success = not response.message
-        response.bag_path = self._session.last_bag
-        return response
-
-    def _on_pause(self, request: Pause.Request, response: Pause.Response) -> Pause.Response:
-        self._session.paused = self._session.writing
-        return response
-
-    def _on_resume(self, request: Resume.Request, response: Resume.Response) -> Resume.Response:
-        self._session.paused = False
-        return response
-
-    def _on_is_paused(
-        self, request: IsPaused.Request, response: IsPaused.Response
-    ) -> IsPaused.Response:
-        response.paused = self._session.paused
-        return response
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
+from sysid_ros.nodes.bag_session import BagSession
+from sysid_ros.nodes.clocks import ClockWatch
 from sysid_ros.nodes.topic_statistics import TopicStatistics
 
 
@@ -45,18 +47,29 @@ def topic_status(
     return _status(level, f"{node}: {topic}", message, values)
 
 
-def recorder_status(node: str, state: str, bag: str, written: int, error: str) -> DiagnosticStatus:
+def recorder_status(node: str, session: BagSession, clock: ClockWatch) -> DiagnosticStatus:
     """The health of the recorder itself.
 
     Args:
       node: Its name.
-      state: ``watching``, ``recording`` or ``paused``.
-      bag: The bag being written or last written, empty if none.
-      written: Messages in that bag.
-      error: Why the last recording ended early, empty if it did not.
+      session: What it writes.
+      clock: What dates it.
     """
-    level = DiagnosticStatus.ERROR if error else DiagnosticStatus.OK
-    return _status(level, f"{node}: {node}", error or state, {"bag": bag, "messages": written})
+    level, message = DiagnosticStatus.OK, session.limit or session.state
+    if session.error:
+        level, message = DiagnosticStatus.ERROR, session.error
+    elif clock.waiting:
+        level, message = DiagnosticStatus.WARN, "waiting for the topic /clock"
+    elif session.warning:
+        level, message = DiagnosticStatus.WARN, session.warning
+    values = {
+        "state": session.state,
+        "bag": session.last_bag,
+        "messages": session.message_count,
+        "size (MB)": f"{1e-6 * session.size:.3f}",
+        "clock jumps": clock.jumps,
+    }
+    return _status(level, f"{node}: {node}", message, values)
 
 
 def _status(level: bytes, name: str, message: str, values: dict[str, object]) -> DiagnosticStatus:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
@@ -13,8 +14,10 @@ from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from sysid_ros.errors import BagError
-from sysid_ros.nodes.bag_folder import BagTopic, QosProfile
 from sysid_ros.nodes.message_definitions import definition, has_header, message_class
+from sysid_ros.nodes.qos_overrides import QosOverride
+from sysid_ros.nodes.topic_selection import TopicSelection
+from sysid_ros.recording.bag_folder import BagTopic, QosProfile
 
 # Longer than any duration a publisher means: DDS's infinity.
 _INFINITE_NS = (1 << 63) - 1
@@ -33,6 +36,35 @@ class WatchedTopic:
 MessageCallback = Callable[[WatchedTopic, bytes, Any], None]
 
 
+@dataclass(frozen=True)
+class WatchCallbacks:
+    """Who is told what.
+
+    Attributes:
+      found: Called when a topic is found, before its first message.
+      gone: Called with the name of a topic that is looked for anew.
+      message: Called with the topic, the serialized message, and rclpy's message info, a
+        dictionary.
+      lost: Called when the middleware reports that messages of a topic were lost.
+    """
+
+    found: Callable[[WatchedTopic], None]
+    gone: Callable[[str], None]
+    message: MessageCallback
+    lost: Callable[[str, int], None]
+
+
+class _PolledGroup(ReentrantCallbackGroup):
+    """Keeps an executor from waking up for every message: :meth:`TopicWatch.poll` takes them.
+
+    rclpy's executors build a wait set and a task per message, several times the work of taking
+    and writing it.
+    """
+
+    def can_execute(self, entity: Any) -> Any:
+        return not isinstance(entity, Subscription)
+
+
 class TopicWatch:
     """Looks for publishers of the wanted topics and subscribes as they allow.
 
@@ -43,31 +75,29 @@ class TopicWatch:
     def __init__(
         self,
         node: Node,
-        names: Iterable[str],
+        selection: TopicSelection | None,
+        callbacks: WatchCallbacks,
         *,
         depth: int,
-        on_topic: Callable[[WatchedTopic], None],
-        on_message: MessageCallback,
-        on_lost: Callable[[str, int], None],
+        overrides: Mapping[str, QosOverride] | None = None,
     ) -> None:
         """Prepare the watch; :meth:`refresh` starts it.
 
         Args:
           node: Owns the subscriptions.
-          names: Topics, absolute.
+          selection: The wanted topics; ``None`` for none.
+          callbacks: Who is told what.
           depth: Messages that a subscription may hold.
-          on_topic: Called when a topic is found, before its first message.
-          on_message: Called with the topic, the serialized message, and rclpy's message info,
-            a dictionary.
-          on_lost: Called when the middleware reports that messages of a topic were lost.
+          overrides: Quality of service by topic that takes precedence over the publishers'.
         """
         self._node = node
-        self._names = tuple(dict.fromkeys(names))
+        self._selection = selection
+        self._callbacks = callbacks
         self._depth = depth
-        self._on_topic = on_topic
-        self._on_message = on_message
-        self._on_lost = on_lost
+        self._overrides = dict(overrides or {})
+        self._group = _PolledGroup()
         self._subscriptions: dict[str, Subscription[Any]] = {}
+        self._names: tuple[str, ...] = selection.names if selection else ()
         self.topics: dict[str, WatchedTopic] = {}
         self.problems: dict[str, str] = {}
 
@@ -77,16 +107,44 @@ class TopicWatch:
 
     def refresh(self) -> None:
         """Look at the graph and adapt the subscriptions to it."""
+        if self._selection is None:
+            return
+        if self._selection.has_patterns:
+            present = [name for name, _ in self._node.get_topic_names_and_types()]
+            self._names = self._selection.matching([*present, *self.topics])
         for name in self._names:
             publishers = self._node.get_publishers_info_by_topic(name)
             if not publishers:
-                if name not in self._subscriptions:
-                    self.problems[name] = "no publisher"
+                gone = "its publisher is gone" if name in self._subscriptions else "no publisher"
+                self.problems[name] = gone
                 continue
             try:
                 self._adapt(name, publishers)
             except BagError as error:
                 self.problems[name] = str(error)
+
+    def renew(self) -> None:
+        """Give up topics that are no longer published as they were found, and look anew."""
+        for name, topic in list(self.topics.items()):
+            published = self._node.get_publishers_info_by_topic(name)
+            types = {publisher.topic_type for publisher in published}
+            if types and topic.bag_topic.msgtype not in types:
+                self._node.destroy_subscription(self._subscriptions.pop(name))
+                del self.topics[name]
+                self._callbacks.gone(name)
+        self.refresh()
+
+    def poll(self) -> None:
+        """Take all messages that have arrived."""
+        for name, subscription in list(self._subscriptions.items()):
+            topic, taken = self.topics[name], self._callbacks.message
+            take, kind = subscription.handle.take_message, subscription.msg_type
+            with subscription.handle:
+                for _ in range(self._depth):  # one flooded topic must not starve the others
+                    message: Any = take(kind, True)
+                    if message is None:
+                        break
+                    taken(topic, *message)
 
     def close(self) -> None:
         """End all subscriptions."""
@@ -107,40 +165,41 @@ class TopicWatch:
         if known and (known.reliable, known.latched) == (found.reliable, found.latched):
             return
         if known:  # a publisher has come that offers less
+            self.poll()
             self._node.destroy_subscription(self._subscriptions.pop(name))
         self.topics[name] = found
         if not known:
-            self._on_topic(found)
+            self._callbacks.found(found)
         self._subscriptions[name] = self._subscribe(found)
 
     def _subscribe(self, topic: WatchedTopic) -> Subscription[Any]:
         name = topic.bag_topic.name
-        reliability = (
-            ReliabilityPolicy.RELIABLE if topic.reliable else ReliabilityPolicy.BEST_EFFORT
-        )
-        durability = (
-            DurabilityPolicy.TRANSIENT_LOCAL if topic.latched else DurabilityPolicy.VOLATILE
-        )
-        profile = QoSProfile(
-            history=HistoryPolicy.KEEP_LAST,
-            depth=self._depth,
-            reliability=reliability,
-            durability=durability,
-        )
-
-        def received(message: bytes, info: Any) -> None:
-            self._on_message(topic, message, info)
-
         return self._node.create_subscription(
             message_class(topic.bag_topic.msgtype),
             name,
-            received,
-            profile,
+            _taken_by_poll,
+            _profile(topic, self._depth, self._overrides.get(name, QosOverride())),
+            callback_group=self._group,
             raw=True,
             event_callbacks=SubscriptionEventCallbacks(
-                message_lost=lambda event: self._on_lost(name, event.total_count_change)
+                message_lost=lambda event: self._callbacks.lost(name, event.total_count_change)
             ),
         )
+
+
+def _taken_by_poll(message: Any) -> None:
+    """What rclpy would call if its executor took the messages."""
+
+
+def _profile(topic: WatchedTopic, depth: int, override: QosOverride) -> QoSProfile:
+    reliability = "reliable" if topic.reliable else "best_effort"
+    durability = "transient_local" if topic.latched else "volatile"
+    return QoSProfile(
+        history=HistoryPolicy[(override.history or "keep_last").upper()],
+        depth=override.depth or depth,
+        reliability=ReliabilityPolicy[(override.reliability or reliability).upper()],
+        durability=DurabilityPolicy[(override.durability or durability).upper()],
+    )
 
 
 def _describe(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -11,9 +10,14 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.serialization import deserialize_message
+from recorder_process import (
+    BEST_EFFORT,
+    joint_state,
+    listening,
+    publish,
+    recorded,
+    start_recorder,
+)
 from ros_client import LATCHED, RosClient
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -22,40 +26,6 @@ from std_msgs.msg import Float64MultiArray, String
 from sysid_ros.nodes.child_processes import ChildProcesses
 from sysid_ros.recording.bag import open_recording
 from sysid_ros_interfaces.srv import IsPaused, Pause, Resume, Start, Stop
-
-BEST_EFFORT = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
-
-
-def start_recorder(
-    nodes: ChildProcesses, output: Path, *topics: str, **parameters: str
-) -> subprocess.Popen[bytes]:
-    given = {"output_dir": str(output), "topics": f"[{', '.join(topics)}]", **parameters}
-    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
-    return nodes.start("recorder", ["sysid_ros.nodes.recorder", "--ros-args", *values])
-
-
-def joint_state(number: int) -> JointState:
-    message = JointState(name=["elbow"], position=[0.1 * number])
-    message.header.stamp.sec, message.header.stamp.nanosec = 100, number * 1_000_000
-    return message
-
-
-def listening(publisher: Publisher, count: int = 1) -> bool:
-    return publisher.get_subscription_count() >= count
-
-
-def publish(publisher: Publisher, numbers: range) -> list[JointState]:
-    messages = [joint_state(number) for number in numbers]
-    for message in messages:
-        publisher.publish(message)
-        time.sleep(0.002)
-    return messages
-
-
-def recorded(bag: str | Path) -> list[JointState]:
-    with open_recording(bag) as recording:
-        raw = [message.data for message in recording.messages(["/joint_states"])]
-    return [deserialize_message(data, JointState) for data in raw]
 
 
 def test_bag_holds_exactly_what_was_published_while_recording(

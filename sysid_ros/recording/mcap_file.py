@@ -10,8 +10,10 @@ import os
 import struct
 import time
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 
 import lz4.frame
@@ -41,6 +43,7 @@ _MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log ti
 _MESSAGE_HEAD = _MESSAGE.size - 9  # bytes of a message record that are not data
 _FOOTER_HEAD = struct.Struct("<BQQQ")  # what the summary's checksum covers of the footer
 _CHUNK_SIZE = 1 << 20  # bytes after which a chunk ends by itself
+_BLOCK = 1 << 22  # bytes copied at once
 
 
 def compressor(name: str) -> Callable[[bytes], bytes]:
@@ -68,25 +71,41 @@ class McapFile:
         """
         self._compression = "" if compression == "none" else compression
         self._compress = compressor(compression)
-        self._file = path.open("xb")
+        # Unbuffered, so that what a failing disk did not take is known and can be undone.
+        self._file = path.open("x+b", buffering=0)
+        self._size = 0
         self._schemas: list[Schema] = []
         self._channels: list[Channel] = []
         self._indexes: list[McapRecord] = []  # of chunks, attachments and metadata
-        self._counts: defaultdict[int, int] = defaultdict(int)
-        self._first_ns, self._last_ns = 0, 0
+        self._counts: Counter[int] = Counter()
+        self._time_range: tuple[int, int] | None = None
         self._start_chunk()
-        self._file.write(_MAGIC + _bytes([Header(profile="ros2", library=library)]))
-        self._file.flush()
+        self._append(_MAGIC + _bytes([Header(profile="ros2", library=library)]))
 
     @property
     def counts(self) -> Mapping[int, int]:
-        """Messages so far by channel."""
+        """Messages on the disk by channel."""
         return self._counts
 
     @property
+    def pending(self) -> int:
+        """Messages taken that the next flush writes."""
+        return len(self._chunk_times)
+
+    @property
     def time_range(self) -> tuple[int, int]:
-        """Earliest and latest log time in nanoseconds; zeros while there is no message."""
-        return self._first_ns, self._last_ns
+        """Earliest and latest log time on the disk in nanoseconds; zeros without a message."""
+        return self._time_range or (0, 0)
+
+    @property
+    def size(self) -> int:
+        """Bytes taken so far, before compression where they are not yet on the disk."""
+        return self._size + len(self._chunk)
+
+    @property
+    def vanished(self) -> bool:
+        """Whether the file was deleted; what is written to it can still be saved."""
+        return os.fstat(self._file.fileno()).st_nlink == 0
 
     def add_channel(
         self,
@@ -127,13 +146,8 @@ class McapFile:
         Raises:
           OSError: A full chunk could not be written.
         """
-        if not self._counts:
-            self._first_ns = log_ns
-        self._first_ns = min(self._first_ns, log_ns)
-        self._last_ns = max(self._last_ns, log_ns)
         self._chunk_times.append(log_ns)
         self._offsets[channel].append((log_ns, len(self._chunk)))
-        self._counts[channel] += 1
         length = _MESSAGE_HEAD + len(data)
         self._chunk += _MESSAGE.pack(
             Opcode.MESSAGE, length, channel, sequence & 0xFFFFFFFF, log_ns, publish_ns
@@ -149,9 +163,8 @@ class McapFile:
           OSError: It could not be written.
         """
         now = time.time_ns()
-        offset = self._file.tell()
         content = _bytes([Attachment(0, now, name, media_type, data)])
-        self._file.write(content)
+        offset = self._append(content)
         self._indexes.append(
             AttachmentIndex(offset, len(content), now, 0, len(data), name, media_type)
         )
@@ -162,36 +175,83 @@ class McapFile:
         Raises:
           OSError: They could not be written.
         """
-        offset = self._file.tell()
         content = _bytes([Metadata(name=name, metadata=dict(entries))])
-        self._file.write(content)
+        offset = self._append(content)
         self._indexes.append(MetadataIndex(offset, len(content), name))
 
     def flush(self) -> None:
         """Write everything taken so far and hand it to the operating system.
 
         Raises:
-          OSError: It could not be written.
+          OSError: It could not be written; it may be tried again.
         """
         if self._chunk:
             self._write_chunk()
             self._start_chunk()
-        self._file.flush()
 
     def close(self) -> None:
         """Write the rest and the summary, and close the file.
 
         Raises:
-          OSError: It could not be written; the file is closed, and readable up to there.
+          OSError: It could not be written; the file is still open, and may be closed again.
         """
+        self.flush()
+        end = _bytes([DataEnd(0)])
+        self._append(end + self._summary(self._size + len(end)) + _MAGIC)
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file takes nothing more."""
+        return self._file.closed
+
+    def abandon(self) -> None:
+        """Close the file as it is, readable up to the last flush."""
+        self._file.close()
+
+    def drop_pending(self) -> int:
+        """Give up what was taken since the last flush.
+
+        Returns:
+          How many messages that were.
+        """
+        dropped = self.pending
+        self._start_chunk()
+        return dropped
+
+    def move(self, path: Path) -> None:
+        """Copy what is written to a new file and go on there; the old one may be deleted.
+
+        Args:
+          path: Must not exist.
+
+        Raises:
+          OSError: The new file cannot be written; the old one goes on.
+        """
+        new = path.open("x+b", buffering=0)
         try:
-            self.flush()
-            self._file.write(_bytes([DataEnd(0)]))
-            self._file.write(self._summary(self._file.tell()) + _MAGIC)
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        finally:
-            self._file.close()
+            for offset in range(0, self._size, _BLOCK):
+                length = min(_BLOCK, self._size - offset)
+                _write(new, os.pread(self._file.fileno(), length, offset))
+        except OSError:
+            new.close()
+            raise
+        self._file.close()
+        self._file = new
+
+    def _append(self, content: bytes) -> int:
+        """Write ``content`` wholly or not at all; returns where it starts."""
+        start = self._size
+        try:
+            _write(self._file, content)
+        except OSError:
+            with suppress(OSError):  # a torn record at the end is what readers expect at worst
+                self._file.truncate(start)
+                self._file.seek(start)
+            raise
+        self._size += len(content)
+        return start
 
     def _start_chunk(self) -> None:
         self._chunk = bytearray()
@@ -202,7 +262,7 @@ class McapFile:
         content = bytes(self._chunk)
         packed = self._compress(content)
         first, last = min(self._chunk_times, default=0), max(self._chunk_times, default=0)
-        start = self._file.tell()
+        start = self._size
         record = _bytes(
             [Chunk(self._compression, packed, last, first, zlib.crc32(content), len(content))]
         )
@@ -210,7 +270,11 @@ class McapFile:
         for channel, offsets in self._offsets.items():
             positions[channel] = start + len(record) + len(index)
             index += _bytes([MessageIndex(channel, offsets)])
-        self._file.write(record + index)
+        self._append(record + index)
+        self._counts.update({channel: len(at) for channel, at in self._offsets.items()})
+        if self._chunk_times:
+            before = self._time_range or (first, last)
+            self._time_range = min(first, before[0]), max(last, before[1])
         self._indexes.append(
             ChunkIndex(
                 chunk_length=len(record),
@@ -233,8 +297,8 @@ class McapFile:
             channel_message_counts=dict(self._counts),
             chunk_count=sum(isinstance(i, ChunkIndex) for i in self._indexes),
             message_count=sum(self._counts.values()),
-            message_end_time=self._last_ns,
-            message_start_time=self._first_ns,
+            message_end_time=self.time_range[1],
+            message_start_time=self.time_range[0],
             metadata_count=sum(isinstance(i, MetadataIndex) for i in self._indexes),
             schema_count=len(self._schemas),
         )
@@ -259,6 +323,12 @@ class McapFile:
         content += offsets
         covered = content + _FOOTER_HEAD.pack(Opcode.FOOTER, 20, start, offset_start)
         return content + _bytes([Footer(start, offset_start, zlib.crc32(covered))])
+
+
+def _write(file: FileIO, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[file.write(view) :]
 
 
 def _bytes(records: Iterable[McapRecord]) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from mcap.reader import make_reader
 
-from sysid_ros.nodes.mcap_file import McapFile
+from sysid_ros.recording.mcap_file import McapFile
 from sysid_ros.recording.storage_mcap import McapStorage
 
 TEXT = "int32 data\n"

@@ -14,10 +14,10 @@ from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
 
 from sysid_ros.errors import OutputError
-from sysid_ros.nodes.bag_folder import BagFolder, BagTopic, QosProfile
-from sysid_ros.nodes.bag_session import BagSession, BagSettings
+from sysid_ros.nodes.bag_session import BagContents, BagSession, BagSettings
 from sysid_ros.nodes.message_definitions import definition
 from sysid_ros.recording.bag import open_recording
+from sysid_ros.recording.bag_folder import BagFolder, BagTopic, QosProfile
 
 STORE = get_typestore(Stores.ROS2_KILTED)
 TYPE = "std_msgs/msg/Float64MultiArray"
@@ -103,9 +103,9 @@ def full_disk(size: int) -> Iterator[None]:
 
 
 def test_full_disk_ends_the_bag_and_keeps_what_is_written(tmp_path: Path):
-    session = BagSession(BagSettings(tmp_path, "demo", "none"))
+    session = BagSession(BagSettings(tmp_path, "demo"))
     session.add_topic(topic(), latched=False)
-    session.start({})
+    session.start(BagContents())
     for number in range(100):
         session.write("/command", message(number), number, number, number)
     session.flush()
@@ -120,22 +120,22 @@ def test_full_disk_ends_the_bag_and_keeps_what_is_written(tmp_path: Path):
 
 
 def test_session_writes_latched_messages_into_every_bag(tmp_path: Path):
-    session = BagSession(BagSettings(tmp_path, "demo", "none"))
+    session = BagSession(BagSettings(tmp_path, "demo"))
     session.add_topic(topic("/description"), latched=True)
     session.add_topic(topic("/command"), latched=False)
     session.write("/description", message(1.0), 10, 5, 1)
     session.write("/command", message(2.0), 10, 5, 1)
     for _ in range(2):
-        session.start({"experiment.yaml": b"model: arm.xml"})
+        session.start(BagContents({"experiment.yaml": ("application/yaml", b"model: arm.xml")}))
         session.stop()
         with AnyReader([Path(session.last_bag)]) as reader:
             assert [c.topic for c, _, _ in reader.messages()] == ["/description"]
 
 
 def test_paused_session_writes_nothing(tmp_path: Path):
-    session = BagSession(BagSettings(tmp_path, "demo", "none"))
+    session = BagSession(BagSettings(tmp_path, "demo"))
     session.add_topic(topic(), latched=False)
-    session.start({})
+    session.start(BagContents())
     assert session.state == "recording"
     session.paused = True
     session.write("/command", message(1.0), 1, 1, 1)

@@ -1,0 +1,121 @@
+"""The recorder's services, named as rosbag2 names its recorder's."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from rclpy.node import Node
+
+from sysid_ros.errors import OutputError
+from sysid_ros.nodes.bag_session import BagSession
+from sysid_ros_interfaces.srv import (
+    IsPaused,
+    Pause,
+    Resume,
+    Snapshot,
+    SplitBagfile,
+    Start,
+    Stop,
+)
+
+
+class Recording(Protocol):
+    """What the services act on."""
+
+    def start_writing(self) -> None:
+        """Begin a bag.
+
+        Raises:
+          OutputError: The recorder is not active or the bag cannot be created.
+        """
+
+    def stop_writing(self) -> None:
+        """Complete the bag if there is one."""
+
+    def take_snapshot(self) -> None:
+        """Write what the snapshot buffer holds.
+
+        Raises:
+          OutputError: There is nothing to write or it cannot be written.
+        """
+
+    def split(self) -> None:
+        """Go on in a new file of the same bag."""
+
+
+class RecorderServices:
+    """``~/start ~/stop ~/pause ~/resume ~/is_paused ~/snapshot ~/split_bagfile``."""
+
+    def __init__(self, node: Node, session: BagSession, recording: Recording) -> None:
+        """Offer the services.
+
+        Args:
+          node: Offers them.
+          session: The bag that is written.
+          recording: What the services act on.
+        """
+        self._session = session
+        self._recording = recording
+        self._logger = node.get_logger()
+        for kind, name, answer in (
+            (Start, "~/start", self._start),
+            (Stop, "~/stop", self._stop),
+            (Pause, "~/pause", self._pause),
+            (Resume, "~/resume", self._resume),
+            (IsPaused, "~/is_paused", self._is_paused),
+            (Snapshot, "~/snapshot", self._snapshot),
+            (SplitBagfile, "~/split_bagfile", self._split),
+        ):
+            node.create_service(kind, name, answer)
+
+    def _start(self, request: Any, response: Any) -> Any:
+        try:
+            if self._session.in_snapshot_mode:
+                raise OutputError("in snapshot mode a bag is written by ~/snapshot")
+            if self._session.writing:
+                raise OutputError(f"already writing {self._session.last_bag}")
+            self._recording.start_writing()
+        except OutputError as error:
+            response.message = str(error)
+            return response
+        response.success, response.bag_path = True, self._session.last_bag
+        return response
+
+    def _stop(self, request: Any, response: Any) -> Any:
+        session = self._session
+        if session.writing:
+            self._recording.stop_writing()
+            response.message = session.error
+        else:
+            response.message = session.error or session.limit or "nothing is being written"
+        response.success = not response.message
+        response.bag_path = session.last_bag
+        return response
+
+    def _pause(self, request: Any, response: Any) -> Any:
+        self._session.paused = self._session.writing or self._session.in_snapshot_mode
+        return response
+
+    def _resume(self, request: Any, response: Any) -> Any:
+        self._session.paused = False
+        return response
+
+    def _is_paused(self, request: Any, response: Any) -> Any:
+        response.paused = self._session.paused
+        return response
+
+    def _snapshot(self, request: Any, response: Any) -> Any:
+        try:
+            self._recording.take_snapshot()
+        except OutputError as error:
+            self._logger.error(str(error))
+            return response
+        response.success = True
+        return response
+
+    def _split(self, request: Any, response: Any) -> Any:
+        if self._session.writing:
+            self._recording.split()
+        else:
+            self._logger.warning("nothing is being written that could be split")
+        return response

@@ -1,0 +1,95 @@
+"""The recorder's parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rclpy.node import Node
+
+from sysid_ros.nodes import parameters
+from sysid_ros.nodes.bag_session import BagSettings
+
+
+@dataclass(frozen=True)
+class RecorderSettings:
+    """What does not change while the node lives.
+
+    Attributes:
+      bag: Where and how bags are written.
+      queue_depth: Messages per topic that may wait to be written.
+      max_gap_ns: Longer intervals between messages count as gaps.
+      record_on_activate: Whether activation starts a bag.
+      autostart: Whether the node configures and activates itself.
+      snapshot_mode: Whether messages are kept in memory and written when asked to.
+      snapshot_size: Bytes kept at most in that mode.
+      snapshot_duration: Seconds likewise.
+    """
+
+    bag: BagSettings
+    queue_depth: int
+    max_gap_ns: int
+    record_on_activate: bool
+    autostart: bool
+    snapshot_mode: bool
+    snapshot_size: int
+    snapshot_duration: float
+
+
+def declare(node: Node) -> RecorderSettings:
+    """Declare all parameters and read those that are fixed.
+
+    ``experiment``, ``topics``, ``regex``, ``exclude`` and ``qos_overrides`` are read when the node
+    is configured, so that they may change before.
+
+    Raises:
+      ExperimentError: A value is not valid.
+    """
+    text, number = parameters.text, parameters.number
+    text(node, "experiment", "", "experiment file whose topics are recorded")
+    parameters.texts(node, "topics", "further topics to record: names, or patterns such as /arm/*")
+    text(node, "regex", "", "further topics to record: those whose whole name matches")
+    parameters.texts(node, "exclude", "names or patterns left out of what patterns match")
+    text(node, "qos_overrides", "", "YAML file of QoS by topic, as rosbag2 takes it")
+    gap = number(node, "max_gap", 0.1, "seconds; longer intervals between messages are gaps")
+    flag = parameters.flag
+    return RecorderSettings(
+        bag=_bag_settings(node),
+        queue_depth=parameters.integer(
+            node, "queue_depth", 2000, "messages per topic that may wait to be written"
+        ),
+        max_gap_ns=round(1e9 * gap),
+        record_on_activate=flag(
+            node, "record_on_activate", False, "whether activation starts a bag"
+        ),
+        autostart=flag(node, "autostart", True, "whether the node configures and activates itself"),
+        snapshot_mode=flag(
+            node, "snapshot_mode", False, "keep messages in memory and write them on ~/snapshot"
+        ),
+        snapshot_size=round(
+            1e6 * parameters.positive(node, "snapshot_size", 100.0, "MB kept in snapshot mode")
+        ),
+        snapshot_duration=parameters.positive(
+            node, "snapshot_duration", 30.0, "seconds kept in snapshot mode"
+        ),
+    )
+
+
+def _bag_settings(node: Node) -> BagSettings:
+    text, number = parameters.text, parameters.number
+    return BagSettings(
+        output_dir=Path(text(node, "output_dir", "bags", "folder for the bags")).expanduser(),
+        prefix=text(node, "prefix", "rosbag2", "how names of bags begin"),
+        compression=parameters.choice(
+            node, "compression", ("none", "zstd", "lz4"), "compression of the bag's chunks"
+        ),
+        split_size=number(node, "split_size", 0.0, "MB per file of a bag; 0: no limit"),
+        split_duration=number(node, "split_duration", 0.0, "seconds per file; 0: no limit"),
+        max_size=number(node, "max_size", 0.0, "MB at which a bag is completed; 0: no limit"),
+        max_duration=number(
+            node, "max_duration", 0.0, "seconds after which a bag is completed; 0: no limit"
+        ),
+        min_free_disk=number(
+            node, "min_free_disk", 100.0, "MB that stay free; below, the bag is completed"
+        ),
+    )

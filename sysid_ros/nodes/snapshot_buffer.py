@@ -1,0 +1,63 @@
+"""The most recent messages, bounded by size and age, for writing when something has happened."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class BufferedMessage(NamedTuple):
+    """One message as a bag keeps it."""
+
+    topic: str
+    data: bytes
+    log_ns: int
+    publish_ns: int
+    sequence: int
+
+
+class SnapshotBuffer:
+    """A ring of messages: the oldest make room for new ones."""
+
+    def __init__(self, max_bytes: int, max_seconds: float) -> None:
+        """Make an empty buffer.
+
+        Args:
+          max_bytes: Of messages kept at most.
+          max_seconds: Age of the oldest message at most.
+        """
+        self._max_bytes = max_bytes
+        self._max_seconds = max_seconds
+        self._messages: deque[tuple[float, BufferedMessage]] = deque()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    @property
+    def seconds(self) -> float:
+        """How far back the buffer reaches from its newest message."""
+        return self._messages[-1][0] - self._messages[0][0] if self._messages else 0.0
+
+    def add(self, message: BufferedMessage, now: float) -> None:
+        """Take one message.
+
+        Args:
+          message: The message.
+          now: Seconds on a clock that never jumps.
+        """
+        self._messages.append((now, message))
+        self._bytes += len(message.data)
+        while self._bytes > self._max_bytes or now - self._messages[0][0] > self._max_seconds:
+            _, oldest = self._messages.popleft()
+            self._bytes -= len(oldest.data)
+            if not self._messages:
+                break
+
+    def drain(self) -> Iterator[BufferedMessage]:
+        """Yield the messages from the oldest on and forget them."""
+        while self._messages:
+            _, message = self._messages.popleft()
+            self._bytes -= len(message.data)
+            yield message

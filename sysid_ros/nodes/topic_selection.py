@@ -1,0 +1,66 @@
+"""Which topics a recorder wants: names, shell patterns and a regular expression."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from sysid_ros.errors import ExperimentError
+
+_WILD = re.compile(r"[*?\[]")
+
+
+def is_pattern(name: str) -> bool:
+    """Whether ``name`` is a shell pattern rather than a topic."""
+    return _WILD.search(name) is not None
+
+
+class TopicSelection:
+    """Names that are wanted whether they exist or not, and patterns for those that do."""
+
+    def __init__(
+        self, topics: Iterable[str], *, regex: str = "", exclude: Sequence[str] = ()
+    ) -> None:
+        """Sort names from patterns.
+
+        Args:
+          topics: Absolute names or shell patterns such as ``/arm/*``; ``*`` matches ``/`` too.
+          regex: Further topics: those whose whole name matches; empty for none.
+          exclude: Names or shell patterns that are left out of what patterns match.
+
+        Raises:
+          ExperimentError: ``regex`` is not a regular expression, or nothing is selected.
+        """
+        listed = list(dict.fromkeys(topics))
+        self.names = tuple(name for name in listed if not is_pattern(name))
+        self._globs = tuple(name for name in listed if is_pattern(name))
+        self._exclude = tuple(exclude)
+        try:
+            self._regex = re.compile(regex) if regex else None
+        except re.error as error:
+            raise ExperimentError(f"parameter regex, {regex!r}: {error}") from error
+        if not (self.names or self.has_patterns):
+            raise ExperimentError(
+                "nothing to record: give the parameter experiment, topics or regex"
+            )
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether topics are wanted that are not known by name."""
+        return bool(self._globs) or self._regex is not None
+
+    def matching(self, present: Iterable[str]) -> tuple[str, ...]:
+        """The wanted topics: all those named, and of ``present`` those that match a pattern."""
+        found = [name for name in present if self._matches(name)]
+        return tuple(dict.fromkeys([*self.names, *sorted(found)]))
+
+    def __str__(self) -> str:
+        expression = [f"regex {self._regex.pattern}"] if self._regex else []
+        return ", ".join([*self.names, *self._globs, *expression])
+
+    def _matches(self, name: str) -> bool:
+        wanted = any(fnmatchcase(name, glob) for glob in self._globs) or (
+            self._regex is not None and self._regex.fullmatch(name) is not None
+        )
+        return wanted and not any(fnmatchcase(name, pattern) for pattern in self._exclude)

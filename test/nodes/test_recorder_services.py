@@ -1,0 +1,160 @@
+"""The recorder's services and limits beyond start and stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from diagnostic_msgs.msg import DiagnosticArray
+from recorder_process import joint_state, listening, publish, recorded, start_recorder
+from ros_client import RosClient
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.recording.bag import open_recording
+from sysid_ros_interfaces.srv import Snapshot, SplitBagfile, Start, Stop
+
+
+def test_split_goes_on_in_a_new_file_of_the_same_bag(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", split_duration="1.5")
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(publisher))
+    assert client.call(Start, "/recorder/start").success
+    sent = publish(publisher, range(20))
+    client.spin(0.2)
+    client.call(SplitBagfile, "/recorder/split_bagfile")
+    sent += publish(publisher, range(20, 50))
+    client.spin(2.5)  # a split by time
+    sent += publish(publisher, range(50, 70))
+    client.spin(0.2)
+    bag = Path(client.call(Stop, "/recorder/stop").bag_path)
+    information = yaml.safe_load((bag / "metadata.yaml").read_text())
+    files = information["rosbag2_bagfile_information"]["files"]
+    assert [entry["message_count"] for entry in files] == [20, 30, 20]
+    assert [entry["path"] for entry in files] == [f"{bag.name}_{i}.mcap" for i in range(3)]
+    assert recorded(bag) == sent
+
+
+def test_snapshot_writes_the_recent_past(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
+    start_recorder(
+        nodes,
+        tmp_path / "bags",
+        "/joint_states",
+        snapshot_mode="true",
+        snapshot_duration="2.0",
+    )
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(publisher))
+    refused = client.call(Start, "/recorder/start")
+    assert not refused.success
+    assert "snapshot" in refused.message
+    publish(publisher, range(10))  # will be too old
+    client.spin(2.5)
+    sent = publish(publisher, range(10, 60))
+    client.spin(0.2)
+    assert not (tmp_path / "bags").exists()
+    assert client.call(Snapshot, "/recorder/snapshot").success
+    (bag,) = (tmp_path / "bags").iterdir()
+    assert (bag / "metadata.yaml").is_file()
+    assert recorded(bag) == sent
+    assert not client.call(Snapshot, "/recorder/snapshot").success  # it is empty now
+
+
+def test_snapshot_outside_its_mode_fails(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states")
+    assert not client.call(Snapshot, "/recorder/snapshot").success
+
+
+def test_patterns_find_topics_that_appear_late(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    overrides = tmp_path / "qos.yaml"
+    overrides.write_text("/arm/text: {reliability: best_effort, depth: 7}\n")
+    start_recorder(
+        nodes,
+        tmp_path / "bags",
+        "'/arm/*'",
+        regex="'.*/late'",
+        exclude="[/arm/secret]",
+        qos_overrides=str(overrides),
+        record_on_activate="true",
+    )
+    publishers = [
+        client.node.create_publisher(String, name, 10)
+        for name in ("/arm/text", "/arm/secret", "/other")
+    ]
+    client.wait_until(lambda: listening(publishers[0]))
+    late = client.node.create_publisher(String, "/leg/late", 10)
+    client.wait_until(lambda: listening(late))
+    for publisher in (*publishers, late):
+        publisher.publish(String(data="hello"))
+    (endpoint,) = client.node.get_subscriptions_info_by_topic("/arm/text")
+    assert endpoint.qos_profile.reliability.name == "BEST_EFFORT"
+    client.spin(0.5)
+    with open_recording(client.call(Stop, "/recorder/stop").bag_path) as recording:
+        assert [m.topic for m in recording.messages()] == ["/arm/text", "/leg/late"]
+
+
+def test_bag_is_completed_at_its_longest_duration(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", max_duration="1.0")
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(publisher))
+    bag = Path(client.call(Start, "/recorder/start").bag_path)
+    sent = publish(publisher, range(10))
+    client.wait_until((bag / "metadata.yaml").is_file)
+    stopped = client.call(Stop, "/recorder/stop")
+    assert not stopped.success
+    assert "reached its limit" in stopped.message
+    assert recorded(bag) == sent
+
+
+def test_disk_with_too_little_room_is_refused(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", min_free_disk="1e9")
+    refused = client.call(Start, "/recorder/start")
+    assert not refused.success
+    assert "min_free_disk is 1e+09 MB" in refused.message
+
+
+def test_recording_waits_for_simulated_time_and_survives_its_jump(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(
+        nodes,
+        tmp_path / "bags",
+        "/joint_states",
+        use_sim_time="true",
+        record_on_activate="true",
+    )
+    clock = client.node.create_publisher(Clock, "/clock", 10)
+    publisher = client.node.create_publisher(JointState, "/joint_states", 10)
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+
+    def own_values() -> dict[str, str]:
+        if not diagnostics:
+            return {}
+        status = diagnostics[-1].status[0]
+        return {"message": status.message, **{v.key: v.value for v in status.values}}
+
+    client.wait_until(lambda: own_values().get("message") == "waiting for the topic /clock")
+    client.wait_until(lambda: listening(publisher) and listening(clock))
+    publisher.publish(joint_state(0))  # there is no time to date it with
+    client.spin(0.3)
+    for second in (50, 10):
+        message = Clock()
+        message.clock.sec = second
+        clock.publish(message)
+        client.spin(0.3)
+        publisher.publish(joint_state(second))
+        client.spin(0.3)
+    client.wait_until(lambda: own_values().get("clock jumps") == "1")
+    with open_recording(client.call(Stop, "/recorder/stop").bag_path) as recording:
+        times = [m.log_ns for m in recording.messages(["/joint_states"])]
+    assert times == [50 * 10**9, 10 * 10**9]

@@ -1,0 +1,32 @@
+"""The ring keeps the newest messages within its bounds."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sysid_ros.nodes.snapshot_buffer import BufferedMessage, SnapshotBuffer
+
+
+def message(number: int, size: int = 10) -> BufferedMessage:
+    return BufferedMessage("/topic", bytes(size), number, number, number)
+
+
+def test_age_is_bounded():
+    buffer = SnapshotBuffer(10**6, max_seconds=2.0)
+    for number in range(100):
+        buffer.add(message(number), 0.1 * number)
+    assert [m.sequence for m in buffer.drain()] == list(range(79, 100))
+    assert len(buffer) == 0
+
+
+@given(st.lists(st.integers(0, 60), max_size=50), st.integers(1, 100))
+def test_size_is_bounded_and_what_is_kept_is_the_newest(sizes: list[int], limit: int):
+    buffer = SnapshotBuffer(limit, max_seconds=1e9)
+    for number, size in enumerate(sizes):
+        buffer.add(message(number, size), float(number))
+    kept = list(buffer.drain())
+    assert sum(len(m.data) for m in kept) <= limit
+    assert [m.sequence for m in kept] == list(range(len(sizes) - len(kept), len(sizes)))
+    if len(kept) < len(sizes):
+        assert sum(sizes[len(sizes) - len(kept) - 1 :]) > limit
