@@ -36,7 +36,8 @@ def save_results(
     ``params_x_0.yaml`` and ``params_x_hat.yaml`` (loaded by ``ParameterDict.load_from_disk``),
     ``result.json`` (status, message, cost, counts, and each parameter with its 95 % interval),
     ``arrays.npz`` (x, jac, grad, fun, covariance, intervals), and for every model the identified
-    ``<name>.xml`` with its files in ``assets``, which loads on its own.
+    ``<name>.xml`` with its files in ``assets``, which loads on its own and has the start of the
+    first recording as keyframe ``start``.
 
     Args:
       experiment_results_folder: Made where it does not exist.
@@ -72,7 +73,8 @@ def save_results(
     write_text(folder / "result.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
     for sequences in models_sequences:
         spec = apply_param_modifiers_spec(opt_params, sequences.spec)
-        save_model(spec, folder / f"{sequences.name}.xml")
+        start = sequences.initial_state[0]
+        save_model(spec, folder / f"{sequences.name}.xml", start_state=start)
 
 
 def _document(

@@ -54,6 +54,7 @@ def test_everything_is_written_and_loads_again(tmp_path):
     model = mujoco.MjModel.from_xml_path(str(folder / "cart.xml"))
     assert model.body("cart").mass[0] == pytest.approx(found["mass"].value[0], rel=1e-12)
     assert model.actuator("motor").gear[0] == pytest.approx(found["gear"].value[0], rel=1e-12)
+    np.testing.assert_array_equal(model.key("start").qpos, groups[0].initial_state[0][1:2])
     payload = mujoco.MjModel.from_xml_path(str(folder / "cart_payload.xml"))
     assert payload.body("payload").mass[0] == 1.0
     loaded = sysid.ParameterDict.load_from_disk(folder / "params_x_hat.yaml")
