@@ -108,6 +108,8 @@ def telling_pairs(covariance: FloatArray, open_directions: FloatArray) -> list[t
       covariance by the size of their correlation.
     """
     pairs: list[tuple[int, int]] = []
+    if len(covariance) < 2:
+        return pairs
     for direction in np.abs(open_directions):
         first, second = (int(k) for k in np.argsort(direction)[::-1][:2])
         if direction[second] > 0.1 * direction[first]:

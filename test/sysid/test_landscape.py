@@ -94,3 +94,8 @@ def test_pairs_that_the_data_leaves_open_come_first():
     covariance = np.array([[1.0, 0.9, np.nan], [0.9, 1.0, np.nan], [np.nan, np.nan, np.nan]])
     directions = np.array([[0.0, 0.6, 0.8]])
     assert telling_pairs(covariance, directions) == [(1, 2), (0, 1)]
+
+
+@pytest.mark.parametrize("p", [0, 1])
+def test_fewer_than_two_parameters_have_no_pairs(p):
+    assert telling_pairs(np.full((p, p), np.nan), np.ones((p, p))) == []
