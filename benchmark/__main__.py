@@ -3,7 +3,8 @@
 Writes ``benchmark/results/NAME.json``: ``problems: {name: {cpu_ratio, wall_ratio, memory_ratio,
 whole_fit_cpu_ratio, cost, parameter_difference, runs}}``; a ratio is the reference's figure over
 ours. ``cpu_ratio`` and ``wall_ratio`` count until a cost is reached that both reach, within 1e-6
-relative; ``whole_fit_cpu_ratio`` until each has ended, at whatever cost.
+relative; ``whole_fit_cpu_ratio`` until each has ended, at whatever cost; ``cost_excess`` is by how
+much each ended above the better of the two. ``curves`` says how a residual with its Jacobian grows.
 """
 
 from __future__ import annotations
@@ -101,8 +102,8 @@ def _compared(name: str, options: argparse.Namespace) -> dict[str, Any]:
         "wall_ratio": statistics.median(theirs[1] / ours[1] for ours, theirs in spent),
         "whole_fit_cpu_ratio": statistics.median(b["cpu_s"] / a["cpu_s"] for a, b in pairs),
         "memory_ratio": statistics.median(b["peak_mib"] / a["peak_mib"] for a, b in pairs),
-        "cost": {OURS: costs[0], REFERENCE: costs[1]},
-        "cost_excess": (costs[0] - min(costs)) / min(costs),
+        "cost": dict(zip(runs, costs, strict=True)),
+        "cost_excess": dict(zip(runs, (cost / min(costs) - 1.0 for cost in costs), strict=True)),
         "parameter_difference": float(np.max(np.abs(x - y) / np.maximum(np.abs(y), 1e-3))),
         "runs": [run for pair in pairs for run in pair],
     }
@@ -111,7 +112,14 @@ def _compared(name: str, options: argparse.Namespace) -> dict[str, Any]:
 def _spent_until_common_cost(
     ours: dict[str, Any], theirs: dict[str, Any]
 ) -> list[tuple[float, float]]:
-    """CPU and wall seconds of both until the cost that both reach."""
+    """CPU and wall seconds of both until the cost that both reach.
+
+    Raises:
+      SystemExit: The two do not minimize the same function.
+    """
+    starts = [run["reached"][0][0] for run in (ours, theirs)]
+    if not np.isclose(*starts, rtol=TOLERANCE):
+        raise SystemExit(f"the costs at the start differ: {starts}")
     common = max(run["reached"][-1][0] for run in (ours, theirs)) * (1.0 + TOLERANCE)
     return [
         next((cpu, wall) for cost, cpu, wall in run["reached"] if cost <= common)

@@ -28,7 +28,11 @@ def _arm() -> str:
 
 
 def _quadruped() -> str:
-    """A trunk on four legs with servos, standing on the floor."""
+    """A trunk on four legs with servos, standing on the floor.
+
+    The trunk's orientation is not measured: the reference subtracts quaternions as numbers, and the
+    two libraries would not minimize the same function.
+    """
     legs, servos, sensors = "", "", ""
     for leg, x, y in (("fl", 0.2, 0.1), ("fr", 0.2, -0.1), ("rl", -0.2, 0.1), ("rr", -0.2, -0.1)):
         legs += f"""<body name="{leg}_hip" pos="{x} {y} 0"><joint name="{leg}_hip" axis="1 0 0"/>
@@ -52,7 +56,7 @@ def _quadruped() -> str:
       <body name="trunk" pos="0 0 0.34"><freejoint/>
       <geom type="box" size="0.25 0.1 0.06" mass="6" contype="0" conaffinity="0"/>{legs}</body>
       </worldbody><actuator>{servos}</actuator>
-      <sensor>{sensors}<framequat name="trunk_orientation" objtype="body" objname="trunk"/></sensor>
+      <sensor>{sensors}<framepos name="trunk_position" objtype="body" objname="trunk"/></sensor>
       <keyframe><key qpos="0 0 0.34 1 0 0 0 {stand}" ctrl="{stand}"/></keyframe></mujoco>"""
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
+import numpy as np
+import numpy.typing as npt
 
 from sysid_ros.sysid.sensitivity import interpolation, rollout
 
@@ -34,6 +36,14 @@ def entry_points() -> EntryPoints:
         if b"@compiled" in text or source.name == "tables.py":
             digest.update(text)
     return _entries(digest.hexdigest())
+
+
+def compilable(array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The array as the entry points are compiled for; others would be compiled for half a minute.
+
+    numba tells arrays that may not be written from those that may.
+    """
+    return np.require(array, np.float64, ("C_CONTIGUOUS", "WRITEABLE"))
 
 
 def _entries(digest: str) -> EntryPoints:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sysid_ros.sysid.mappings import SignalType, sensor_mapping
 from sysid_ros.sysid.modifiers import SignalModifier, StartModifier
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.sensitivity.compilation import entry_points
+from sysid_ros.sysid.sensitivity.compilation import compilable, entry_points
 from sysid_ros.sysid.sensitivity.directions import ModelDirections, RolloutDirections
 from sysid_ros.sysid.sensitivity.engine import CHECK_STEPS, MAX_CHECK_ERROR, TABLE_STEP
 from sysid_ros.sysid.sensitivity.model_changes import model_derivative, unfollowed_change
@@ -174,7 +174,7 @@ def _derivatives(
         readings(model, sensors),
         directions,
         np.vstack([simulation.initial_state[1:], simulation.state.data[:, 1:]]),
-        np.ascontiguousarray(simulation.control.data),
+        compilable(simulation.control.data),
         new_buffers(tables, n),
         derivatives,
     )

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sysid_ros.sysid.columns import Column, ParameterColumns, WindowJacobian
 from sysid_ros.sysid.finite_differences import quotient
 from sysid_ros.sysid.rollout_pool import Rollout
-from sysid_ros.sysid.sensitivity.compilation import entry_points
+from sysid_ros.sysid.sensitivity.compilation import compilable, entry_points
 from sysid_ros.sysid.sensitivity.directions import ModelDirections, RolloutDirections
 from sysid_ros.sysid.sensitivity.rollout import new_buffers
 from sysid_ros.sysid.sensitivity.sensors import Readings
@@ -98,7 +98,7 @@ def _readings_derivatives(
         pass_.readings,
         directions,
         np.vstack([start, rollout.states[:, 1:]]),
-        control,
+        compilable(control),
         new_buffers(pass_.tables, n),
         out,
     )

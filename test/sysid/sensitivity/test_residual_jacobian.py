@@ -10,6 +10,8 @@ import pytest
 from sysid import sysid_problems
 
 from sysid_ros import sysid
+from sysid_ros.sysid.sensitivity.__main__ import main as compile_ahead
+from sysid_ros.sysid.sensitivity.compilation import entry_points
 
 
 def arm(**options: Any) -> tuple[sysid.ParameterDict, Any, np.ndarray]:
@@ -91,3 +93,11 @@ def test_contacts_are_left_to_finite_differences() -> None:
     )  # fmt: skip
     function = sysid.build_residual_fn(models_sequences=[sequences])
     assert function.jacobian(params.as_vector(), params) is None
+
+
+def test_what_is_compiled_ahead_is_what_fits_call() -> None:
+    compile_ahead()
+    params, function, x = arm()
+    assert function.jacobian(x, params) is not None
+    assert len(entry_points().differentiate_steps.signatures) == 1
+    assert len(entry_points().interpolate.signatures) == 1
