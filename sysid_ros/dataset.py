@@ -217,6 +217,7 @@ def _map(
             clock=experiment.clock,
             max_gap=experiment.fit.max_gap,
             enabled_when=experiment.enabled_when,
+            clock_correction=experiment.clock_correction,
             name=name,
             start=config.start,
             end=config.end,

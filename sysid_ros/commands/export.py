@@ -45,6 +45,7 @@ def _run(options: argparse.Namespace) -> int:
             clock=experiment.clock,
             max_gap=experiment.fit.max_gap,
             enabled_when=experiment.enabled_when,
+            clock_correction=experiment.clock_correction,
             name=bag.name,
         )
     for warning in mapped.warnings:

@@ -23,6 +23,15 @@ class Clock(str, Enum):
     HEADER = "header"  # header.stamp; publish time where a type has no header
     PUBLISH = "publish"
     RECEIVE = "receive"
+    SIMULATION = "simulation"  # the bag's /clock when it was published
+
+
+class ClockCorrection(str, Enum):
+    """Whether stamps are translated to the recorder's clock."""
+
+    NONE = "none"
+    OFFSET = "offset"  # one shift for each topic
+    DRIFT = "drift"  # a shift that grows with time, for clocks that run apart
 
 
 class Interpolation(str, Enum):
@@ -312,7 +321,17 @@ class Experiment:
     )
     clock: Clock = key(
         default=Clock.HEADER,
-        metadata=rule("what dates a message; `header` falls back to the publish time"),
+        metadata=rule(
+            "what dates a message; `header` falls back to the publish time, `simulation` is the "
+            "bag's /clock"
+        ),
+    )
+    clock_correction: ClockCorrection = key(
+        default=ClockCorrection.NONE,
+        metadata=rule(
+            "for topics stamped on different computers: take out the `offset` of their stamps to "
+            "the recorder's clock, or offset and `drift`"
+        ),
     )
     enabled_when: tuple[MaskConfig, ...] = key(
         default=(),

@@ -18,6 +18,7 @@ from sysid_ros.experiment.schema import Clock
 
 if TYPE_CHECKING:
     from sysid_ros.recording.columns import TopicColumns
+    from sysid_ros.recording.simulation_time import SimulationTime
 
 IntArray = npt.NDArray[np.int64]
 
@@ -45,53 +46,19 @@ class Stamps:
     unset: int
 
 
-@dataclass(frozen=True)
-class ClockRelation:
-    """How receive times relate to stamps.
-
-    Attributes:
-      median: Median of receipt minus stamp [s]: clock offset and transport together.
-      spread: 95th percentile of the deviation from it [s]: queueing.
-      drift: Slope of receipt minus stamp over time [s/s]: clocks that run apart.
-    """
-
-    median: float
-    spread: float
-    drift: float
-
-
-def relate(stamps_ns: IntArray, log_ns: IntArray) -> ClockRelation:
-    """Compare stamps with receive times.
-
-    Queueing only ever adds delay, so the drift is the slope through the least delay in the first
-    and the last quarter of the recording rather than a fit through all of them.
-
-    Args:
-      stamps_ns: (n,) stamps, n >= 1.
-      log_ns: (n,) receive times of the same messages.
-    """
-    delays = (log_ns - stamps_ns) / 1e9
-    median = float(np.median(delays))
-    quarter = len(delays) // 4
-    drift = 0.0
-    if quarter:
-        early = int(np.argmin(delays[:quarter]))
-        late = len(delays) - quarter + int(np.argmin(delays[-quarter:]))
-        elapsed = (int(log_ns[late]) - int(log_ns[early])) / 1e9
-        drift = float(delays[late] - delays[early]) / elapsed if elapsed > 0.0 else 0.0
-    spread = float(np.percentile(np.abs(delays - median), 95))
-    return ClockRelation(median, spread, drift)
-
-
-def choose_stamps(columns: TopicColumns, wanted: Clock) -> tuple[Clock, IntArray]:
+def choose_stamps(
+    columns: TopicColumns, wanted: Clock, simulation: SimulationTime | None = None
+) -> tuple[Clock, IntArray]:
     """Return the stamps of a topic's messages by the wanted clock or the next best.
 
-    ``HEADER`` falls back to the publish time for types without a header, ``PUBLISH`` to the
-    receive time where the bag keeps no publish time.
+    ``HEADER`` falls back for types without a header: to the simulation's time where there is one,
+    else to the publish time. ``PUBLISH`` falls back to the receive time where the bag keeps no
+    publish time.
 
     Args:
       columns: The topic's messages.
       wanted: The clock that was asked for.
+      simulation: The simulation's time, where the headers of other topics have it.
 
     Returns:
       The clock used, and (n,) stamps in nanoseconds.
@@ -101,27 +68,36 @@ def choose_stamps(columns: TopicColumns, wanted: Clock) -> tuple[Clock, IntArray
     """
     if wanted is Clock.HEADER and columns.header_ns is not None:
         if columns.msgtype in _STARTING_NOW:
-            return _starting_now(columns)
+            return _starting_now(columns, simulation)
         if len(columns.header_ns) and not columns.header_ns.any():
             raise DataError(
                 f"topic {columns.topic}: every header stamp is zero; choose another clock, "
                 "such as 'clock: receive' for its signals"
             )
         return Clock.HEADER, columns.header_ns
+    return _without_header(columns, wanted, simulation)
+
+
+def _without_header(
+    columns: TopicColumns, wanted: Clock, simulation: SimulationTime | None
+) -> tuple[Clock, IntArray]:
+    if wanted in (Clock.HEADER, Clock.SIMULATION) and simulation is not None:
+        return Clock.SIMULATION, simulation.stamps(columns)
     publish = columns.publish_ns
     if wanted is not Clock.RECEIVE and publish is not None and publish.all():
         return Clock.PUBLISH, publish
     return Clock.RECEIVE, columns.log_ns
 
 
-def _starting_now(columns: TopicColumns) -> tuple[Clock, IntArray]:
-    """Date trajectories: a stamp of zero means at once, so that the publish time counts."""
-    sent = columns.log_ns if columns.publish_ns is None else columns.publish_ns
-    header = sent if columns.header_ns is None else columns.header_ns
-    if header.all():
+def _starting_now(
+    columns: TopicColumns, simulation: SimulationTime | None
+) -> tuple[Clock, IntArray]:
+    """Date trajectories: a stamp of zero means at once, when it was published."""
+    header = columns.header_ns
+    if header is not None and header.all():
         return Clock.HEADER, header
-    clock = Clock.RECEIVE if columns.publish_ns is None else Clock.PUBLISH
-    return clock, np.where(header == 0, sent, header)
+    clock, sent = _without_header(columns, Clock.HEADER, simulation)
+    return clock, sent if header is None else np.where(header == 0, sent, header)
 
 
 def put_in_order(clock: Clock, stamps: IntArray, topic: str) -> Stamps:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import DataError
-from sysid_ros.experiment.schema import Clock, MaskConfig, SignalConfig, SignalKind
-from sysid_ros.recording.clocks import ClockRelation, Stamps, choose_stamps, put_in_order, relate
+from sysid_ros.experiment.schema import Clock, ClockCorrection, MaskConfig, SignalConfig, SignalKind
+from sysid_ros.recording.clock_relation import FASTEST_CLOCK, ClockRelation, relate
+from sysid_ros.recording.clocks import Stamps, choose_stamps, put_in_order
 from sysid_ros.recording.columns import TopicColumns
+from sysid_ros.recording.simulation_time import CLOCK_TOPIC, SimulationTime, simulation_time
 
 FloatArray = npt.NDArray[np.float64]
 
+_SUSPICIOUS_DRIFT = 0.005  # s over a whole recording, of one topic's clock against another's
 _SUSPICIOUS_DELAY = 0.05  # s; from stamp to receipt a message rarely takes longer
 
 
@@ -26,15 +30,16 @@ class DatedTopic:
       columns: The messages, in the order of receipt.
       stamps: Their stamps, in order.
       times: (m,) the stamps in seconds from the recording's start.
+      relation: How the recorder's clock related to the stamps as recorded; ``None`` for times of
+        receipt.
+      corrected: Whether the stamps were translated to the recorder's clock.
     """
 
     columns: TopicColumns
     stamps: Stamps
     times: FloatArray
-
-    def delay(self) -> ClockRelation:
-        """Compare the stamps with the times of receipt."""
-        return relate(self.stamps.ns, self.columns.log_ns[self.stamps.rows])
+    relation: ClockRelation | None = None
+    corrected: bool = False
 
 
 Source = tuple[str, Clock]  # a topic and the clock asked for
@@ -63,6 +68,7 @@ def date_topics(
     signals: Sequence[SignalConfig],
     masks: Sequence[MaskConfig],
     clock: Clock,
+    correction: ClockCorrection = ClockCorrection.NONE,
 ) -> DatedRecording:
     """Date every topic by the clocks asked for.
 
@@ -71,27 +77,68 @@ def date_topics(
       signals: What is read from them.
       masks: What says when they count.
       clock: Which of a message's times counts, where a signal or mask does not say.
+      correction: Whether stamps are translated to the recorder's clock, and how.
 
     Raises:
       DataError: Header stamps are missing, stamps jump back, or two clocks have nothing in common.
     """
-    stamps: dict[Source, Stamps] = {}
+    simulation = simulation_time(columns)
     read: list[SignalConfig | MaskConfig] = [*signals, *masks]
-    for source in dict.fromkeys(source_of(used, clock) for used in read):
-        topic, wanted = source
-        stamps[source] = put_in_order(*choose_stamps(columns[topic], wanted), topic)
-    _check_overlap(stamps)
+    if simulation is None or not _simulated(columns, read, clock, simulation):
+        simulation = None
+    dated = {
+        source: _dated(columns[source[0]], source[1], simulation, correction)
+        for source in dict.fromkeys(source_of(used, clock) for used in read)
+    }
+    _check_overlap({source: topic.stamps for source, topic in dated.items()})
     measured = {
         source_of(signal, clock) for signal in signals if signal.kind is not SignalKind.ACTUATOR
     }
-    start_ns = min(int(stamps[source].ns[0]) for source in measured or stamps)
+    start_ns = min(int(dated[source].stamps.ns[0]) for source in measured or dated)
     return DatedRecording(
         start_ns,
         {
-            source: DatedTopic(columns[source[0]], one, (one.ns - start_ns) / 1e9)
-            for source, one in stamps.items()
+            source: replace(topic, times=(topic.stamps.ns - start_ns) / 1e9)
+            for source, topic in dated.items()
         },
     )
+
+
+def _dated(
+    columns: TopicColumns,
+    wanted: Clock,
+    simulation: SimulationTime | None,
+    correction: ClockCorrection,
+) -> DatedTopic:
+    """One topic by one clock, corrected where asked for; its times are still to be filled in."""
+    clock, ns = choose_stamps(columns, wanted, simulation)
+    stamps = put_in_order(clock, ns, columns.topic)
+    if clock is Clock.RECEIVE:
+        return DatedTopic(columns, stamps, np.empty(0))
+    relation = relate(stamps.ns, columns.log_ns[stamps.rows])
+    if correction is ClockCorrection.NONE:
+        return DatedTopic(columns, stamps, np.empty(0), relation)
+    if abs(relation.drift) > FASTEST_CLOCK:
+        raise DataError(
+            f"topic {columns.topic}: the {clock.value} stamps run {1.0 + relation.drift:.4g} times "
+            "slower than the recorder's clock, which is no drift; was this a simulation? Then "
+            "leave clock_correction out"
+        )
+    ns = relation.corrected(stamps.ns, drift=correction is ClockCorrection.DRIFT)
+    return DatedTopic(columns, replace(stamps, ns=ns), np.empty(0), relation, corrected=True)
+
+
+def _simulated(
+    columns: Mapping[str, TopicColumns],
+    read: Sequence[SignalConfig | MaskConfig],
+    clock: Clock,
+    simulation: SimulationTime,
+) -> bool:
+    """Whether messages without a header are to be dated by the simulation's time."""
+    if any(source_of(used, clock)[1] is Clock.SIMULATION for used in read):
+        return True
+    headers = [columns[used.topic].header_ns for used in read]
+    return any(one is not None and simulation.covers(one) for one in headers)
 
 
 def _check_overlap(stamps: Mapping[Source, Stamps]) -> None:
@@ -122,13 +169,45 @@ def clock_warnings(dated: DatedRecording) -> list[str]:
                 f"{topic.stamps.unset} messages of {name} have a header stamp of zero and were "
                 "left out."
             )
-        if topic.stamps.clock is Clock.HEADER and used != {Clock.HEADER}:
-            delay = topic.delay()
-            if abs(delay.median) > _SUSPICIOUS_DELAY:
-                relation = "before" if delay.median > 0.0 else "after"
-                found.append(
-                    f"The header stamps of {name} lie {abs(delay.median):.3g} s {relation} their "
-                    "receipt, while other topics are dated by publishing or receipt: if the "
-                    "clocks differ, this will look like a delay of the robot."
-                )
+        mixed = used != {Clock.HEADER} and Clock.SIMULATION not in used
+        if topic.stamps.clock is Clock.HEADER and mixed and not topic.corrected:
+            found += _far_from_receipt(name, topic)
+        if topic.stamps.clock is Clock.SIMULATION:
+            found.append(
+                f"{name} has no header; it is dated by the {CLOCK_TOPIC} when it was published."
+            )
+    return found + _apart(dated)
+
+
+def _far_from_receipt(name: str, topic: DatedTopic) -> list[str]:
+    """Say that header stamps are far from their receipt, if they are."""
+    delay = 0.0 if topic.relation is None else topic.relation.median
+    if abs(delay) <= _SUSPICIOUS_DELAY:
+        return []
+    where = "before" if delay > 0.0 else "after"
+    return [
+        f"The header stamps of {name} lie {abs(delay):.3g} s {where} their receipt, while "
+        "other topics are dated by publishing or receipt: if the clocks differ, this will look "
+        "like a delay of the robot; 'clock_correction: drift' takes it out."
+    ]
+
+
+def _apart(dated: DatedRecording) -> list[str]:
+    """Say which topics' header stamps come from clocks that differ or run apart."""
+    headers = {
+        name: (topic.relation, float(topic.times[-1]))
+        for (name, _), topic in dated.topics.items()
+        if topic.stamps.clock is Clock.HEADER and topic.relation and not topic.corrected
+    }
+    found = []
+    for (first, (one, length)), (second, (other, _)) in combinations(headers.items(), 2):
+        offset = other.offset - one.offset
+        grown = (other.drift - one.drift) * length
+        if abs(offset) > _SUSPICIOUS_DELAY or abs(grown) > _SUSPICIOUS_DRIFT:
+            found.append(
+                f"The headers of {first} and {second} are {abs(offset):.3g} s apart, seen from "
+                f"their receipt, and move {abs(grown) * 1e3:.3g} ms over the recording: unless one "
+                "is processed that much longer before it is sent, their clocks differ, and "
+                "'clock_correction: drift' puts both on the recorder's."
+            )
     return found

@@ -14,7 +14,7 @@ import numpy as np
 from sysid_ros.errors import BagError
 from sysid_ros.experiment.schema import Clock
 from sysid_ros.recording.bag import Recording, TopicInfo, open_recording
-from sysid_ros.recording.clocks import ClockRelation, relate
+from sysid_ros.recording.clock_relation import ClockRelation, relate
 from sysid_ros.recording.sampling import sampling
 from sysid_ros.recording.storage import RawMessage
 

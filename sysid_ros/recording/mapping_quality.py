@@ -11,7 +11,7 @@ from sysid_ros.recording.dating import DatedRecording, DatedTopic, clock_warning
 from sysid_ros.recording.intervals import Intervals, length
 from sysid_ros.recording.mapped import MappedSignal
 from sysid_ros.recording.quality import TopicQuality
-from sysid_ros.recording.samples import count_duplicates, is_command
+from sysid_ros.recording.samples import count_conflicts, count_duplicates, is_command
 from sysid_ros.recording.sampling import published_on_change, sampling
 
 
@@ -51,6 +51,10 @@ def topic_quality(
         duplicates=count_duplicates(topic),
         backwards=topic.stamps.backwards,
         masked=length(masked),
+        clock_offset=None if topic.relation is None else topic.relation.offset,
+        clock_drift=None if topic.relation is None else topic.relation.drift,
+        clock_corrected=topic.corrected,
+        conflicts=count_conflicts(topic),
     )
 
 
@@ -79,6 +83,11 @@ def mapping_warnings(
             found.append(
                 f"{topic.topic} is dated by its receive time, which includes the recorder's "
                 "queueing delay."
+            )
+        if topic.conflicts:
+            found.append(
+                f"{topic.conflicts} messages of {topic.topic} have the stamp of the one before and "
+                "other values: do two nodes publish it? The first of each counts."
             )
     for control in controls:
         unknown = sum(end - start for start, end in control.gaps)

@@ -22,3 +22,9 @@ class TopicQuality:
     duplicates: int = 0  # equal stamps, all but the first dropped
     backwards: int = 0  # stamps running backwards, sorted
     masked: float = 0.0  # s in which enabled_when kept its signals out of the fit
+    # receipt minus stamp without queueing, at the start [s], and how it grows [s/s]; None where
+    # the clock is that of receipt
+    clock_offset: float | None = None
+    clock_drift: float | None = None
+    clock_corrected: bool = False  # both were taken out
+    conflicts: int = 0  # samples with equal stamps and different values: two publishers

@@ -77,6 +77,18 @@ def count_duplicates(topic: DatedTopic) -> int:
     return max((int(count) for count in counts), default=0)
 
 
+def count_conflicts(topic: DatedTopic) -> int:
+    """Return how many samples of a field contradict another one with the same stamp."""
+    rows = topic.stamps.rows
+    counts = [0]
+    for column in range(topic.columns.values.shape[1]):
+        present = topic.columns.present[rows, column]
+        values = topic.columns.values[rows[present], column]
+        again = ~_first_of_equal(topic.times[present])[1:]
+        counts.append(int(np.count_nonzero(again & (values[1:] != values[:-1]))))
+    return max(counts)
+
+
 def _first_of_equal(times: FloatArray) -> npt.NDArray[np.bool_]:
     """Mark the first of each run of equal times."""
     first: npt.NDArray[np.bool_] = np.diff(times, prepend=-np.inf) > 0.0

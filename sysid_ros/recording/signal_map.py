@@ -11,7 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from sysid_ros.errors import BagError, DataError
-from sysid_ros.experiment.schema import Clock, MaskConfig, SignalConfig, SignalKind
+from sysid_ros.experiment.schema import (
+    Clock,
+    ClockCorrection,
+    MaskConfig,
+    SignalConfig,
+    SignalKind,
+)
 from sysid_ros.recording.bag import Recording
 from sysid_ros.recording.columns import TopicColumns, read_columns
 from sysid_ros.recording.components import Components, components_of
@@ -22,6 +28,7 @@ from sysid_ros.recording.mapped import MappedRecording
 from sysid_ros.recording.mapping_quality import mapping_warnings, topic_quality
 from sysid_ros.recording.masks import masked_stretches
 from sysid_ros.recording.signal import Range, map_signal
+from sysid_ros.recording.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC, CLOCK_TYPE
 
 
 def map_recording(
@@ -32,6 +39,7 @@ def map_recording(
     max_gap: float,
     name: str,
     enabled_when: Sequence[MaskConfig] = (),
+    clock_correction: ClockCorrection = ClockCorrection.NONE,
     start: float | None = None,
     end: float | None = None,
 ) -> MappedRecording:
@@ -47,6 +55,7 @@ def map_recording(
       max_gap: Longer intervals [s] without a sample are listed as gaps.
       name: The sequence's name, for tables and messages.
       enabled_when: What must hold for anything to count, besides each signal's own conditions.
+      clock_correction: Whether stamps are translated to the recorder's clock.
       start: Samples before this instant [s] are left out.
       end: Samples at or after this instant [s] are left out.
 
@@ -63,7 +72,8 @@ def map_recording(
     masks = [*enabled_when, *(mask for signal in signals for mask in signal.enabled_when)]
     try:
         numbers = [_numbers(recording, signal) for signal in signals]
-        dated = date_topics(_read(recording, signals, numbers, masks), signals, masks, clock)
+        columns = _read(recording, signals, numbers, masks)
+        dated = date_topics(columns, signals, masks, clock, clock_correction)
         span = _span(signals, dated, clock, used)
         masked = [
             masked_stretches([*enabled_when, *signal.enabled_when], dated, clock, max_gap)
@@ -127,9 +137,12 @@ def _read(
     for mask in masks:
         recording.topic(mask.topic)
         fields.setdefault(mask.topic, {})[parse_field(mask.field)] = None
+    clock = recording.topics.get(CLOCK_TOPIC)
+    if clock is not None and clock.msgtype == CLOCK_TYPE:
+        fields.setdefault(CLOCK_TOPIC, {}).update(dict.fromkeys(CLOCK_FIELDS))
     columns = read_columns(recording, {topic: tuple(paths) for topic, paths in fields.items()})
     for topic, table in columns.items():
-        if not len(table.log_ns):
+        if not len(table.log_ns) and topic != CLOCK_TOPIC:
             promised = recording.topics[topic].promised
             promise = f" although the bag promises {promised}" if promised else ""
             raise BagError(f"topic {topic} of {recording.path} holds no messages{promise}")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from sysid_ros.errors import DataError
 from sysid_ros.experiment.schema import Clock
-from sysid_ros.recording.clocks import choose_stamps, put_in_order, relate
+from sysid_ros.recording.clock_relation import relate
+from sysid_ros.recording.clocks import choose_stamps, put_in_order
 from sysid_ros.recording.columns import TopicColumns
 
 LOG = np.array([10, 20, 30])
@@ -87,10 +88,28 @@ def test_offset_spread_and_drift() -> None:
     queueing = random.exponential(1e-3, len(true))
     relation = relate(stamps, true + (queueing * 1e9).astype(np.int64))
     assert relation.drift == pytest.approx(50e-6, rel=0.02)
+    assert relation.offset == pytest.approx(2.0, abs=2e-5), "without queueing"
     assert relation.median == pytest.approx(2.0 + 50 * 50e-6 + 0.7e-3, abs=5e-4)
     assert 1e-3 < relation.spread < 1e-2
+    corrected = relation.corrected(stamps, drift=True)
+    np.testing.assert_allclose((corrected - true) / 1e9, 0.0, atol=5e-5)
+    shifted = relation.corrected(stamps, drift=False)
+    np.testing.assert_array_equal(np.diff(shifted), np.diff(stamps))
+    assert abs(np.mean(shifted - true)) < 5e4
+
+
+@given(st.floats(-1e-4, 1e-4), st.floats(-5.0, 5.0), st.integers(0, 2**32 - 1))
+def test_a_few_wrong_stamps_do_not_move_the_envelope(drift, offset, seed) -> None:
+    random = np.random.default_rng(seed)
+    stamps = np.sort(random.integers(0, 60 * 10**9, 3000))
+    delays = offset + drift * stamps / 1e9 + random.gamma(2.0, 1e-3, len(stamps))
+    delays[random.integers(0, 3000, 5)] -= 3.0  # stamped in the future
+    delays[1000:1400] += 0.2  # the recorder was busy
+    relation = relate(stamps, stamps + np.rint(delays * 1e9).astype(int))
+    assert relation.drift == pytest.approx(drift, abs=1e-5)
+    assert relation.offset == pytest.approx(offset, abs=2e-3)
 
 
 def test_a_single_message_has_no_drift() -> None:
     relation = relate(np.array([1_000_000_000]), np.array([1_500_000_000]))
-    assert (relation.median, relation.spread, relation.drift) == (0.5, 0.0, 0.0)
+    assert (relation.median, relation.spread, relation.offset, relation.drift) == (0.5, 0, 0.5, 0)

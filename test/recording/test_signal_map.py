@@ -9,8 +9,16 @@ import pytest
 from rosbags.highlevel import AnyReader
 
 from sysid_ros.errors import BagError, DataError, ErrorCode
-from sysid_ros.experiment.schema import Clock, Interpolation, SignalConfig, SignalKind
+from sysid_ros.experiment.schema import (
+    Clock,
+    ClockCorrection,
+    Interpolation,
+    SignalConfig,
+    SignalKind,
+)
 from sysid_ros.recording import map_recording, open_recording
+
+from .conftest import START_NS, Entry
 
 ACTUATOR, SENSOR, QPOS = SignalKind.ACTUATOR, SignalKind.SENSOR, SignalKind.QPOS
 SHOULDER = SignalConfig(SENSOR, "shoulder_pos", "/joint_states", "position[shoulder]")
@@ -182,6 +190,83 @@ def test_clocks_that_differ_are_said(arm, write_bag) -> None:
     warning, *_ = mapped(path, COMMAND, SHOULDER).warnings
     assert "header stamps of /joint_states lie 0.2 s after their receipt" in warning
     assert mapped(path, SHOULDER, ELBOW).warnings == (), "nothing to compare them with"
+
+
+def drifting(entries, topic, offset, drift):
+    """Put a topic's headers on a clock of its own: ahead by an offset [s] that grows [s/s]."""
+    for entry in entries:
+        if entry.topic == topic:
+            stamp = entry.log_ns - 500_000
+            stamp += round((offset + drift * (stamp - START_NS) / 1e9) * 1e9)
+            entry.message.header.stamp.sec, entry.message.header.stamp.nanosec = divmod(
+                stamp, 10**9
+            )
+    return entries
+
+
+def test_stamps_of_two_computers_are_brought_together_on_request(
+    joint_state, arm, write_bag
+) -> None:
+    other = [
+        Entry("/camera", e.log_ns, joint_state(e.log_ns - 500_000, ["marker"], [0.1 * k]))
+        for k, e in enumerate(e for e in arm if e.topic == "/joint_states")
+    ]
+    entries = sorted([*arm, *drifting(other, "/camera", 0.3, 0.01)], key=lambda e: e.log_ns)
+    marker = SignalConfig(SENSOR, "marker", "/camera", "position[marker]")
+    path = write_bag(entries)
+    plain = mapped(path, SHOULDER, marker)
+    (warning,) = plain.warnings
+    assert "headers of /joint_states and /camera are 0.3 s apart" in warning
+    assert plain.quality[1].clock_offset == pytest.approx(-0.2995, abs=1e-3)
+    message = refused(path, SHOULDER, marker, clock_correction=ClockCorrection.DRIFT)
+    assert "which is no drift" in message, "a hundredth is no clock"
+    entries = sorted([*arm, *drifting(other, "/camera", 0.3, 5e-4)], key=lambda e: e.log_ns)
+    result = mapped(
+        write_bag(entries, "b"), SHOULDER, marker, clock_correction=ClockCorrection.DRIFT
+    )
+    assert result.warnings == ()
+    np.testing.assert_allclose(result.measured[0].times, result.measured[1].times, atol=2e-6)
+    row = result.quality[1]
+    assert row.clock_corrected
+    assert row.clock_drift == pytest.approx(-5e-4, rel=0.02)
+
+
+def test_simulation_time_dates_commands_without_a_header(arm, write_bag, ros2) -> None:
+    """A simulation at half speed that began at 5 s; its commands have no header."""
+    types = ros2.types
+    entries = []
+    for entry in arm:
+        at = START_NS + 2 * (entry.log_ns - START_NS)
+        if entry.topic == "/joint_states":
+            stamp = 5 * 10**9 + entry.log_ns - START_NS - 500_000
+            time = types["builtin_interfaces/msg/Time"](stamp // 10**9, stamp % 10**9)
+            entry.message.header.stamp = time
+            clock = types["rosgraph_msgs/msg/Clock"](time)
+            entries.append(Entry("/clock", at - 1_000_000, clock))
+        entries.append(replace(entry, log_ns=at))
+    path = write_bag(sorted(entries, key=lambda e: e.log_ns))
+    result = mapped(path, COMMAND, SHOULDER)
+    assert [row.clock for row in result.quality] == ["simulation", "header"]
+    # published 0.6 ms of simulation after the state of the same tick
+    np.testing.assert_allclose(result.controls[0].times, 0.02 * np.arange(50) + 0.6e-3, atol=1e-6)
+    (said,) = result.warnings
+    assert "/command has no header; it is dated by the /clock" in said
+    asked = mapped(path, replace(COMMAND, clock=Clock.SIMULATION), SHOULDER)
+    np.testing.assert_array_equal(asked.controls[0].times, result.controls[0].times)
+
+
+def test_two_publishers_that_contradict_each_other_are_said(joint_state, arm, write_bag) -> None:
+    second = [
+        Entry(e.topic, e.log_ns + 1000, joint_state(e.log_ns - 500_000, ["shoulder"], [9.0]))
+        for e in arm[:30]
+        if e.topic == "/joint_states"
+    ]
+    result = mapped(write_bag(sorted([*arm, *second], key=lambda e: e.log_ns)), SHOULDER)
+    assert f"{len(second)} messages of /joint_states have the stamp of the one before" in " ".join(
+        result.warnings
+    )
+    assert result.quality[0].duplicates == result.quality[0].conflicts == len(second)
+    assert result.measured[0].values.max() <= 1.0, "the first counts"
 
 
 def without(entries, topic, start, stop):
