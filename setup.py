@@ -33,6 +33,7 @@ setup(
         "sysid_ros.diagnosis",
         "sysid_ros.experiment",
         "sysid_ros.nodes",
+        "sysid_ros.proposal",
         "sysid_ros.recording",
         "sysid_ros.report",
         "sysid_ros.report.svg",

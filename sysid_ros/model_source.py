@@ -55,7 +55,7 @@ def _one_line(error: Exception) -> str:
 def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> mujoco.MjSpec:
     """A copy of the spec with a sensor for every measured ``qpos`` and ``qvel``.
 
-    Measured wrenches get the inputs that apply them.
+    Measured wrenches, and efforts on joints without an actuator, get the inputs that apply them.
 
     Raises:
       ModelError: A signal names a joint, sensor, actuator or site that the model lacks.
@@ -65,11 +65,35 @@ def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> 
         spec = with_wrenches(spec, sites)
     except ModelError as error:
         raise ModelError(f"signals: {error}") from error
+    for signal in signals:
+        if signal.effort is not None:
+            _add_motor(spec, signal)
     _check_names(spec, signals)
     for signal in signals:
         if signal.kind in (SignalKind.QPOS, SignalKind.QVEL):
             add_state_sensors(spec, signal)
     return spec
+
+
+def _add_motor(spec: mujoco.MjSpec, signal: SignalConfig) -> None:
+    """A motor of gain one on the joint that a signal is the effort of."""
+    joints = [joint.name for joint in spec.joints]
+    if signal.effort not in joints:
+        raise ModelError(f"signals: {unknown_name('joint', signal.effort or '', joints)}")
+    if signal.name in [actuator.name for actuator in spec.actuators]:
+        raise ModelError(f"signals: the model has an actuator {signal.name!r}; map that instead")
+    spec.add_actuator(
+        name=signal.name,
+        trntype=mujoco.mjtTrn.mjTRN_JOINT,
+        target=signal.effort,
+        gear=[1.0, *[0.0] * 5],
+        dyntype=mujoco.mjtDyn.mjDYN_NONE,
+        gaintype=mujoco.mjtGain.mjGAIN_FIXED,
+        gainprm=[1.0, *[0.0] * 9],
+        biastype=mujoco.mjtBias.mjBIAS_NONE,
+        ctrllimited=mujoco.mjtLimited.mjLIMITED_FALSE,
+        forcelimited=mujoco.mjtLimited.mjLIMITED_FALSE,
+    )
 
 
 def without_visuals(spec: mujoco.MjSpec) -> mujoco.MjSpec:

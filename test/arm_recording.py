@@ -168,11 +168,24 @@ def write_experiment(
     return file
 
 
-def write_bag(path: Path, recording: ArmRecording) -> None:
-    """Write joint states and torque commands."""
+def write_bag(
+    path: Path,
+    recording: ArmRecording,
+    *,
+    names: list[str] | None = None,
+    measured_torque: bool = False,
+) -> None:
+    """Write joint states and torque commands.
+
+    Args:
+      path: A new folder.
+      recording: What to write.
+      names: What the joints are called; ``j0`` and so on by default.
+      measured_torque: Whether the joint states have the torque as effort.
+    """
     store = get_typestore(Stores.ROS2_KILTED)
     types = store.types
-    names = [f"j{i}" for i in range(recording.position.shape[1])]
+    names = names or [f"j{i}" for i in range(recording.position.shape[1])]
     layout = types["std_msgs/msg/MultiArrayLayout"]([], 0)
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         topics = {
@@ -188,7 +201,11 @@ def write_bag(path: Path, recording: ArmRecording) -> None:
             time = types["builtin_interfaces/msg/Time"](stamp // 10**9, stamp % 10**9)
             header = types["std_msgs/msg/Header"](time, "")
             state = types["sensor_msgs/msg/JointState"](
-                header, names, recording.position[i], recording.velocity[i], np.empty(0)
+                header,
+                names,
+                recording.position[i],
+                recording.velocity[i],
+                recording.torque[i] if measured_torque else np.empty(0),
             )
             torque = types["std_msgs/msg/Float64MultiArray"](layout, recording.torque[i].copy())
             for topic, message in (("/torque", torque), ("/joint_states", state)):

@@ -11,7 +11,7 @@ import yaml
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.experiment.overrides import apply_overrides
 from sysid_ros.experiment.schema import Experiment, SignalConfig
-from sysid_ros.experiment.yaml_tree import Value, parse_yaml
+from sysid_ros.experiment.yaml_tree import parse_yaml, plain
 from sysid_ros.sysid.attributes import matching_names
 
 Entry = dict[str, Any]
@@ -35,7 +35,7 @@ class ExperimentLines:
     def __init__(self, experiment: Experiment) -> None:
         source = str(experiment.path or "experiment")
         root = apply_overrides(parse_yaml(experiment.text, source), experiment.overrides)
-        tree = _plain(root)
+        tree = plain(root)
         self._signals: list[Entry] = list(tree.get("signals") or [])
         self._parameters: list[Entry] = list(tree.get("parameters") or [])
         self._configs = {signal.label: signal for signal in experiment.signals}
@@ -127,6 +127,8 @@ class ExperimentLines:
         key, name = config.kind.value, config.name
         if config.wrench is not None:
             key, name = "wrench", config.wrench
+        if config.effort is not None:
+            key, name = "effort", config.effort
         return next(i for i, entry in enumerate(self._signals) if entry.get(key) == name)
 
 
@@ -142,16 +144,6 @@ def setting(key: str, value: Any) -> Repair:
     """A section's setting, such as ``initial_state.velocity_filter``."""
     section, _, name = key.partition(".")
     return Repair(f"{section}: {_flow({name: value})}", (f"{key}={_flow(value)}",))
-
-
-def _plain(value: Value) -> Any:
-    """A tree as plain dictionaries, lists and scalars."""
-    content = value.content
-    if isinstance(content, dict):
-        return {key: _plain(entry) for key, entry in content.items()}
-    if isinstance(content, list):
-        return [_plain(entry) for entry in content]
-    return content
 
 
 def _line(entry: Mapping[str, Any]) -> str:

@@ -72,8 +72,18 @@ def read_signals(value: Value, where: str, problems: Problems) -> tuple[SignalCo
                 f"{where}[{i}]: {signal.kind.value} {signal.name!r} is mapped already, "
                 f"in line {first.place.line}",
             )
-        signals += _components(signal) if signal.kind is SignalKind.WRENCH else [signal]
+        signals += _as_inputs(signal)
     return tuple(signals)
+
+
+def _as_inputs(signal: SignalConfig) -> list[SignalConfig]:
+    """A signal, or the inputs that one without an actuator in the model is simulated with."""
+    if signal.kind is SignalKind.WRENCH:
+        return _components(signal)
+    if signal.kind is SignalKind.EFFORT:
+        name = f"{signal.name}_effort"
+        return [replace(signal, kind=SignalKind.ACTUATOR, name=name, effort=signal.name)]
+    return [signal]
 
 
 def _components(wrench: SignalConfig) -> list[SignalConfig]:

@@ -49,6 +49,7 @@ class SignalKind(str, Enum):
     QPOS = "qpos"
     QVEL = "qvel"
     WRENCH = "wrench"  # read as six signals of kind ACTUATOR
+    EFFORT = "effort"  # read as one of kind ACTUATOR
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ class SignalConfig:
         ),
     )
     wrench: str | None = None  # the site, for the six signals of a wrench
+    effort: str | None = None  # the joint, for an effort on it without an actuator of the model
 
     @property
     def factor(self) -> float:

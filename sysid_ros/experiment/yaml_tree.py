@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Union
+from typing import Any, Union
 
 import yaml
 
@@ -192,3 +192,13 @@ def _tag_name(node: yaml.Node) -> str:
 
 def _shortened(text: str, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def plain(value: Value) -> Any:
+    """A tree as plain dictionaries, lists and scalars, without places."""
+    content = value.content
+    if isinstance(content, dict):
+        return {key: plain(entry) for key, entry in content.items()}
+    if isinstance(content, list):
+        return [plain(entry) for entry in content]
+    return content

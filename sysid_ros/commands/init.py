@@ -1,0 +1,70 @@
+"""``sysid_ros init``: propose an experiment file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from sysid_ros.commands.common import AddParser, complain, debug_arguments
+from sysid_ros.errors import OutputError
+
+
+def register(add_parser: AddParser) -> None:
+    """Declare the command and its arguments."""
+    parser = add_parser("init", parents=[debug_arguments()], help=_run.__doc__)
+    parser.add_argument("--model", type=Path, required=True, metavar="FILE", help="MJCF or URDF")
+    parser.add_argument(
+        "--bag",
+        type=Path,
+        nargs="+",
+        action="extend",
+        required=True,
+        metavar="BAG",
+        help="recordings, or folders of recordings",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("experiment.yaml"),
+        metavar="FILE",
+        help="the file to write, which must not exist (experiment.yaml)",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Propose an experiment file for a model and recordings."""
+    output: Path = options.output
+    if output.exists():
+        raise OutputError(f"{output} exists; it is never overwritten, choose another --output")
+    if not output.absolute().parent.is_dir():
+        raise OutputError(f"{output}: there is no folder {output.absolute().parent}")
+
+    from sysid_ros.proposal import propose
+
+    proposal = propose(options.model, options.bag, output)
+    _write(output, proposal.text)
+    for finding in proposal.findings:
+        complain(f"{finding.kind.value}: {finding.sentence}")
+    marks = proposal.text.count("CHECK:")
+    count = "nothing" if not marks else f"{marks} line{'s' * (marks != 1)} marked CHECK"
+    print(f"{output}: {count} to look at; then: sysid_ros fit {output}")
+    return 0
+
+
+def _write(output: Path, text: str) -> None:
+    """Write a new file, atomically and never over another.
+
+    Raises:
+      OutputError: It cannot be written.
+    """
+    partial = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        try:
+            os.link(partial, output)  # unlike a replacement, refuses to overwrite
+        finally:
+            partial.unlink()
+    except OSError as error:
+        raise OutputError(f"cannot write {output}: {error.strerror or error}") from error

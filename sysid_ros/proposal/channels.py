@@ -1,0 +1,217 @@
+"""Every number that the topics of some bags carry, as a field path with its values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import BagError, DataError
+from sysid_ros.experiment.schema import Clock
+from sysid_ros.recording.bag import Recording, open_recording
+from sysid_ros.recording.clocks import choose_stamps
+from sysid_ros.recording.columns import read_columns
+from sysid_ros.recording.fields import parse_field
+from sysid_ros.recording.message_tree import (
+    Group,
+    GroupArray,
+    Number,
+    NumberArray,
+    TextArray,
+    locate,
+)
+from sysid_ros.recording.samples import is_command
+
+if TYPE_CHECKING:
+    from sysid_ros.recording.message_tree import Node
+
+FloatArray = npt.NDArray[np.float64]
+
+_MOST_ELEMENTS = 64  # of an array without names; images and point clouds are longer
+_MOST_FIELDS = 400
+_QUANTITIES = {"pos": "position", "vel": "velocity", "eff": "effort", "torque": "effort"}
+_SKIPPED = ("header", "layout", "stamp", "covariance")
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One number of a topic's messages over all recordings that have it.
+
+    Attributes:
+      topic: Where it comes from.
+      msgtype: The topic's type.
+      field: Its path.
+      name: The joint that the message names, empty where it names none.
+      quantity: position, velocity or effort; empty where neither field nor topic says.
+      index: Its place in the array.
+      command: Whether it is asked for rather than measured.
+      times: Per recording its stamps [s] since the epoch.
+      values: Per recording its values.
+    """
+
+    topic: str
+    msgtype: str
+    field: str
+    name: str
+    quantity: str
+    index: int
+    command: bool
+    times: tuple[FloatArray, ...]
+    values: tuple[FloatArray, ...]
+
+    @property
+    def moves(self) -> bool:
+        """Whether it ever changes."""
+        return any(len(part) > 1 and float(np.ptp(part)) > 0.0 for part in self.values)
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    field: str
+    name: str
+    index: int
+
+
+def topics_of(bags: Sequence[Path]) -> list[dict[str, str]]:
+    """The type of every topic with messages, bag by bag.
+
+    Raises:
+      BagError: A bag is damaged or missing.
+    """
+    found = []
+    for bag in bags:
+        with open_recording(bag) as recording:
+            found.append(
+                {
+                    name: topic.msgtype
+                    for name, topic in recording.topics.items()
+                    if topic.promised != 0
+                }
+            )
+    return found
+
+
+def read_channels(bags: Sequence[Path], topics: Sequence[str]) -> list[Channel]:
+    """Read every number of some topics.
+
+    Args:
+      bags: The recordings.
+      topics: Topics that each of them has.
+
+    Raises:
+      BagError: A bag is damaged.
+    """
+    leaves: dict[str, list[_Leaf]] = {}
+    types: dict[str, str] = {}
+    series: dict[tuple[str, str], list[tuple[FloatArray, FloatArray]]] = {}
+    for bag in bags:
+        with open_recording(bag) as recording:
+            if not leaves:
+                leaves = {topic: _leaves(recording, topic) for topic in topics}
+                types = {topic: recording.topics[topic].msgtype for topic in topics}
+            fields = {
+                topic: [parse_field(leaf.field) for leaf in found]
+                for topic, found in leaves.items()
+                if found
+            }
+            for topic, table in read_columns(recording, fields).items():
+                _, stamps = choose_stamps(table, Clock.HEADER)
+                for column, leaf in enumerate(leaves[topic]):
+                    present = table.present[:, column] & np.isfinite(table.values[:, column])
+                    part = (stamps[present] / 1e9, table.values[present, column])
+                    series.setdefault((topic, leaf.field), []).append(part)
+    return [
+        Channel(
+            topic,
+            types[topic],
+            leaf.field,
+            leaf.name,
+            _quantity(leaf.field) or _quantity(topic),
+            leaf.index,
+            is_command(types[topic], leaf.field),
+            tuple(times for times, _ in series[topic, leaf.field]),
+            tuple(values for _, values in series[topic, leaf.field]),
+        )
+        for topic, found in leaves.items()
+        for leaf in found
+        if any(len(values) for _, values in series[topic, leaf.field])
+    ]
+
+
+def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
+    """The numbers of a topic's first messages; of later ones, those of arrays that were empty."""
+    try:
+        info, types = recording.topic(topic), recording.types(topic)
+        found: dict[str, _Leaf] = {}
+        for count, message in enumerate(recording.messages([topic])):
+            tree = locate(message.data, info.msgtype, types, serialization=info.serialization)
+            for leaf in _walk(tree.root, "", []):
+                found.setdefault(leaf.field, leaf)
+            if count >= 4 or len(found) > _MOST_FIELDS:
+                break
+    except (BagError, DataError):
+        return []
+    return [] if len(found) > _MOST_FIELDS else list(found.values())
+
+
+def _walk(group: Group, prefix: str, names: list[TextArray]) -> Iterator[_Leaf]:
+    here = [*names, *(node for node in group.fields.values() if isinstance(node, TextArray))]
+    for field, node in group.fields.items():
+        if field not in _SKIPPED:
+            yield from _of_node(node, f"{prefix}{field}", here)
+
+
+def _of_node(node: Node, path: str, names: list[TextArray]) -> Iterator[_Leaf]:
+    if isinstance(node, Number):
+        yield _Leaf(path, _last_name(path), 0)
+    elif isinstance(node, Group):
+        yield from _walk(node, f"{path}.", names)
+    elif isinstance(node, NumberArray):
+        for index, name in enumerate(_element_names(len(node), names)):
+            yield _Leaf(f"{path}[{_quoted(name) or index}]", name or _last_name(path), index)
+    elif isinstance(node, GroupArray):
+        if path == "points" or path.endswith(".points"):  # of a trajectory, the last one counts
+            if len(node):
+                yield from _walk(node.items[-1], f"{path}[-1].", names)
+            return
+        for index, name in enumerate(_element_names(len(node), names)):
+            for leaf in _walk(node.items[index], f"{path}[{_quoted(name) or index}].", []):
+                yield _Leaf(leaf.field, name or leaf.name, index)
+
+
+def _element_names(count: int, names: list[TextArray]) -> list[str]:
+    """Names for the elements of an array, empty ones where no names are as many."""
+    for texts in reversed(names):
+        if len(texts) == count and len(set(texts.values)) == count:
+            return list(texts.values)
+    return [""] * count if count <= _MOST_ELEMENTS else []
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if re.fullmatch(r"[+-]?\d+", name) else name
+
+
+def _last_name(path: str) -> str:
+    """The last name in brackets of a path, such as the joint of ``values[elbow].effort``."""
+    named = [part for part in re.findall(r"\[([^\]]+)\]", path) if not part.lstrip("-").isdigit()]
+    return named[-1] if named else ""
+
+
+def _quantity(text: str) -> str:
+    """What a field or topic is by its last telling word."""
+    found = [
+        (text.lower().rfind(word), quantity)
+        for word, quantity in _QUANTITIES.items()
+        if word in text.lower()
+    ]
+    return max(found)[1] if found else ""
+
+
+def common_topics(found: Sequence[Mapping[str, str]]) -> list[str]:
+    """Topics that every bag has, in the order of their names."""
+    return sorted(set.intersection(*(set(topics) for topics in found)))

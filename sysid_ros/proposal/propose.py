@@ -1,0 +1,241 @@
+"""``sysid_ros init``: from a model and recordings to an experiment file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.diagnosis import Finding, FindingKind, check_dataset
+from sysid_ros.diagnosis.filtered import motion_bandwidth
+from sysid_ros.diagnosis.recorded import is_servo
+from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
+from sysid_ros.experiment import parse_experiment
+from sysid_ros.experiment.overrides import apply_overrides
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.experiment.yaml_tree import parse_yaml, plain
+from sysid_ros.model_source import load_spec
+from sysid_ros.proposal.channels import Channel, read_channels, topics_of
+from sysid_ros.proposal.mapping import Mapping, map_channels
+from sysid_ros.proposal.parameters import Candidate, candidates, determined
+from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
+from sysid_ros.proposal.text import Draft, SignalEntry
+
+_MOST_READ = 12  # recordings that channels are read from
+_MOST_TRIED = 6  # recordings that parameters are tried on
+_REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A proposed experiment file.
+
+    Attributes:
+      text: Its content.
+      experiment: The same, validated.
+      findings: What the test of the recordings found besides what the proposal repairs.
+    """
+
+    text: str
+    experiment: Experiment
+    findings: tuple[Finding, ...]
+
+
+def propose(model: Path, bags: Sequence[Path], output: Path) -> Proposal:
+    """Write the experiment file that a model and some recordings suggest.
+
+    Args:
+      model: MJCF or URDF.
+      bags: Recordings, or folders of them.
+      output: Where the file will be; paths in it are relative to its folder.
+
+    Returns:
+      The proposal; nothing is written.
+
+    Raises:
+      SysidError: The model or a bag cannot be read, or no joint of the model was recorded.
+    """
+    spec = load_spec(model)
+    compiled = spec.copy().compile()
+    found = find_bags(bags)
+    usable, left_out, channels, mapping = _mapped(compiled, found)
+    signals = tuple(
+        SignalEntry(
+            {line.kind: line.name, "topic": line.channel.topic, "field": line.channel.field},
+            line.doubt,
+        )
+        for line in mapping.lines
+    )
+    draft = Draft(
+        model=relative(model, output),
+        recordings=divide(usable, output),
+        left_out=tuple((relative(bag, output), why) for bag, why in left_out),
+        signals=signals,
+        notes=mapping.unmapped,
+        unused=_unused(channels, mapping),
+        masks=_masks(channels),
+        window=_window(compiled, mapping),
+        loss="huber" if len(usable) >= _MOST_READ else "linear",
+    )
+    draft, findings = _tested(draft, output)
+    draft = _with_parameters(draft, spec, mapping, output)
+    text = draft.text()
+    return Proposal(text, parse_experiment(text, path=output), findings)
+
+
+def _mapped(
+    model: mujoco.MjModel, bags: list[Path]
+) -> tuple[list[Path], list[tuple[Path, str]], list[Channel], Mapping]:
+    """Map the topics that most recordings share; the recordings without them are left out."""
+    topics = topics_of(bags)
+    counts: dict[str, int] = {}
+    for one in topics:
+        for topic in one:
+            counts[topic] = counts.get(topic, 0) + 1
+    common = [topic for topic, count in sorted(counts.items()) if count > len(bags) / 2]
+    complete = [bag for bag, one in zip(bags, topics, strict=True) if set(common) <= set(one)]
+    channels = read_channels(_spread(complete, _MOST_READ), common) if complete else []
+    mapping = map_channels(model, channels)
+    if not mapping.joints:
+        names = [model.joint(joint).name for joint in range(model.njnt)]
+        raise DataError(
+            f"no joint of the model ({', '.join(names) or 'it has none'}) has a position among the "
+            f"topics {', '.join(common) or 'of the bags, which share none'}"
+        )
+    needed = {line.channel.topic for line in mapping.lines}
+    usable, left_out = [], []
+    for bag, one in zip(bags, topics, strict=True):
+        missing = sorted(needed - set(one))
+        if missing:
+            left_out.append((bag, f"without {', '.join(missing)}"))
+        else:
+            usable.append(bag)
+    return usable, left_out, channels, mapping
+
+
+def _spread(bags: list[Path], most: int) -> list[Path]:
+    """At most so many, evenly from all of them."""
+    places = np.unique(np.linspace(0, len(bags) - 1, min(most, len(bags))).astype(int))
+    return [bags[place] for place in places]
+
+
+def _unused(channels: Sequence[Channel], mapping: Mapping) -> tuple[str, ...]:
+    used = {line.channel.topic for line in mapping.lines}
+    masks = {str(entry.values["topic"]) for entry in _masks(channels)}
+    return tuple(sorted({channel.topic for channel in channels} - used - masks))
+
+
+def _masks(channels: Sequence[Channel]) -> tuple[SignalEntry, ...]:
+    """A boolean that is false at times, which may mean that nothing counts then."""
+    for channel in channels:
+        if channel.msgtype == "std_msgs/msg/Bool" and channel.moves:
+            doubt = f"does nothing count while {channel.topic} is false?"
+            return (SignalEntry({"topic": channel.topic, "field": channel.field}, doubt),)
+    return ()
+
+
+def _window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
+    durations, tops = [], []
+    for line in mapping.lines:
+        if line.kind not in ("sensor", "qpos"):
+            continue
+        for times, values in zip(line.channel.times, line.channel.values, strict=True):
+            if len(times) < 2:
+                continue
+            durations.append(float(times[-1] - times[0]))
+            interval = float(np.median(np.diff(times)))
+            if interval > 0.0:
+                grid = np.arange(times[0], times[-1], interval)
+                tops.append(motion_bandwidth(np.interp(grid, times, values), 1.0 / interval))
+    known = [top for top in tops if top is not None]
+    servos = any(
+        line.kind == "actuator" and is_servo(model, model.actuator(line.name).id)
+        for line in mapping.lines
+    )
+    return window_length(durations, float(np.median(known)) if known else None, servos=servos)
+
+
+def _tested(draft: Draft, output: Path) -> tuple[Draft, tuple[Finding, ...]]:
+    """Repair signs, units and exchanged signals as ``sysid_ros check`` would; keep the rest."""
+    experiment = parse_experiment(draft.text(), path=output)
+    dataset = _load(experiment)
+    findings = check_dataset(experiment, dataset)
+    repaired = [finding for finding in findings if finding.kind in _REPAIRED]
+    rest = tuple(finding for finding in findings if finding.kind not in _REPAIRED)
+    if not repaired:
+        return draft, rest
+    overrides = [one for finding in repaired for one in finding.overrides]
+    tree = plain(apply_overrides(parse_yaml(draft.text(), "proposal"), overrides))
+    doubts = {label: finding.sentence for finding in repaired for label in finding.signals}
+    signals = tuple(
+        SignalEntry(
+            dict(values),
+            "\n".join(part for part in (entry.doubt, doubts.get(_label(entry.values), "")) if part),
+        )
+        for values, entry in zip(tree["signals"], draft.signals, strict=True)
+    )
+    return replace(draft, signals=signals), rest
+
+
+def _label(values: dict[str, object]) -> str:
+    kind, name = next(iter(values.items()))
+    return f"{name}_{kind}" if kind in ("qpos", "qvel", "effort") else str(name)
+
+
+def _load(experiment: Experiment) -> Dataset:
+    """Some of the recordings, as many as a judgement needs."""
+    places = np.unique(
+        np.linspace(0, len(experiment.sequences) - 1, _MOST_TRIED).round().astype(int)
+    )
+    sequences = tuple(experiment.sequences[place] for place in places)
+    try:
+        return load_dataset(replace(experiment, sequences=sequences), None)
+    except (BagError, DataError) as error:
+        raise type(error)(f"the proposal does not fit the recordings: {error}") from error
+
+
+def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output: Path) -> Draft:
+    """Choose the parameters that the recordings determine."""
+    inputs: dict[str, bool] = {}
+    for line in mapping.lines:
+        if line.kind in ("actuator", "effort"):
+            name = line.name if line.kind == "actuator" else f"{line.name}_effort"
+            inputs[name] = line.channel.command
+    offered = candidates(spec, mapping.joints, inputs, _servo_sensors(spec, mapping))
+    everything = replace(draft, parameters=tuple(offered))
+    try:
+        experiment = parse_experiment(everything.text(), path=output)
+        answers = determined(experiment, _load(experiment), offered, draft.window)
+    except ExperimentError:
+        raise
+    except SysidError:  # the nominal model cannot follow the recordings
+        answers = [True] * len(offered)
+    kept: list[Candidate] = []
+    dropped: list[Candidate] = []
+    for one, answer in zip(offered, answers, strict=True):
+        (kept if answer else dropped).append(one)
+    return replace(draft, parameters=tuple(kept), undetermined=tuple(dropped))
+
+
+def _servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
+    """The label of the measured position of every actuator's joint."""
+    model = spec.copy().compile()
+    labels = {
+        joint: (line.name if line.kind == "sensor" else f"{line.name}_qpos")
+        for joint, line in zip(
+            mapping.joints,
+            (one for one in mapping.lines if one.kind in ("sensor", "qpos")),
+            strict=True,
+        )
+    }
+    found = {}
+    for actuator in range(model.nu):
+        if int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_JOINT):
+            joint = str(model.joint(int(model.actuator_trnid[actuator, 0])).name)
+            if joint in labels:
+                found[str(model.actuator(actuator).name)] = labels[joint]
+    return found

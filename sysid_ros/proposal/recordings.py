@@ -1,0 +1,96 @@
+"""Which recordings a proposal fits, which it holds out, and how it cuts them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sysid_ros.errors import BagError
+from sysid_ros.recording.bag_files import find_bag_files
+
+_HELD_OUT_EVERY = 3
+_HELD_OUT_SHARE = 0.2
+_SHORT = 3.0  # s; shorter recordings are not cut
+_WINDOWS = (0.2, 1.0)  # s, the shortest and the longest proposed
+
+
+@dataclass(frozen=True)
+class Division:
+    """Recordings by purpose, as written in the experiment file.
+
+    Attributes:
+      fitted: To fit.
+      held_out: To judge the fit; empty where a part of each recording is held out.
+      fraction: That part.
+    """
+
+    fitted: tuple[str, ...]
+    held_out: tuple[str, ...]
+    fraction: float | None
+
+
+def find_bags(given: Sequence[Path]) -> list[Path]:
+    """The bags among some paths; a folder of bags stands for all of them.
+
+    Raises:
+      BagError: A path is no bag and has none in it.
+    """
+    found: list[Path] = []
+    for path in given:
+        found += [path] if _is_bag(path) else _bags_in(path)
+    return list(dict.fromkeys(found))
+
+
+def _is_bag(path: Path) -> bool:
+    try:
+        find_bag_files(path)
+    except BagError:
+        return False
+    return True
+
+
+def _bags_in(folder: Path) -> list[Path]:
+    bags = [path for path in sorted(folder.iterdir()) if _is_bag(path)] if folder.is_dir() else []
+    if not bags:
+        find_bag_files(folder)  # says what is wrong with it
+    return bags
+
+
+def divide(bags: Sequence[Path], output: Path) -> Division:
+    """Hold out every third recording, or the end of each where there are fewer than three."""
+    names = [relative(bag, output) for bag in bags]
+    if len(names) < _HELD_OUT_EVERY:
+        return Division(tuple(names), (), _HELD_OUT_SHARE)
+    held_out = names[_HELD_OUT_EVERY - 1 :: _HELD_OUT_EVERY]
+    return Division(tuple(n for n in names if n not in held_out), tuple(held_out), None)
+
+
+def relative(path: Path, output: Path) -> str:
+    """A path as seen from the experiment file, absolute where it leads through the root."""
+    path, folder = path.absolute(), output.absolute().parent
+    common = Path(os.path.commonpath([path, folder]))
+    if common == Path(common.anchor):
+        return path.as_posix()
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def window_length(
+    durations: Sequence[float], bandwidth: float | None, *, servos: bool
+) -> float | None:
+    """Seconds per window; ``None`` for whole recordings if they are short.
+
+    Servos pull a simulation back to the recording. A torque does not: a small error grows, in a
+    chain of several joints exponentially, and a third of a period keeps it small.
+
+    Args:
+      durations: Of the recordings, s.
+      bandwidth: Highest frequency of the motion, Hz.
+      servos: Whether position servos drive the joints.
+    """
+    if sorted(durations)[len(durations) // 2] < _SHORT:
+        return None
+    shortest, longest = _WINDOWS
+    third = longest if servos or not bandwidth else 1.0 / (3.0 * bandwidth)
+    return float(f"{min(max(third, shortest), longest):.1g}")

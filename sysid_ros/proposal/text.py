@@ -1,0 +1,152 @@
+"""An experiment file with comments, from what a proposal holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from sysid_ros.proposal.parameters import Candidate
+from sysid_ros.proposal.recordings import Division
+
+CHECK = "# CHECK:"
+
+
+@dataclass(frozen=True)
+class SignalEntry:
+    """A line of ``signals`` with what a person should check."""
+
+    values: dict[str, Any]
+    doubt: str = ""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Everything that an experiment file says.
+
+    Attributes:
+      model: Path as written.
+      recordings: What is fitted and what is held out.
+      left_out: Recordings that lack a topic, with the reason.
+      signals: The signal map.
+      notes: Sentences about what has no signal.
+      unused: Topics that nothing is mapped from.
+      masks: When the robot is enabled, as written, with a doubt.
+      window: Length of windows [s]; ``None`` for whole recordings.
+      loss: Of the fit.
+      parameters: To identify.
+      undetermined: Parameters that the recordings do not determine.
+    """
+
+    model: str
+    recordings: Division
+    left_out: tuple[tuple[str, str], ...]
+    signals: tuple[SignalEntry, ...]
+    notes: tuple[str, ...]
+    unused: tuple[str, ...]
+    masks: tuple[SignalEntry, ...]
+    window: float | None
+    loss: str
+    parameters: tuple[Candidate, ...] = ()
+    undetermined: tuple[Candidate, ...] = field(default=())
+
+    def text(self) -> str:
+        """The file's content."""
+        parts = [
+            [
+                "# Proposed by sysid_ros init. Lines with CHECK are guesses; see docs/init.md.",
+                f"model: {_flow(self.model)}",
+            ],
+            self._recordings(),
+            self._signals(),
+            self._masks(),
+            self._settings(),
+            self._parameters(),
+        ]
+        return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+    def _recordings(self) -> list[str]:
+        lines = ["sequences:", *(f"  - {_flow(bag)}" for bag in self.recordings.fitted)]
+        lines += [f"  # - {_flow(bag)}  # {why}" for bag, why in self.left_out]
+        if self.recordings.held_out:
+            lines += [
+                "",
+                "# Every third recording is held out, to judge the fit by.",
+                "validation:",
+            ]
+            lines += ["  bags:", *(f"    - {_flow(bag)}" for bag in self.recordings.held_out)]
+        elif self.recordings.fraction is not None:
+            lines += [
+                "",
+                "# The end of each recording is held out, to judge the fit by.",
+                f"validation: {{fraction: {self.recordings.fraction:g}}}",
+            ]
+        return lines
+
+    def _signals(self) -> list[str]:
+        lines = ["signals:"]
+        for entry in self.signals:
+            lines += [f"  {CHECK} {part}" for part in _sentences(entry.doubt)]
+            lines.append(f"  - {_flow(entry.values)}")
+        lines += [f"  {CHECK} {note}" for note in self.notes]
+        if self.unused:
+            lines.append(f"  # Nothing is read from {', '.join(self.unused)}.")
+        return lines
+
+    def _masks(self) -> list[str]:
+        lines = []
+        for entry in self.masks:
+            lines += [f"{CHECK} {part}" for part in _sentences(entry.doubt)]
+            lines.append(f"enabled_when: {_flow(entry.values)}")
+        return lines
+
+    def _settings(self) -> list[str]:
+        if self.window is None:
+            lines = ["# The recordings are short, so that none is cut.", "windows: {length: whole}"]
+        else:
+            lines = [
+                "# Longer windows tell more as long as a small error stays small; see init.md.",
+                f"windows: {{length: {self.window:g}}}",
+            ]
+        if self.loss != "linear":
+            lines += [
+                "# Forgives stretches that no model here explains.",
+                f"fit: {{loss: {self.loss}}}",
+            ]
+        return lines
+
+    def _parameters(self) -> list[str]:
+        lines = ["parameters:"]
+        for element, name, group in _grouped(self.parameters):
+            lines += [f"  {CHECK} {one.doubt}" for one in group if one.doubt]
+            lines.append(f"  - {element}: {_flow(name)}")
+            lines += [f"    {one.attribute}: {_flow(one.settings())}" for one in group]
+        if self.undetermined:
+            lines.append("  # These recordings do not determine, beside the above:")
+            for element, name, group in _grouped(self.undetermined):
+                attributes = {one.attribute: one.settings() for one in group}
+                lines.append(f"  # - {_flow({element: name, **attributes})}")
+        return lines
+
+
+def _grouped(
+    candidates: Sequence[Candidate],
+) -> list[tuple[str, str, list[Candidate]]]:
+    """Candidates by element, in the order in which elements come first."""
+    groups: dict[tuple[str, str], list[Candidate]] = {}
+    for one in candidates:
+        groups.setdefault((one.element, one.name), []).append(one)
+    return [(element, name, group) for (element, name), group in groups.items()]
+
+
+def _sentences(doubt: str) -> list[str]:
+    return [part for part in doubt.split("\n") if part]
+
+
+def _flow(value: Any) -> str:
+    text = yaml.safe_dump(
+        value, default_flow_style=True, sort_keys=False, width=float("inf"), allow_unicode=True
+    )
+    return text.removesuffix("...\n").strip()

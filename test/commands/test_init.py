@@ -1,0 +1,30 @@
+"""``sysid_ros init`` writes a new file and never over another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from arm_recording import arm_model, simulate, write_bag
+
+from sysid_ros.cli import main
+from sysid_ros.errors import ErrorCode
+from sysid_ros.experiment import load_experiment
+
+
+def test_the_file_loads_and_is_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "arm.xml").write_text(arm_model(0, 1))
+    write_bag(tmp_path / "bag", simulate(arm_model(0, 1), 0, duration=6.0))
+    output = tmp_path / "experiment.yaml"
+    arguments = ["init", "--model", str(tmp_path / "arm.xml"), "--bag", str(tmp_path / "bag")]
+    arguments += ["--output", str(output)]
+    assert main(arguments) == 0
+    experiment = load_experiment(output)
+    assert (experiment.model, experiment.sequences[0].bag) == ("arm.xml", "bag")
+    before = output.read_text()
+    assert main(arguments) == ErrorCode.OUTPUT_UNWRITABLE
+    assert output.read_text() == before
+    assert "never overwritten" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["arm.xml", "bag", output.name]

@@ -1,0 +1,35 @@
+"""Names that mean the same joint."""
+
+from __future__ import annotations
+
+import pytest
+
+from sysid_ros.proposal.names import match_names, similarity
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("elbow", "elbow"),
+        ("elbow", "elbow_joint"),
+        ("robot/elbow_joint", "elbow"),
+        ("left_elbow_pos", "LeftElbow"),
+        ("joint_1", "Joint1"),
+        ("j01", "joint_1"),
+    ],
+)
+def test_the_same_joint_is_sure(one: str, other: str) -> None:
+    assert similarity(one, other) >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("joint_1", "joint_2"), ("shoulder", "gripper"), ("elbow", "")]
+)
+def test_different_joints_never_match(one: str, other: str) -> None:
+    assert match_names([one], [other]) == {}
+
+
+def test_each_name_is_used_once() -> None:
+    matches = match_names(["arm_1", "arm_2"], ["arm_2_joint", "arm_1_joint", "gripper"])
+    assert {name: match.index for name, match in matches.items()} == {"arm_1": 1, "arm_2": 0}
+    assert all(match.sure for match in matches.values())

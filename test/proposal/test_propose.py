@@ -1,0 +1,103 @@
+"""The proposal fits as it is, whatever the model's format and the recording's names and units."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from arm_recording import arm_model, simulate, write_bag, wrong_model
+
+from sysid_ros.errors import DataError
+from sysid_ros.experiment.schema import SignalKind
+from sysid_ros.pipeline import run_experiment
+from sysid_ros.proposal import propose
+
+URDF = """
+<robot name="arm">
+  <link name="base"/>
+  <link name="upper">
+    <inertial><origin xyz="0 0 -0.15"/><mass value="1.0"/>
+      <inertia ixx="0.01" iyy="0.01" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <link name="fore">
+    <inertial><origin xyz="0 0 -0.1"/><mass value="0.5"/>
+      <inertia ixx="0.004" iyy="0.004" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="shoulder_joint" type="continuous"><parent link="base"/><child link="upper"/>
+    <axis xyz="0 1 0"/></joint>
+  <joint name="elbow_joint" type="continuous"><parent link="upper"/><child link="fore"/>
+    <origin xyz="0 0 -0.3"/><axis xyz="0 1 0"/></joint>
+</robot>
+"""
+
+
+def without_sensors(xml: str) -> str:
+    spec = mujoco.MjSpec.from_string(xml)
+    for sensor in list(spec.sensors):
+        spec.delete(sensor)
+    text: str = spec.to_xml()
+    return text
+
+
+def held_out_gain(text: str, folder: Path) -> float:
+    """Fit a proposal; the held-out error over that of the untuned model."""
+    file = folder / "experiment.yaml"
+    file.write_text(text)
+    from sysid_ros.experiment import load_experiment
+
+    outcome = run_experiment(load_experiment(file), output_dir=folder / "results").outcome
+    assert outcome.validation is not None
+    return outcome.validation.rmse_all / outcome.validation.rmse_all_initial
+
+
+def test_a_model_without_sensors_and_commands_in_order(tmp_path: Path) -> None:
+    truth = arm_model(1, 2)
+    (tmp_path / "arm.xml").write_text(without_sensors(wrong_model(truth, 1)))
+    write_bag(tmp_path / "bag", simulate(truth, 1))
+    proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
+    signals = {(s.kind, s.name): s.field for s in proposal.experiment.signals}
+    assert signals == {
+        (SignalKind.QPOS, "j0"): "position[j0]",
+        (SignalKind.QPOS, "j1"): "position[j1]",
+        (SignalKind.ACTUATOR, "m0"): "data[0]",
+        (SignalKind.ACTUATOR, "m1"): "data[1]",
+    }
+    assert proposal.findings == ()
+    assert held_out_gain(proposal.text, tmp_path) < 0.3
+
+
+def test_a_urdf_in_degrees_with_other_names(tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(URDF)
+    spec = mujoco.MjSpec.from_string(URDF)
+    for name in ("shoulder_joint", "elbow_joint"):
+        spec.joint(name).damping[0] = 0.05
+        motor = spec.add_actuator(name=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
+        motor.gear = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    spec.body("fore").mass = 0.8
+    spec.option.timestep = 0.001
+    recording = simulate(spec.to_xml(), 3)
+    in_degrees = replace(recording, position=np.rad2deg(recording.position))
+    names = ["robot/shoulder", "robot/elbow"]
+    write_bag(tmp_path / "bag", in_degrees, names=names, measured_torque=True)
+    proposal = propose(tmp_path / "arm.urdf", [tmp_path / "bag"], tmp_path / "experiment.yaml")
+    scales = {s.label: s.scale for s in proposal.experiment.signals}
+    assert scales == {
+        "shoulder_joint_qpos": pytest.approx(np.pi / 180.0),
+        "elbow_joint_qpos": pytest.approx(np.pi / 180.0),
+        "shoulder_joint_effort": 1.0,
+        "elbow_joint_effort": 1.0,
+    }
+    assert "# CHECK: 'shoulder_joint_qpos' is in degrees" in proposal.text
+    assert held_out_gain(proposal.text, tmp_path) < 0.3
+
+
+def test_recordings_of_another_robot_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "arm.xml").write_text(arm_model(0, 1))
+    recording = simulate(arm_model(0, 1), 0, duration=2.0)
+    still = replace(recording, position=np.zeros_like(recording.position))
+    write_bag(tmp_path / "bag", still)
+    with pytest.raises(DataError, match="no joint of the model"):
+        propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
