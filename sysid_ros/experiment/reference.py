@@ -47,8 +47,8 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
         + ", ".join(f"`{kind.value}`" for kind in SignalKind)
         + " names the actuator, the sensor or the joint (`effort` for a force or torque on a "
         "joint for which the model has no actuator, as in a URDF), or the site at which a "
-        "measured wrench acts (`{wrench: wrist, topic: /ft_sensor, field: wrench}` for a `WrenchStamped`, in the "
-        "site's frame, as a known external force), and:",
+        "measured wrench acts (`{wrench: wrist, topic: /ft_sensor, field: wrench}` for a "
+        "`WrenchStamped`, in the site's frame, as a known external force), and:",
     ),
     (
         "`enabled_when`, `signals[].enabled_when`",
