@@ -56,7 +56,11 @@ def model_group(
             min(float(measured.times[-1]), float(control.times[-1]) if model.nu else math.inf)
             + LAST_SAMPLE,
         )
-        bounds = window_bounds(span, window_length, overlap, gaps.get(name, ()))
+        reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
+        bounds = [
+            (reader.known_from(begin), end)
+            for begin, end in window_bounds(span, window_length, overlap, gaps.get(name, ()))
+        ]
         cut_windows = cut(model, measured, signals, bounds)
         if not cut_windows:
             raise DataError(
@@ -65,7 +69,6 @@ def model_group(
             )
         controls = control_integrals(model, control)
         data = SequenceData(name, signals, controls, measured, base, cut_windows)
-        reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
         windows += [
             WindowSimulation(data, window, reader, model, estimate_start=estimate_starts)
             for window in cut_windows

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.interpolate
 
+from sysid_ros.sysid.stretches import MIN_SAMPLES, Piecewise, linear, piecewise
 from sysid_ros.sysid.timeseries import TimeSeries
 
 FloatArray = npt.NDArray[np.float64]
@@ -24,7 +25,6 @@ Derivative = Callable[[FloatArray, FloatArray], scipy.interpolate.BSpline]
 _S = mujoco.mjtSensor
 _FRAMES = (int(mujoco.mjtObj.mjOBJ_XBODY), int(mujoco.mjtObj.mjOBJ_BODY))
 _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
-_MIN_SAMPLES = 4  # the derivative is that of a cubic
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,15 @@ class Motion:
 
     Attributes:
       sensor: Where it was read from.
-      values: Linear between samples.
-      slopes: The derivative of the filtered samples.
+      values: Linear between samples of a stretch.
+      slopes: The derivative of the filtered samples, one for each component.
+      times: When it was sampled, (n,), s.
     """
 
     sensor: str
-    values: scipy.interpolate.BSpline
-    slopes: tuple[scipy.interpolate.BSpline, ...]
+    values: Piecewise
+    slopes: tuple[Piecewise, ...]
+    times: FloatArray
 
     def slope(self, t: float) -> FloatArray:
         """The derivative at ``t``."""
@@ -81,7 +83,7 @@ def angular_velocity_at(motion: Motion, t: float) -> FloatArray:
 
 
 def measured_poses(
-    model: mujoco.MjModel, sensordata: TimeSeries, derivative: Derivative
+    model: mujoco.MjModel, sensordata: TimeSeries, derivative: Derivative, cutoff: float
 ) -> dict[int, MeasuredPose]:
     """The motion of every free and ball joint that sensors measure.
 
@@ -89,6 +91,7 @@ def measured_poses(
       model: The compiled model.
       sensordata: The measurements; NaN where nothing was measured.
       derivative: Makes the derivative of samples (times, values).
+      cutoff: The frequency [Hz] up to which it follows; shorter gaps are bridged.
 
     Returns:
       One entry per joint id.
@@ -109,8 +112,8 @@ def measured_poses(
                 found.setdefault(joint, (name, sensor))
     poses = {}
     for joint in sorted({*positions, *orientations}):
-        turned = _orientation(model, sensordata, orientations.get(joint), derivative)
-        moved = _position(model, sensordata, positions.get(joint), turned, derivative)
+        turned = _orientation(model, sensordata, orientations.get(joint), derivative, cutoff)
+        moved = _position(model, sensordata, positions.get(joint), turned, derivative, cutoff)
         poses[joint] = MeasuredPose(moved, turned, (_spread(moved), _spread(turned)))
     return {joint: pose for joint, pose in poses.items() if pose.sensors}
 
@@ -147,7 +150,7 @@ def _samples(sensordata: TimeSeries, name: str) -> tuple[FloatArray, FloatArray]
     """Complete samples of a signal, or ``None`` where there are too few."""
     values = sensordata.data[:, (sensordata.signal_mapping or {})[name][1]]
     known = np.isfinite(values).all(axis=1)
-    if np.count_nonzero(known) < _MIN_SAMPLES:
+    if np.count_nonzero(known) < MIN_SAMPLES:
         return None
     return sensordata.times[known], values[known]
 
@@ -157,6 +160,7 @@ def _orientation(
     sensordata: TimeSeries,
     source: tuple[str, int] | None,
     derivative: Derivative,
+    cutoff: float,
 ) -> Motion | None:
     samples = None if source is None else _samples(sensordata, source[0])
     if source is None or samples is None:
@@ -169,7 +173,7 @@ def _orientation(
     # q and -q are the same orientation; between samples the shorter way is meant.
     turns = np.where(np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0.0, -1.0, 1.0)
     quaternions = quaternions * np.cumprod([1.0, *turns])[:, None]
-    return _motion(source[0], times, quaternions, derivative)
+    return _motion(source[0], times, quaternions, derivative, cutoff)
 
 
 def _position(
@@ -178,6 +182,7 @@ def _position(
     source: tuple[str, int] | None,
     orientation: Motion | None,
     derivative: Derivative,
+    cutoff: float,
 ) -> Motion | None:
     samples = None if source is None else _samples(sensordata, source[0])
     if source is None or samples is None:
@@ -188,14 +193,17 @@ def _position(
         positions = positions - np.stack(
             [_turned(orientation_at(orientation, t), offset) for t in times]
         )
-    return _motion(source[0], times, positions, derivative)
+    return _motion(source[0], times, positions, derivative, cutoff)
 
 
-def _motion(name: str, times: FloatArray, values: FloatArray, derivative: Derivative) -> Motion:
+def _motion(
+    name: str, times: FloatArray, values: FloatArray, derivative: Derivative, cutoff: float
+) -> Motion:
     return Motion(
         name,
-        scipy.interpolate.make_interp_spline(times, values, k=1),
-        tuple(derivative(times, column) for column in values.T),
+        piecewise(times, values, cutoff, linear),
+        tuple(piecewise(times, column, cutoff, derivative) for column in values.T),
+        times,
     )
 
 
@@ -203,7 +211,7 @@ def _spread(motion: Motion | None) -> float:
     """How much a velocity varies; one unit where it is not measured."""
     if motion is None:
         return 1.0
-    rates = np.stack([slope(motion.values.t[1:-1]) for slope in motion.slopes])
+    rates = np.stack([slope(motion.times) for slope in motion.slopes])
     scale = 2.0 if len(motion.slopes) == 4 else 1.0  # of quaternion rates
     return scale * float(np.sqrt(np.mean(rates**2)))
 

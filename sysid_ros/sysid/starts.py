@@ -24,6 +24,7 @@ from sysid_ros.sysid.spatial_starts import (
     measured_poses,
     orientation_at,
 )
+from sysid_ros.sysid.stretches import MIN_SAMPLES, Piecewise, known_from, linear, piecewise
 from sysid_ros.sysid.timeseries import TimeSeries
 
 FloatArray = npt.NDArray[np.float64]
@@ -44,8 +45,8 @@ class MeasuredJoint:
     """
 
     sensor: str
-    position: scipy.interpolate.BSpline
-    velocity: scipy.interpolate.BSpline
+    position: Piecewise
+    velocity: Piecewise
     velocity_spread: float
 
 
@@ -74,6 +75,7 @@ class StartReader:
             model,
             sensordata,
             lambda times, values: filtered_velocity(times, values, velocity_filter),
+            velocity_filter,
         )
 
     @property
@@ -109,6 +111,16 @@ class StartReader:
         for joint, pose in self._poses.items():
             self._write_pose(state, joint, pose, t, velocity_offset, delays)
         return state
+
+    def known_from(self, t: float) -> float:
+        """The first instant from ``t`` on at which every measured joint is known, s.
+
+        Infinity where there is none: a start is read off measurements, never across a gap.
+        """
+        functions = [motion.position for motion in self._joints.values()]
+        for pose in self._poses.values():
+            functions += [part.values for part in (pose.position, pose.orientation) if part]
+        return known_from(functions, t)
 
     def _write_pose(
         self,
@@ -173,10 +185,10 @@ def _measured_joints(
             continue
         samples = _finite(sensordata.times, sensordata.data[:, columns[0]])
         kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
-        if kind == _POSITION and len(samples[0]) >= 4:
+        if kind == _POSITION and len(samples[0]) >= MIN_SAMPLES:
             positions.setdefault(joint, samples)
             sensors.setdefault(joint, name)
-        elif kind == _VELOCITY and len(samples[0]) >= 4:
+        elif kind == _VELOCITY and len(samples[0]) >= MIN_SAMPLES:
             velocities.setdefault(joint, samples)
     return {
         joint: _measured_joint(sensors[joint], samples, velocities.get(joint), cutoff)
@@ -195,12 +207,12 @@ def _measured_joint(
     velocity: tuple[FloatArray, FloatArray] | None,
     cutoff: float,
 ) -> MeasuredJoint:
-    samples = samples[0], despiked(samples[1])
-    slope = filtered_velocity(*samples, cutoff)
+    times, values = samples[0], despiked(samples[1])
+    slope = piecewise(times, values, cutoff, lambda t, x: filtered_velocity(t, x, cutoff))
     if velocity is not None:
-        slope = scipy.interpolate.make_interp_spline(*velocity, k=1)
-    position = scipy.interpolate.make_interp_spline(*samples, k=1)
-    return MeasuredJoint(sensor, position, slope, float(np.std(slope(samples[0]))))
+        slope = piecewise(*velocity, cutoff, linear)
+    position = piecewise(times, values, cutoff, linear)
+    return MeasuredJoint(sensor, position, slope, float(np.std(slope(times))))
 
 
 def despiked(values: FloatArray) -> FloatArray:
