@@ -60,7 +60,10 @@ setup(
         "scipy>=1.11",
         "threadpoolctl>=3.1",
     ],
-    extras_require={"test": ["hypothesis", "mujoco[sysid]", "pytest"]},
+    extras_require={
+        "dask": ["distributed"],
+        "test": ["hypothesis", "mujoco[sysid]", "pytest"],
+    },
     entry_points={
         "console_scripts": [
             "sysid_ros = sysid_ros.cli:main",

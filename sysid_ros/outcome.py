@@ -30,6 +30,12 @@ class SignalFit:
     initial: FloatArray  # (n,)
     fitted: FloatArray  # (n,)
 
+    @property
+    def rmse(self) -> float:
+        """Root mean square error of ``fitted``, in the signal's unit; NaN without a prediction."""
+        squares = (self.fitted - self.measured) ** 2
+        return float(np.sqrt(np.nanmean(squares))) if np.isfinite(squares).any() else math.nan
+
 
 @dataclass(frozen=True)
 class SequenceFit:
@@ -77,3 +83,22 @@ class Outcome:
     warnings: tuple[str, ...]  # plain sentences, most important first
     provenance: Mapping[str, str]  # versions, hashes of inputs, command, experiment text
     bias: BiasCheck | None = None  # what other settings would have found, where asked for
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How well parameters predict.
+
+    In scores and sequences, ``initial`` is the untuned model and ``fitted`` the one evaluated.
+
+    Attributes:
+      parameters: Every free parameter's value.
+      training: On the sequences that the experiment fits; ``None`` if there are none.
+      validation: On those that it holds out, or on the recordings given instead.
+      sequences: Every recording as predicted.
+    """
+
+    parameters: Mapping[str, float]
+    training: Score | None
+    validation: Score | None
+    sequences: tuple[SequenceFit, ...]

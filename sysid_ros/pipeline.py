@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import platform
-import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from importlib import metadata
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-import sysid_ros
-from sysid_ros.dataset import Dataset, SequenceSet, load_dataset
+from sysid_ros.cross_validation import cross_validated
+from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.execution import IN_THIS_PROCESS, Workers
 from sysid_ros.experiment import check_fittable
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
@@ -22,15 +19,13 @@ from sysid_ros.outcome import Outcome
 from sysid_ros.results import StartState, check_writable, write_results
 from sysid_ros.resume import Resume, inputs_of
 from sysid_ros.run_folder import RunFolder
-from sysid_ros.scoring import ScoringSettings, WindowErrors, open_loop_errors, score, traces
+from sysid_ros.scored import fit_settings, known_noise, outcome_of, title_of
 from sysid_ros.sysid.bias_check import BiasCheck, bias_check, flagged
 from sysid_ros.sysid.candidate import CandidateBuilder
-from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
+from sysid_ros.sysid.fit import fit
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.verdict import verdict, warnings
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.sysid.rollout_batch import StopRequestedError
 
 
 @dataclass(frozen=True)
@@ -53,6 +48,7 @@ def run_experiment(
     should_stop: Callable[[], bool] | None = None,
     on_stage: Callable[[str], None] | None = None,
     resume: Resume | None = None,
+    workers: Workers = IN_THIS_PROCESS,
 ) -> RunReport:
     """Read the recordings, fit the parameters, score them and write the result folder.
 
@@ -66,6 +62,7 @@ def run_experiment(
         scored and written like any others.
       on_stage: Told in a few words what is being done.
       resume: Carry on with an interrupted fit of the same experiment and data.
+      workers: What runs fits that do not depend on each other, such as folds.
 
     Returns:
       The outcome and its files.
@@ -86,8 +83,8 @@ def run_experiment(
         result = fit(
             dataset.training.groups,
             params,
-            _fit_settings(experiment),
-            known=_known(dataset),
+            fit_settings(experiment),
+            known=known_noise(dataset),
             on_iteration=folder.recording(on_iteration),
             on_state=folder.save,
             resume=state,
@@ -97,7 +94,9 @@ def run_experiment(
         if bias is not None:
             result = flagged(result, bias)
         stage("scoring")
-        outcome = _outcome(experiment, dataset, params, result, bias)
+        outcome = outcome_of(experiment, dataset, params, result, bias)
+        if experiment.validation.folds and result.status is not FitStatus.CANCELED:
+            outcome = _cross_validated(experiment, outcome, data_dir, workers, stage, should_stop)
         stage("writing results")
         files = write_results(
             outcome,
@@ -109,13 +108,28 @@ def run_experiment(
     return RunReport(outcome, files.folder, files.report, files.model)
 
 
-def title_of(experiment: Experiment) -> str:
-    """What results of an experiment are called: the folder that its file is in."""
-    return experiment.path.absolute().parent.name if experiment.path else "fit"
-
-
-def _known(dataset: Dataset) -> SignalNoise:
-    return SignalNoise(dataset.noise, dataset.training.excluded)
+def _cross_validated(
+    experiment: Experiment,
+    outcome: Outcome,
+    data_dir: Path | None,
+    workers: Workers,
+    stage: Callable[[str], None],
+    should_stop: Callable[[], bool] | None,
+) -> Outcome:
+    """The outcome with the scores of its folds, or a warning where they were not awaited."""
+    stage("cross-validating")
+    try:
+        return cross_validated(
+            experiment,
+            outcome,
+            data_dir,
+            workers=workers,
+            on_fold=lambda done, folds: stage(f"cross-validating: fold {done} of {folds}"),
+            should_stop=should_stop,
+        )
+    except StopRequestedError:
+        stopped = "The cross-validation was stopped, so nothing held out was predicted."
+        return replace(outcome, warnings=(stopped, *outcome.warnings))
 
 
 def _bias(
@@ -133,70 +147,10 @@ def _bias(
         dataset.training.groups,
         params,
         result,
-        _fit_settings(experiment),
-        known=_known(dataset),
+        fit_settings(experiment),
+        known=known_noise(dataset),
         should_stop=should_stop,
         on_refit=lambda change: stage(f"checking for bias: {change}"),
-    )
-
-
-def _fit_settings(experiment: Experiment) -> FitSettings:
-    return FitSettings(
-        window_length=experiment.windows.length,
-        estimate_starts=experiment.initial_state.estimate,
-        velocity_filter=experiment.initial_state.velocity_filter,
-        optimizer=experiment.fit.optimizer,
-        loss=experiment.fit.loss,
-        max_iterations=experiment.fit.max_iterations,
-        time_limit=experiment.fit.time_limit,
-        threads=experiment.fit.threads,
-        intervals=experiment.fit.intervals,
-        landscapes=experiment.fit.landscapes,
-        engine=experiment.fit.engine,
-    )
-
-
-def _outcome(
-    experiment: Experiment,
-    dataset: Dataset,
-    params: ParameterDict,
-    result: FitResult,
-    bias: BiasCheck | None,
-) -> Outcome:
-    values = np.array([parameter.value for parameter in result.parameters])
-
-    def errors(used: SequenceSet, *, overlap: bool) -> tuple[WindowErrors, ...]:
-        if not used.groups:
-            return ()
-        windows = experiment.scoring or experiment.windows
-        settings = ScoringSettings(
-            length=windows.length,
-            overlap=windows.overlap if overlap else 0.0,
-            velocity_filter=experiment.initial_state.velocity_filter,
-            threads=experiment.fit.threads,
-        )
-        return open_loop_errors(used.groups, params, values, settings, used.excluded)
-
-    training = score(errors(dataset.training, overlap=True))
-    held_out = errors(dataset.validation, overlap=True)
-    validation = score(held_out) if held_out else None
-    sequences = traces(errors(dataset.training, overlap=False), "training")
-    sequences += traces(errors(dataset.validation, overlap=False), "validation")
-    return Outcome(
-        title=title_of(experiment),
-        fit=result,
-        training=training,
-        validation=validation,
-        sequences=sequences,
-        quality=dataset.quality,
-        verdict=verdict(result, training, validation),
-        warnings=(
-            *dataset.warnings,
-            *warnings(experiment, result, training, validation),
-            *(bias.sentences() if bias is not None else ()),
-        ),
-        provenance=_provenance(experiment, dataset),
-        bias=bias,
     )
 
 
@@ -213,20 +167,3 @@ def _start_state(dataset: Dataset) -> StartState | None:
         qvel=state[1 + model.nq : 1 + model.nq + model.nv].tolist(),
         act=state[1 + model.nq + model.nv : 1 + model.nq + model.nv + model.na].tolist(),
     )
-
-
-def _provenance(experiment: Experiment, dataset: Dataset) -> Mapping[str, str]:
-    versions = {
-        f"version {package}": metadata.version(package)
-        for package in ("mujoco", "numpy", "scipy", "rosbags")
-    }
-    return {
-        "version sysid_ros": sysid_ros.__version__,
-        **versions,
-        "version python": platform.python_version(),
-        **{f"sha256 {name}": digest for name, digest in dataset.hashes.items()},
-        "command": " ".join(sys.argv),
-        "experiment file": str(experiment.path or ""),
-        "experiment": experiment.text,
-        "overrides": "; ".join(experiment.overrides),
-    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TextIO, final
 
 from rich.console import Console
@@ -10,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from sysid_ros.outcome import Outcome, Score
+from sysid_ros.outcome import Outcome, Score, SequenceFit
 from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
 
 # Where output is not a terminal, lines are as long as they need to be.
@@ -98,6 +99,25 @@ def print_outcome(outcome: Outcome, *, stream: TextIO | None = None) -> None:
     console.print(Text(outcome.verdict, style="bold"))
     for warning in outcome.warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
+
+
+def print_scores(
+    training: Score | None,
+    validation: Score | None,
+    sequences: Sequence[SequenceFit],
+    *,
+    stream: TextIO | None = None,
+) -> None:
+    """Print how well parameters predict, in all and by recording."""
+    console = console_for(sys.stdout if stream is None else stream)
+    scores = (("training", training), ("held out", validation))
+    console.print(score_table([(title, score) for title, score in scores if score is not None]))
+    table = _table("recording", "signal", "identified", "unit")
+    for sequence in sequences:
+        for signal in sequence.signals:
+            names = Text(sequence.name), Text(signal.name)
+            table.add_row(*names, f"{signal.rmse:.4g}", Text(signal.unit))
+    console.print(table)
 
 
 def parameter_table(parameters: tuple[ParameterEstimate, ...]) -> Table:

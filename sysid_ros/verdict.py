@@ -2,12 +2,53 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from sysid_ros.experiment.schema import Experiment, Interpolation, SignalKind
 from sysid_ros.outcome import Score
 from sysid_ros.sysid.fit_result import FitResult, FitStatus
 
 # Below this relative decrease of the held-out error the tuning was not worth it.
 WORTHWHILE = 0.05
+
+
+class Judgement(str, Enum):
+    """What a fit was good for, for programs; :func:`verdict` gives the reason."""
+
+    IMPROVED = "IMPROVED"
+    NO_IMPROVEMENT = "NO_IMPROVEMENT"
+    OVERFIT = "OVERFIT"  # better on what was fitted, worse on what was not
+    NOT_IDENTIFIABLE = "NOT_IDENTIFIABLE"  # better, but with parameters that the data leaves open
+
+
+def judge(result: FitResult, training: Score | None, validation: Score | None) -> Judgement | None:
+    """Compare the fitted with the untuned model.
+
+    Args:
+      result: The fit.
+      training: Scores on the data fitted.
+      validation: Scores on held-out data, which count where there are any.
+
+    Returns:
+      The judgement; ``None`` where nothing was scored.
+    """
+    judged = validation or training
+    if judged is None:
+        return None
+    learned = training is not None and _falls(training)
+    if validation is not None and learned and validation.rmse_all > validation.rmse_all_initial:
+        return Judgement.OVERFIT
+    if not _falls(judged):
+        return Judgement.NO_IMPROVEMENT
+    return Judgement.NOT_IDENTIFIABLE if _opened(result) else Judgement.IMPROVED
+
+
+def _falls(score: Score) -> bool:
+    return score.rmse_all <= score.rmse_all_initial * (1.0 - WORTHWHILE)
+
+
+def _opened(result: FitResult) -> list[str]:
+    return [p.name for p in result.parameters if "unidentifiable" in p.flags]
 
 
 def verdict(result: FitResult, training: Score, validation: Score | None) -> str:
@@ -26,18 +67,28 @@ def verdict(result: FitResult, training: Score, validation: Score | None) -> str
     change = f"{before:.4g} to {after:.4g} {unit}".rstrip()
     if result.status is FitStatus.CANCELED:
         return f"Canceled early: the best parameters so far change the {kind} error from {change}."
-    if after > before * (1.0 - WORTHWHILE):
+    judgement = judge(result, training, validation)
+    if judgement is Judgement.OVERFIT:
+        learned = f"{training.rmse_all_initial:.4g} to {training.rmse_all:.4g}"
+        return (
+            f"Overfit: the training error falls from {learned} {training.unit_all}, but the "
+            f"held-out error rises from {change}; record more, or free fewer parameters."
+        )
+    if judgement is Judgement.NO_IMPROVEMENT:
         return (
             f"No improvement: the {kind} error goes from {change}; "
             "the model as it was predicts about as well."
         )
-    opened = sum("unidentifiable" in p.flags for p in result.parameters)
-    open_text = f", but {opened} of {len(result.parameters)} parameters are not determined"
-    return (
-        f"Improved: the {kind} error falls from {change} "
-        f"({_percent(1.0 - after / before)} less){open_text if opened else ''}"
-        + ("." if validation is not None else "; nothing was held out to confirm it.")
-    )
+    less = f"the {kind} error falls from {change} ({_percent(1.0 - after / before)} less)"
+    confirmed = "." if validation is not None else "; nothing was held out to confirm it."
+    opened = _opened(result)
+    if opened:
+        return (
+            f"Not identifiable: {less}, but {len(opened)} of {len(result.parameters)} parameters "
+            f"are not determined ({', '.join(opened[:4])}{', ...' if opened[4:] else ''})"
+            + confirmed
+        )
+    return f"Improved: {less}{confirmed}"
 
 
 def _percent(share: float) -> str:

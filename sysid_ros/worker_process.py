@@ -11,7 +11,6 @@ process-global MuJoCo callback or a busy loop that never returns to Python stays
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import json
 import os
@@ -25,10 +24,10 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
+from sysid_ros.process_life import die_with_parent
 from sysid_ros.results import write_checkpoint
 from sysid_ros.sysid.fit_result import Iteration
 
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _PARENT_GONE = 3  # exit status when standard input ends
 
 
@@ -180,15 +179,6 @@ def load_function(target: str) -> FitFunction:
     """Import ``module:function``."""
     module, _, name = target.partition(":")
     return cast("FitFunction", getattr(importlib.import_module(module), name))
-
-
-def die_with_parent() -> None:
-    """Have Linux kill this process when the thread that started it ends.
-
-    The end of standard input tells the same, but only while the interpreter can run a thread.
-    """
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _lines(descriptor: int) -> Iterator[str]:

@@ -6,11 +6,14 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.experiment.schema import Experiment
+
+if TYPE_CHECKING:
+    from sysid_ros.execution import Workers
 
 EXIT_USAGE = 64
 
@@ -55,6 +58,31 @@ def experiment_arguments() -> argparse.ArgumentParser:
         help="override a setting, such as fit.max_iterations=20; may be repeated",
     )
     return parser
+
+
+def worker_arguments() -> argparse.ArgumentParser:
+    """The parent parser of commands whose work can be spread out."""
+    parser = Parser(add_help=False)
+    parser.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="processes for independent fits (1)"
+    )
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", help="run them on this Dask scheduler, such as tcp://host:8786"
+    )
+    return parser
+
+
+def workers_of(options: argparse.Namespace) -> Workers:
+    """What the command line names to compute with.
+
+    Raises:
+      ExperimentError: There is to be less than one process.
+    """
+    from sysid_ros.execution import Workers
+
+    if options.workers < 1:
+        raise ExperimentError(f"--workers is {options.workers}; it takes at least one")
+    return Workers(options.workers, options.dask)
 
 
 def experiment_of(options: argparse.Namespace) -> Experiment:

@@ -14,6 +14,8 @@ from sysid_ros.commands.common import (
     experiment_arguments,
     experiment_of,
     from_shell,
+    worker_arguments,
+    workers_of,
 )
 from sysid_ros.errors import ErrorCode
 from sysid_ros.experiment import check_fittable, with_bags, with_overrides
@@ -29,7 +31,9 @@ _LATEST = Path()  # of --resume without a folder
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_parser(
-        "fit", parents=[experiment_arguments(), debug_arguments()], help=_run.__doc__
+        "fit",
+        parents=[experiment_arguments(), worker_arguments(), debug_arguments()],
+        help=_run.__doc__,
     )
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="where the result folder goes (experiment's)"
@@ -87,6 +91,7 @@ def _run(options: argparse.Namespace) -> int:
             should_stop=stop.requested,
             on_stage=(lambda text: None) if options.quiet else progress.stage,
             resume=_resume(options.resume),
+            workers=workers_of(options),
         )
     if options.json:
         print((report.result_dir / "result.json").read_text(encoding="utf-8"))

@@ -32,6 +32,7 @@ def check_consistency(experiment: Experiment, root: Value, problems: Problems) -
         )
     _check_bags(experiment, place, problems)
     _check_condition(experiment, place, problems)
+    _check_folds(experiment, place, problems)
 
 
 def check_fittable(experiment: Experiment) -> None:
@@ -104,6 +105,15 @@ def _check_condition(
         count = "no sequence has" if matching == 0 else "every sequence has"
         shown = ", ".join(f"{name}: {value}" for name, value in condition.items())
         problems.add(here, f"validation.condition splits nothing: {count} {{{shown}}}")
+
+
+def _check_folds(experiment: Experiment, place: Callable[..., Place], problems: Problems) -> None:
+    folds, sequences = experiment.validation.folds, len(experiment.sequences)
+    if folds is not None and 0 < sequences < folds:
+        problems.add(
+            place("validation", "folds"),
+            f"validation.folds is {folds}, but sequences has only {sequences}",
+        )
 
 
 def matches_condition(sequence: SequenceConfig, condition: object) -> bool:

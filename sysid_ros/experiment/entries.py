@@ -49,7 +49,7 @@ def read_validation(value: Value, where: str, problems: Problems) -> ValidationC
     if len(chosen) > 1:
         problems.add(
             value.place,
-            f"{where} takes one of bags, fraction, condition; given {', '.join(chosen)}",
+            f"{where} takes one of bags, fraction, condition, folds; given {', '.join(chosen)}",
         )
     bags: tuple[SequenceConfig, ...] = ()
     if "bags" in entries:

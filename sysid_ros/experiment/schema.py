@@ -168,7 +168,7 @@ class SequenceConfig:
 
 @dataclass(frozen=True)
 class ValidationConfig:
-    """What is held out of the fit; at most one of the three is set."""
+    """What is held out of the fit; at most one of the four is set."""
 
     bags: tuple[SequenceConfig, ...] = key(
         default=(), metadata=rule("recordings, written as under `sequences`")
@@ -179,6 +179,13 @@ class ValidationConfig:
     )
     condition: Mapping[str, float | str] | None = key(
         default=None, metadata=rule("the sequences whose conditions agree, such as {kp: 8}")
+    )
+    folds: int | None = key(
+        default=None,
+        metadata=rule(
+            "cross-validate: fit as often, each time without another part of the sequences",
+            minimum=2,
+        ),
     )
 
 
@@ -319,7 +326,7 @@ class Experiment:
         default=None, metadata=rule("instead of `model`: a robot_description topic in the bag")
     )
     validation: ValidationConfig = key(
-        default=ValidationConfig(), metadata=rule("what is held out of the fit, one of three")
+        default=ValidationConfig(), metadata=rule("what is held out of the fit, one of four")
     )
     clock: Clock = key(
         default=Clock.HEADER,

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from sysid_ros.outcome import Outcome, Score
+from sysid_ros.outcome import Evaluation, Outcome, Score
 from sysid_ros.sysid.bias_check import BiasCheck
 from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
+from sysid_ros.verdict import judge
 
 FORMAT = 1
 VERSION_PREFIX = "version "
@@ -37,6 +38,7 @@ def document_from(outcome: Outcome) -> dict[str, Any]:
         "status": fit.status.value,
         "message": fit.message,
         "verdict": outcome.verdict,
+        "judgement": judge(fit, outcome.training, outcome.validation),
         "warnings": outcome.warnings,
         "cost_initial": fit.cost_initial,
         "cost_final": fit.cost_final,
@@ -62,6 +64,22 @@ def document_from(outcome: Outcome) -> dict[str, Any]:
         "covariance": fit.covariance,
         "landscapes": [asdict(landscape) for landscape in fit.landscapes],
         "bias_check": _bias(outcome.bias),
+    }
+
+
+def evaluation_document(found: Evaluation) -> dict[str, Any]:
+    """What ``sysid_ros evaluate --json`` prints: scores as in ``result.json``, and by recording."""
+    return {
+        "parameters": found.parameters,
+        "training": _score(found.training),
+        "validation": _score(found.validation),
+        "sequences": {
+            sequence.name: {
+                "role": sequence.role,
+                "rmse": {s.name: s.rmse for s in sequence.signals},
+            }
+            for sequence in found.sequences
+        },
     }
 
 

@@ -145,7 +145,7 @@ BAD = [
     ("model: a.xml\nsequences: [a]\nvalidation: {bags: [a]}",
      "arm.yaml:3: bag 'a' is both trained on and held out"),
     ("model: a.xml\nvalidation: {fraction: 0.2, bags: [a]}",
-     "validation takes one of bags, fraction, condition; given bags, fraction"),
+     "validation takes one of bags, fraction, condition, folds; given bags, fraction"),
     ("model: a.xml\nvalidation: {fraction: 1}", "validation.fraction must be below 1, given 1"),
     ("model: a.xml\nsequences: [{bag: a, conditions: {kp: 8}}]\nvalidation: {condition: {kq: 8}}",
      "unknown condition 'kq' in validation.condition; nearest: 'kp'"),

@@ -1,0 +1,93 @@
+"""One fit as a task that runs anywhere: plain data in, an outcome out, no files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sysid_ros.dataset import load_dataset
+from sysid_ros.experiment import check_fittable, parse_experiment
+from sysid_ros.experiment.parameters import build_parameters
+from sysid_ros.experiment.schema import Experiment, ValidationConfig
+from sysid_ros.outcome import Outcome
+from sysid_ros.parameter_values import set_values
+from sysid_ros.scored import fit_settings, known_noise, outcome_of
+from sysid_ros.sysid.fit import fit
+
+
+@dataclass(frozen=True)
+class FitTask:
+    """What to fit.
+
+    Attributes:
+      text: The experiment file's text.
+      path: Where it came from, for models beside it; empty for none.
+      overrides: Settings on top of it.
+      data_dir: Where bags are found first; empty for none.
+      held_out: Positions of the sequences to score instead of fitting them; where given, they take
+        the place of the experiment's own validation.
+      start: Values to start from by parameter name; others start as the experiment says.
+      threads: Simulation threads; ``None`` lets the experiment decide.
+    """
+
+    text: str
+    path: str = ""
+    overrides: tuple[str, ...] = ()
+    data_dir: str = ""
+    held_out: tuple[int, ...] = ()
+    start: Mapping[str, float] = field(default_factory=dict)
+    threads: int | None = None
+
+    @classmethod
+    def of(
+        cls, experiment: Experiment, data_dir: Path | None, *, threads: int | None = None
+    ) -> FitTask:
+        """The fit of an experiment as it is."""
+        return cls(
+            text=experiment.text,
+            path=str(experiment.path.absolute()) if experiment.path else "",
+            overrides=experiment.overrides,
+            data_dir=str(data_dir.absolute()) if data_dir else "",
+            threads=threads,
+        )
+
+    def experiment(self) -> Experiment:
+        """The experiment to fit.
+
+        Raises:
+          ExperimentError: It is not valid.
+        """
+        path = Path(self.path) if self.path else None
+        experiment = parse_experiment(self.text, path=path, overrides=self.overrides)
+        if self.threads is not None:
+            experiment = replace(experiment, fit=replace(experiment.fit, threads=self.threads))
+        return _holding_out(experiment, self.held_out) if self.held_out else experiment
+
+
+def run_fit_task(task: FitTask, should_stop: Callable[[], bool] | None = None) -> Outcome:
+    """Fit and score, on whatever machine this runs.
+
+    Raises:
+      SysidError: Whatever is wrong with the experiment, its model or its data.
+    """
+    experiment = task.experiment()
+    check_fittable(experiment)
+    dataset = load_dataset(experiment, Path(task.data_dir) if task.data_dir else None)
+    params = build_parameters(experiment, dataset.training.groups[0].spec)
+    started = params.copy()
+    set_values(started, task.start)
+    result = fit(
+        dataset.training.groups,
+        started,
+        replace(fit_settings(experiment), landscapes=0),
+        known=known_noise(dataset),
+        should_stop=should_stop,
+    )
+    return outcome_of(experiment, dataset, params, result)
+
+
+def _holding_out(experiment: Experiment, held_out: tuple[int, ...]) -> Experiment:
+    kept = [s for i, s in enumerate(experiment.sequences) if i not in held_out]
+    validation = ValidationConfig(bags=tuple(experiment.sequences[i] for i in held_out))
+    return replace(experiment, sequences=tuple(kept), validation=validation)

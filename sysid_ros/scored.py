@@ -1,0 +1,128 @@
+"""A fit of an experiment, scored: settings into the library, and an outcome out of its result."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Mapping
+from importlib import metadata
+
+import numpy as np
+
+import sysid_ros
+from sysid_ros.dataset import Dataset, SequenceSet
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.outcome import Outcome
+from sysid_ros.scoring import ScoringSettings, WindowErrors, open_loop_errors, score, traces
+from sysid_ros.sysid.bias_check import BiasCheck
+from sysid_ros.sysid.fit import FitSettings, SignalNoise
+from sysid_ros.sysid.fit_result import FitResult
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.verdict import verdict, warnings
+
+
+def title_of(experiment: Experiment) -> str:
+    """What results of an experiment are called: the folder that its file is in."""
+    return experiment.path.absolute().parent.name if experiment.path else "fit"
+
+
+def known_noise(dataset: Dataset) -> SignalNoise:
+    """What an experiment says about its measurements beforehand."""
+    return SignalNoise(dataset.noise, dataset.training.excluded)
+
+
+def fit_settings(experiment: Experiment) -> FitSettings:
+    """An experiment's settings in the library's words."""
+    return FitSettings(
+        window_length=experiment.windows.length,
+        estimate_starts=experiment.initial_state.estimate,
+        velocity_filter=experiment.initial_state.velocity_filter,
+        optimizer=experiment.fit.optimizer,
+        loss=experiment.fit.loss,
+        max_iterations=experiment.fit.max_iterations,
+        time_limit=experiment.fit.time_limit,
+        threads=experiment.fit.threads,
+        intervals=experiment.fit.intervals,
+        landscapes=experiment.fit.landscapes,
+        engine=experiment.fit.engine,
+    )
+
+
+def scoring_settings(experiment: Experiment, *, overlap: bool) -> ScoringSettings:
+    """How an experiment's sequences are cut to be scored.
+
+    Args:
+      experiment: The experiment.
+      overlap: Whether windows may overlap where it asks for that; for drawing they must not.
+    """
+    windows = experiment.scoring or experiment.windows
+    return ScoringSettings(
+        length=windows.length,
+        overlap=windows.overlap if overlap else 0.0,
+        velocity_filter=experiment.initial_state.velocity_filter,
+        threads=experiment.fit.threads,
+    )
+
+
+def outcome_of(
+    experiment: Experiment,
+    dataset: Dataset,
+    params: ParameterDict,
+    result: FitResult,
+    bias: BiasCheck | None = None,
+) -> Outcome:
+    """Score a result on the data fitted and on what was held out.
+
+    Args:
+      experiment: What was asked for.
+      dataset: Its recordings.
+      params: The parameters at their start.
+      result: The fit.
+      bias: What other settings would have found, where that was asked for.
+    """
+    values = np.array([parameter.value for parameter in result.parameters])
+
+    def errors(used: SequenceSet, *, overlap: bool) -> tuple[WindowErrors, ...]:
+        if not used.groups:
+            return ()
+        settings = scoring_settings(experiment, overlap=overlap)
+        return open_loop_errors(used.groups, params, values, settings, used.excluded)
+
+    training = score(errors(dataset.training, overlap=True))
+    held_out = errors(dataset.validation, overlap=True)
+    validation = score(held_out) if held_out else None
+    sequences = traces(errors(dataset.training, overlap=False), "training")
+    sequences += traces(errors(dataset.validation, overlap=False), "validation")
+    return Outcome(
+        title=title_of(experiment),
+        fit=result,
+        training=training,
+        validation=validation,
+        sequences=sequences,
+        quality=dataset.quality,
+        verdict=verdict(result, training, validation),
+        warnings=(
+            *dataset.warnings,
+            *warnings(experiment, result, training, validation),
+            *(bias.sentences() if bias is not None else ()),
+        ),
+        provenance=_provenance(experiment, dataset),
+        bias=bias,
+    )
+
+
+def _provenance(experiment: Experiment, dataset: Dataset) -> Mapping[str, str]:
+    versions = {
+        f"version {package}": metadata.version(package)
+        for package in ("mujoco", "numpy", "scipy", "rosbags")
+    }
+    return {
+        "version sysid_ros": sysid_ros.__version__,
+        **versions,
+        "version python": platform.python_version(),
+        **{f"sha256 {name}": digest for name, digest in dataset.hashes.items()},
+        "command": " ".join(sys.argv),
+        "experiment file": str(experiment.path or ""),
+        "experiment": experiment.text,
+        "overrides": "; ".join(experiment.overrides),
+    }
