@@ -9,7 +9,7 @@ import numpy as np
 
 from sysid_ros.errors import ModelError
 from sysid_ros.sysid.attribute import Attribute, FloatArray, non_negative, scalar, scaled
-from sysid_ros.sysid.body_inertia import read_inertia, write_inertia
+from sysid_ros.sysid.body_inertia import read_inertia, write_inertia, write_moving_inertia
 from sysid_ros.sysid.elements import find
 from sysid_ros.sysid.inertia import BodyInertia, inertia_from_theta, theta_from_inertia
 
@@ -100,7 +100,7 @@ def _read_mass_ipos(spec: Any, name: str) -> FloatArray:
 def _write_mass_ipos(spec: Any, name: str, value: FloatArray) -> None:
     inertia = mass_scaled(read_inertia(spec, name), float(value[0]))
     moved = BodyInertia(inertia.mass, value[1:4], inertia.iquat, inertia.inertia)
-    write_inertia(spec, name, moved)
+    write_moving_inertia(spec, name, moved)
 
 
 def _mass_ipos_bounds(nominal: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -121,7 +121,8 @@ def _write_com(axis: int, spec: Any, name: str, value: FloatArray) -> None:
     inertia = read_inertia(spec, name)
     ipos = np.array(inertia.ipos, dtype=float)
     ipos[axis] = value[0]
-    write_inertia(spec, name, BodyInertia(inertia.mass, ipos, inertia.iquat, inertia.inertia))
+    moved = BodyInertia(inertia.mass, ipos, inertia.iquat, inertia.inertia)
+    write_moving_inertia(spec, name, moved)
 
 
 def _read_theta(spec: Any, name: str) -> FloatArray:
@@ -129,7 +130,7 @@ def _read_theta(spec: Any, name: str) -> FloatArray:
 
 
 def _write_theta(spec: Any, name: str, value: FloatArray) -> None:
-    write_inertia(spec, name, inertia_from_theta(value))
+    write_moving_inertia(spec, name, inertia_from_theta(value), turning=True)
 
 
 def _read_gravcomp(spec: Any, name: str) -> FloatArray:

@@ -18,6 +18,7 @@ from sysid_ros.errors import ModelError
 from sysid_ros.sysid.elements import find
 from sysid_ros.sysid.inertia import BodyInertia
 
+_UNSEEN = 1e-6  # of an offset (m) or of a quaternion's vector part: the compiler sees none
 _ALWAYS = int(mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE)
 _AUTO = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO
 
@@ -56,6 +57,33 @@ def write_inertia(spec: Any, name: str, inertia: BodyInertia) -> None:
     if _overridden(spec):
         _make_all_explicit(spec)
     _set(body, inertia)
+
+
+def write_moving_inertia(
+    spec: Any, name: str, inertia: BodyInertia, *, turning: bool = False
+) -> None:
+    """Like :func:`write_inertia`, for an inertia whose centre or axes are being identified.
+
+    MuJoCo's compiler takes offsets and turns below 1e-6 for none, so that a derivative there would
+    be zero. An inertia that is centred or aligned to that precision is moved by a few micrometres,
+    or turned by a few microradians, which nothing can measure.
+
+    Args:
+      spec: The MjSpec to change.
+      name: The body's name.
+      inertia: What it gets.
+      turning: Whether its axes are identified too.
+
+    Raises:
+      ModelError: The model lacks the body, or does not compile where that is needed.
+    """
+    ipos, iquat = np.array(inertia.ipos), np.array(inertia.iquat)
+    if np.all(np.abs(ipos) < 2.0 * _UNSEEN):
+        ipos[0] += 4.0 * _UNSEEN
+    if turning and np.all(np.abs(iquat[1:]) < 2.0 * _UNSEEN):
+        iquat[1:] += 4.0 * _UNSEEN
+        iquat /= np.linalg.norm(iquat)
+    write_inertia(spec, name, BodyInertia(inertia.mass, ipos, iquat, inertia.inertia))
 
 
 def make_explicit(spec: Any, names: list[str]) -> None:

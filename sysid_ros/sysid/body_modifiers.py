@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.sysid.body_attributes import mass_scaled
-from sysid_ros.sysid.body_inertia import read_inertia, write_inertia
+from sysid_ros.sysid.body_inertia import read_inertia, write_inertia, write_moving_inertia
 from sysid_ros.sysid.inertia import (
     BodyInertia,
     InertiaType,
@@ -52,6 +52,8 @@ def apply_body_mass_ipos(
     if ipos is not None:
         position = sized("ipos", ipos, 3)
         inertia = BodyInertia(inertia.mass, position, inertia.iquat, inertia.inertia)
+        write_moving_inertia(spec, body_name, inertia)
+        return spec
     write_inertia(spec, body_name, inertia)
     return spec
 
@@ -76,7 +78,7 @@ def apply_body_theta_inertia(spec: Any, body_name: str, theta: npt.ArrayLike) ->
       ModelError: The spec lacks the body.
       ValueError: ``theta`` does not have ten elements.
     """
-    write_inertia(spec, body_name, inertia_from_theta(theta))
+    write_moving_inertia(spec, body_name, inertia_from_theta(theta), turning=True)
     return spec
 
 

@@ -221,7 +221,7 @@ def size_signature(model: Any) -> tuple[int, ...]:
     return (
         model.nq, model.nv, model.na, model.nu, model.nbody, model.njnt, model.ngeom, model.nsite,
         model.nmocap, model.ntendon, model.neq, model.nsensor, model.nsensordata, model.nuserdata,
-        model.npluginstate, model.nM, model.nB,
+        model.npluginstate, model.nM, model.nB, model.nC, model.nD,
         mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_INTEGRATION.value),
     )  # fmt: skip
 

@@ -207,3 +207,20 @@ def test_lists_of_unequal_length_are_refused():
             [control] * 3,
             [recording.initial_state] * 2,
         )
+
+
+def test_models_whose_data_is_laid_out_differently_do_not_share_it():
+    """A centred free body has a diagonal inertia matrix, one off its centre has not."""
+    models = [
+        mujoco.MjModel.from_xml_string(
+            f'<mujoco><worldbody><body><freejoint/><inertial pos="{x} 0 0" mass="1" '
+            'diaginertia=".1 .2 .25"/></body></worldbody></mujoco>'
+        )
+        for x in (0.0, 0.05, 0.0, 0.1)
+    ]
+    start = sysid.create_initial_state(models[0], models[0].qpos0, np.arange(6.0))
+    with sysid.RolloutPool(2) as pool:
+        together = pool.rollout(models, [start] * 4, [np.zeros((20, 0))] * 4)
+    for model, rollout in zip(models, together, strict=True):
+        alone, _ = mujoco.rollout.rollout(model, mujoco.MjData(model), start[None], nstep=20)
+        np.testing.assert_array_equal(rollout.states, alone[0])

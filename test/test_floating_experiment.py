@@ -1,0 +1,108 @@
+"""A robot without a fixed base, from a bag of odometry and measured forces to its parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import mujoco.rollout
+import numpy as np
+import pytest
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+
+from sysid_ros import sysid
+from sysid_ros.experiment import load_experiment
+from sysid_ros.pipeline import run_experiment
+
+RATE = 100  # Hz
+NOISE = 1e-3  # m and rad
+MODEL = """<mujoco><option timestep="0.005" integrator="RK4"/><worldbody>
+  <body name="box"><freejoint name="base"/>
+    <inertial pos="{com} 0 0" mass="{mass}" diaginertia="0.02 0.03 0.025"/>
+    <site name="imu"/></body></worldbody></mujoco>"""
+EXPERIMENT = """
+model: box.xml
+sequences: [flight]
+signals:
+  - {wrench: imu, topic: /wrench, field: wrench}
+  - {qpos: base, topic: /odom, field: pose.pose}
+windows: {length: 0.5}
+parameters:
+  - body: box
+    inertia: pseudo
+"""
+
+
+def flight(samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Wrench (samples, 6) in the body's frame, and pose (samples, 7) with noise."""
+    rng = np.random.default_rng(1)
+    times = np.arange(samples) / RATE
+    waves = np.sin(np.outer(times, [2.3, 5.1, 9.7]))
+    wrench = waves @ rng.normal(size=(3, 6)) * [1, 1, 1, 0.1, 0.1, 0.1]
+    wrench[:, 2] += 9.81 * 1.2
+    spec = sysid.with_wrenches(mujoco.MjSpec.from_string(MODEL.format(com=0.04, mass=1.2)), ["imu"])
+    spec.option.timestep = 0.1 / RATE
+    model = spec.compile()
+    instants = np.arange(10 * samples) / 10.0 + 0.05
+    control = np.stack([np.interp(instants, np.arange(samples), c) for c in wrench.T], axis=1)
+    start = sysid.create_initial_state(model, model.qpos0)
+    states, _ = mujoco.rollout.rollout(model, mujoco.MjData(model), start[None], control[None])
+    pose = np.vstack([start, states[0]])[:-1:10, 1:8]
+    pose[:, :3] += NOISE * rng.normal(size=(samples, 3))
+    for quaternion in pose[:, 3:]:
+        mujoco.mju_quatIntegrate(quaternion, rng.normal(size=3), NOISE)
+    return wrench, pose
+
+
+def write_bag(path: Path, wrench: np.ndarray, pose: np.ndarray) -> None:
+    store = get_typestore(Stores.ROS2_KILTED)
+    types: Any = store.types
+    vector, point = types["geometry_msgs/msg/Vector3"], types["geometry_msgs/msg/Point"]
+    kinds = {"/wrench": "geometry_msgs/msg/WrenchStamped", "/odom": "nav_msgs/msg/Odometry"}
+    still = types["geometry_msgs/msg/TwistWithCovariance"](
+        types["geometry_msgs/msg/Twist"](vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)),
+        np.zeros(36),
+    )
+    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        connections = {
+            topic: writer.add_connection(topic, kind, typestore=store)
+            for topic, kind in kinds.items()
+        }
+        for i, (force, (x, y, z, w, *v)) in enumerate(zip(wrench, pose, strict=True)):
+            stamp = 1_700_000_000_000_000_000 + i * 10**9 // RATE
+            time = types["builtin_interfaces/msg/Time"](stamp // 10**9, stamp % 10**9)
+            header = types["std_msgs/msg/Header"](time, "odom")
+            turned = types["geometry_msgs/msg/Quaternion"](*v, w)
+            where = types["geometry_msgs/msg/Pose"](point(x, y, z), turned)
+            measured = types["geometry_msgs/msg/PoseWithCovariance"](where, np.zeros(36))
+            messages = {
+                "/wrench": types[kinds["/wrench"]](
+                    header,
+                    types["geometry_msgs/msg/Wrench"](vector(*force[:3]), vector(*force[3:])),
+                ),
+                "/odom": types[kinds["/odom"]](header, "box", measured, still),
+            }
+            for topic, message in messages.items():
+                data = store.serialize_cdr(message, kinds[topic])
+                writer.write(connections[topic], stamp, data)
+
+
+def test_a_flight_identifies_the_whole_inertia(tmp_path: Path) -> None:
+    """From a body whose centre of mass is at its origin exactly, where compilers cut corners."""
+    write_bag(tmp_path / "flight", *flight(4 * RATE))
+    (tmp_path / "box.xml").write_text(MODEL.format(com=0.0, mass=1.0))
+    (tmp_path / "experiment.yaml").write_text(EXPERIMENT)
+    report = run_experiment(
+        load_experiment(tmp_path / "experiment.yaml"), output_dir=tmp_path / "results"
+    )
+    fit = report.outcome.fit
+    assert len(fit.noise) == 6
+    assert all(level == pytest.approx(NOISE, rel=0.2) for level in fit.noise.values())
+    assert fit.unidentifiable == ()
+    assert report.model_file is not None
+    body = mujoco.MjModel.from_xml_path(str(report.model_file)).body("box")
+    assert body.mass[0] == pytest.approx(1.2, rel=0.005)
+    np.testing.assert_allclose(body.ipos, [0.04, 0.0, 0.0], atol=1e-3)
+    np.testing.assert_allclose(np.sort(body.inertia), [0.02, 0.025, 0.03], rtol=0.01)
