@@ -14,10 +14,15 @@ from typing import Any
 import mujoco
 import mujoco.rollout
 import numpy as np
+import numpy.typing as npt
 
 import benchmark.reference_corrections as corrections
 from benchmark.models import ARM, QUADRUPED
 
+FloatArray = npt.NDArray[np.float64]
+Signals = Callable[[FloatArray, np.random.Generator], FloatArray]  # of times, (n, nu)
+
+TORQUES = np.arange(5.0, 0.0, -1.0)  # of the arm, N m
 FULL_PHYSICS = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
 
 
@@ -40,16 +45,26 @@ Make = Callable[[Any, Path | None], Problem]
 
 
 def arm(sysid: Any, _: Path | None = None) -> Problem:
-    """The notebook's arm: five armatures, position noise of 0.6."""
+    """The notebook's arm: five armatures, position noise of 0.6, its torques and its start."""
     spec = mujoco.MjSpec.from_string(ARM)
     params = sysid.ParameterDict()
     for i, truth in enumerate((0.5, 0.4, 0.3, 0.2, 0.1), start=1):
-        _add(sysid, params, f"armature{i}", truth, 0.6, _set("joint", f"joint{i}", "armature"))
-    return _recorded(sysid, spec, params, [2.0], noise=0.6, torque=np.arange(5.0, 0.0, -1.0))
+        modifier = _set("joint", f"joint{i}", "armature")
+        _add(sysid, params, f"armature{i}", truth, 0.01, modifier, bounds=(0.01, 0.6))
+    rates, phases = np.array([0.5, 0.7, 0.4, 0.9, 0.6]), np.arange(0.0, 2.5, 0.5)
+
+    def torque(times: FloatArray, _: np.random.Generator) -> FloatArray:
+        return TORQUES * np.sin(2.0 * np.pi * times[:, None] * rates + phases)
+
+    return _recorded(sysid, spec, params, [2.0], noise=0.6, control=torque)
 
 
 def panda(sysid: Any, path: Path | None, bodies: int) -> Problem:
-    """A Panda under its servos: armature, damping, friction loss and some links' inertia."""
+    """A Panda under its servos: armature, damping, friction loss and some links' inertia.
+
+    The servos move slowly enough to stay within their force limits, where a switch of one time step
+    is a jump of the cost, and each library would stop at whichever jump it meets.
+    """
     if path is None:
         raise SystemExit("the Panda problems need --panda PATH of panda_nohand.xml")
     spec = mujoco.MjSpec.from_file(str(path))
@@ -72,7 +87,8 @@ def panda(sysid: Any, path: Path | None, bodies: int) -> Problem:
         parameter = corrections.pseudo_inertia(sysid, spec.copy(), model, f"link{i}")
         parameter.value[:] = parameter.value + 0.05 * np.sin(np.arange(10) + i)
         params.add(parameter)
-    return _recorded(sysid, spec, params, [10.0], noise=1e-3, servo=0.4)
+    home = model.key_ctrl[0]
+    return _recorded(sysid, spec, params, [10.0], noise=1e-3, control=_around(home, 0.4, 0.6))
 
 
 def contacts(sysid: Any, _: Path | None = None) -> Problem:
@@ -84,7 +100,8 @@ def contacts(sysid: Any, _: Path | None = None) -> Problem:
             for name, truth in (("armature", 0.02), ("damping", 0.5), ("frictionloss", 0.2)):
                 modifier = _set("joint", f"{leg}_{part}", name)
                 _add(sysid, params, f"{leg}_{part}_{name}", truth, 1.4 * truth, modifier)
-    return _recorded(sysid, spec, params, [1.0], noise=1e-3, servo=0.3)
+    stand = spec.copy().compile().key_ctrl[0]
+    return _recorded(sysid, spec, params, [1.0], noise=1e-3, control=_around(stand, 0.3, 1.5))
 
 
 def arm_recordings(sysid: Any, durations: list[float]) -> Problem:
@@ -96,7 +113,10 @@ def arm_recordings(sysid: Any, durations: list[float]) -> Problem:
         _add(sysid, params, f"armature{i}", truth, 1.3 * truth, _set("joint", joint, "armature"))
         damping = 0.2 * (6 - i)
         _add(sysid, params, f"damping{i}", damping, 1.3 * damping, _set("joint", joint, "damping"))
-    return _recorded(sysid, spec, params, durations, noise=1e-2, torque=np.arange(5.0, 0.0, -1.0))
+    zero = np.zeros(len(TORQUES))
+    return _recorded(
+        sysid, spec, params, durations, noise=1e-2, control=_around(zero, TORQUES, 1.5)
+    )
 
 
 def sequences16(sysid: Any, _: Path | None = None) -> Problem:
@@ -128,10 +148,30 @@ def _set(kind: str, name: str, attribute: str) -> Callable[[Any, Any], None]:
     return modify
 
 
-def _add(sysid: Any, params: Any, name: str, truth: float, start: float, modifier: Any) -> None:
+def _around(center: FloatArray, amplitude: FloatArray | float, fastest: float) -> Signals:
+    """Sines around a center, each of a frequency drawn below the fastest [Hz]."""
+
+    def signals(times: FloatArray, random: np.random.Generator) -> FloatArray:
+        rates = random.uniform(0.2 * fastest, fastest, len(center))
+        waves: FloatArray = center + amplitude * np.sin(2.0 * np.pi * times[:, None] * rates)
+        return waves
+
+    return signals
+
+
+def _add(
+    sysid: Any,
+    params: Any,
+    name: str,
+    truth: float,
+    start: float,
+    modifier: Any,
+    bounds: tuple[float, float] | None = None,
+) -> None:
     """Add a parameter that starts away from the truth."""
+    low, high = (0.05 * truth, 10.0 * truth) if bounds is None else bounds
     parameter = sysid.Parameter(
-        name, nominal=truth, min_value=0.05 * truth, max_value=10.0 * truth, modifier=modifier
+        name, nominal=truth, min_value=low, max_value=high, modifier=modifier
     )
     parameter.value[:] = start
     params.add(parameter)
@@ -144,8 +184,7 @@ def _recorded(
     durations: list[float],
     *,
     noise: float,
-    torque: Any = None,
-    servo: float = 0.0,
+    control: Signals,
 ) -> Problem:
     """Simulate recordings of the spec as it is, with noise; the spec is what both start from."""
     model = spec.copy().compile()
@@ -158,14 +197,12 @@ def _recorded(
         start = np.zeros(mujoco.mj_stateSize(model, FULL_PHYSICS))
         mujoco.mj_getState(model, data, start, FULL_PHYSICS)
         times = np.arange(round(duration / model.opt.timestep)) * model.opt.timestep
-        rates = random.uniform(0.3, 1.5, model.nu)
-        waves = np.sin(2.0 * np.pi * times[:, None] * rates)
-        control = waves * torque if servo == 0.0 else data.ctrl + servo * waves
-        states, sensors = mujoco.rollout.rollout(model, data, start[None], control[None, :-1])
+        told = control(times, random)
+        states, sensors = mujoco.rollout.rollout(model, data, start[None], told[None, :-1])
         measured = sensors[0] + noise * random.normal(size=sensors[0].shape)
         names.append(f"recording{k}")
         starts.append(start)
-        controls.append(sysid.TimeSeries(times, control))
+        controls.append(sysid.TimeSeries(times, told))
         measurements.append(sysid.TimeSeries.from_names(states[0, :, 0], measured, model))
         steps += len(times) - 1
     sequences = sysid.ModelSequences("robot", spec, names, starts, controls, measurements)
