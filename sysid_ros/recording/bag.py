@@ -176,7 +176,9 @@ class Recording:
         return self._span
 
 
-def open_recording(path: str | Path, *, msg_paths: Sequence[str | Path] = ()) -> Recording:
+def open_recording(
+    path: str | Path, *, msg_paths: Sequence[str | Path] = (), salvage: bool = False
+) -> Recording:
     """Open a bag of any format.
 
     Args:
@@ -184,6 +186,8 @@ def open_recording(path: str | Path, *, msg_paths: Sequence[str | Path] = ()) ->
         content, not by name.
       msg_paths: ``.msg`` files or folders of them, for types that neither the bag nor ROS's
         standard packages define.
+      salvage: Leave damaged parts out with a warning, where the format allows, instead of
+        refusing the bag.
 
     Returns:
       The open recording.
@@ -196,7 +200,7 @@ def open_recording(path: str | Path, *, msg_paths: Sequence[str | Path] = ()) ->
     with ExitStack() as stack:
         storages: list[Storage] = []
         for file in files.files:
-            storage = _open_storage(file, stack)
+            storage = _open_storage(file, stack, salvage)
             stack.callback(storage.close)
             storages.append(storage)
         recording = Recording(files, storages, definitions, stack)
@@ -205,7 +209,7 @@ def open_recording(path: str | Path, *, msg_paths: Sequence[str | Path] = ()) ->
     return recording
 
 
-def _open_storage(path: Path, stack: ExitStack) -> Storage:
+def _open_storage(path: Path, stack: ExitStack, salvage: bool) -> Storage:
     """Open one file by what it starts with."""
     try:
         with path.open("rb") as file:
@@ -216,7 +220,7 @@ def _open_storage(path: Path, stack: ExitStack) -> Storage:
             with path.open("rb") as file:
                 start = file.read(16)
         if start.startswith(storage_mcap.MAGIC):
-            return storage_mcap.McapStorage(path)
+            return storage_mcap.McapStorage(path, salvage=salvage)
         if start == storage_sqlite3.MAGIC:
             return storage_sqlite3.Sqlite3Storage(path)
         if start.startswith(storage_rosbag1.MAGIC):

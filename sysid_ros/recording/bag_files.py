@@ -63,10 +63,21 @@ def find_bag_files(path: Path) -> BagFiles:
     metadata = path / "metadata.yaml"
     if metadata.is_file():
         return _from_metadata(path, metadata)
-    files = [entry for entry in path.iterdir() if entry.name.endswith(_SUFFIXES)]
+    return BagFiles(path, storage_files(path))
+
+
+def storage_files(folder: Path) -> tuple[Path, ...]:
+    """The storage files in a folder in recording order, whatever ``metadata.yaml`` says.
+
+    Raises:
+      BagError: There are none.
+    """
+    files = [entry for entry in folder.iterdir() if entry.name.endswith(_SUFFIXES)]
     if not files:
-        raise BagError(f"{path} is not a bag: it holds neither metadata.yaml nor {_listed()} files")
-    return BagFiles(path, tuple(sorted(files, key=_natural_order)))
+        raise BagError(
+            f"{folder} is not a bag: it holds neither metadata.yaml nor {_listed()} files"
+        )
+    return tuple(sorted(files, key=_natural_order))
 
 
 def _from_metadata(folder: Path, metadata: Path) -> BagFiles:

@@ -58,6 +58,7 @@ class BagTopic:
     definition: str  # as ros2msg, types that it uses included
     type_hash: str  # RIHS01_...
     qos: tuple[QosProfile, ...] = ()
+    encoding: str = "ros2msg"  # of the definition: or ros2idl
 
     def qos_yaml(self) -> str:
         """The offered profiles as the YAML text that MCAP channels carry."""
@@ -68,7 +69,13 @@ class BagFolder:
     """A bag being written. What :meth:`flush` has written survives the death of the process."""
 
     def __init__(
-        self, parent: Path, prefix: str, *, compression: str = "none", distribution: str = ""
+        self,
+        parent: Path,
+        prefix: str,
+        compression: str = "none",
+        *,
+        distribution: str = "",
+        dated: bool = True,
     ) -> None:
         """Create ``<parent>/<prefix>_<date>_<time>``; what is there stays untouched.
 
@@ -77,6 +84,7 @@ class BagFolder:
           prefix: Begins the folder's name.
           compression: ``none``, ``lz4`` or ``zstd``, of chunks.
           distribution: The ROS distribution that is running.
+          dated: Whether date and time are part of the folder's name.
 
         Raises:
           OutputError: The folder or its file cannot be created.
@@ -86,7 +94,7 @@ class BagFolder:
         self._topics: list[BagTopic] = []  # a topic's channel is its place here, from one
         self._complete: list[_FileSummary] = []
         try:
-            self.path = _new_folder(parent, prefix)
+            self.path = _new_folder(parent, prefix, dated)
             self._file = self._open()
             # Room for the index, so that even a bag that fills the disk is completed.
             (self.path / _RESERVE).write_bytes(bytes(_RESERVE_SIZE))
@@ -227,7 +235,11 @@ class BagFolder:
     def _announce(self, topic: BagTopic) -> int:
         metadata = {"offered_qos_profiles": topic.qos_yaml(), "topic_type_hash": topic.type_hash}
         return self._file.add_channel(
-            topic.name, topic.msgtype, "ros2msg", topic.definition, metadata
+            topic.name,
+            topic.msgtype,
+            topic.encoding if topic.definition else "",
+            topic.definition,
+            metadata,
         )
 
     def _complete_file(self) -> None:
@@ -312,11 +324,13 @@ def _topic_entry(topic: BagTopic, count: int) -> dict[str, Any]:
     }
 
 
-def _new_folder(parent: Path, prefix: str) -> Path:
-    name = f"{prefix}_{datetime.now().strftime('%Y-%m-%d_%H-%M-%S')}"
-    candidates: Sequence[str] = [name, *(f"{name}_{n}" for n in range(2, _MAX_SUFFIX))]
+def _new_folder(parent: Path, prefix: str, dated: bool) -> Path:
     parent.mkdir(parents=True, exist_ok=True)
-    for candidate in candidates:
+    if not dated:
+        (parent / prefix).mkdir()
+        return parent.absolute() / prefix
+    name = f"{prefix}_{datetime.now().strftime('%Y-%m-%d_%H-%M-%S')}"
+    for candidate in (name, *(f"{name}_{n}" for n in range(2, _MAX_SUFFIX))):
         try:
             (parent / candidate).mkdir()
         except FileExistsError:

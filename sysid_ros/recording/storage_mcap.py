@@ -49,16 +49,18 @@ class McapStorage:
 
     format = "mcap"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, salvage: bool = False) -> None:
         """Open a file and learn its topics.
 
         Args:
           path: The ``.mcap`` file.
+          salvage: Whether damaged chunks are left out with a warning.
 
         Raises:
           BagError: It is not an MCAP file or is damaged.
         """
         self._path = path
+        self._salvage = salvage
         self._file: BinaryIO = path.open("rb")
         self._size = path.stat().st_size
         self.warnings: list[str] = []
@@ -182,12 +184,22 @@ class McapStorage:
                 if held is not None and wanted is not None and not held & wanted:
                     self._file.seek(position)
                     continue
-                yield self._chunk(self._file.read(length), start)
+                yield self._readable_chunk(self._file.read(length), start)
             elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.MESSAGE):
                 yield head + self._file.read(length)
             else:
                 self._file.seek(position)
         self._note_cut(position)
+
+    def _readable_chunk(self, content: bytes, start: int) -> bytes:
+        """Unpack one whole chunk; nothing where it is damaged and the rest shall be saved."""
+        try:
+            return self._chunk(content, start)
+        except BagError as error:
+            if not self._salvage:
+                raise
+            self._warn(f"{error}; the chunk is left out.")
+            return b""
 
     def _chunk(self, content: bytes, start: int) -> bytes:
         """Unpack one whole chunk and check it against its CRC."""
@@ -221,7 +233,11 @@ class McapStorage:
                 f"{self._path.name} was cut off (its end mark is missing); "
                 f"read up to byte {position} of {self._size}."
             )
-            self.warnings[:] = [note]
+            self._warn(note)
+
+    def _warn(self, text: str) -> None:
+        if text not in self.warnings:  # a file may be read more than once
+            self.warnings.append(text)
 
     def _damaged(self, position: int, why: str) -> BagError:
         return BagError(f"{self._path} is damaged at byte {position}: {why}")

@@ -69,17 +69,21 @@ class Sqlite3Storage:
     def _connect(self) -> sqlite3.Connection:
         """Open read-only, without touching the bag's folder.
 
-        A recorder that was killed leaves a write-ahead log with the newest messages. SQLite
-        reads it only where it may write beside the file, so such a bag is opened as a copy.
+        A recorder that was killed leaves a write-ahead log with the newest messages, or a journal
+        that undoes a change it did not complete. SQLite uses them only where it may write beside
+        the file, so such a bag is opened as a copy.
         """
         path = self._path
-        log = path.with_name(path.name + "-wal")
-        if log.exists() and log.stat().st_size:
+        logs = [path.with_name(path.name + ending) for ending in ("-wal", "-journal")]
+        logs = [log for log in logs if log.exists() and log.stat().st_size]
+        if logs:
             folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="sysid_ros_")))
             path = Path(shutil.copy(path, folder))
-            shutil.copy(log, folder)
+            for log in logs:
+                shutil.copy(log, folder)
             database = sqlite3.connect(path)
-            self.warnings.append(f"{self._path.name} was not closed; its write-ahead log was read.")
+            what = "write-ahead log" if logs[0].name.endswith("-wal") else "journal"
+            self.warnings.append(f"{self._path.name} was not closed; its {what} was read.")
         else:
             database = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
         self._stack.callback(database.close)

@@ -1,0 +1,47 @@
+"""``sysid_ros recover``: a whole bag from what is left of a broken one."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from sysid_ros.commands.common import AddParser, debug_arguments
+
+
+def register(add_parser: AddParser) -> None:
+    """Declare the command and its arguments."""
+    parser = add_parser("recover", parents=[debug_arguments()], help=_run.__doc__)
+    parser.add_argument("bag", type=Path, metavar="BAG", help="a broken bag's folder or file")
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="the new bag (default: BAG_recovered)"
+    )
+    parser.add_argument(
+        "--compression",
+        choices=("none", "lz4", "zstd"),
+        default="none",
+        help="compression of the new bag's chunks",
+    )
+    parser.add_argument(
+        "--msg-path",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="message definitions that the bag lacks; may be repeated",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Write a whole, indexed bag from what is left of a broken one."""
+    from sysid_ros.recording.recover import recover
+
+    print(
+        recover(
+            options.bag,
+            output=options.output,
+            compression=options.compression,
+            msg_paths=options.msg_path,
+        )
+    )
+    return 0

@@ -1,0 +1,180 @@
+"""What recorders suffer: kills, full disks, deleted folders, publishers that die or change."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.publisher import Publisher
+from recorder_process import joint_state, listening, publish, recorded, start_recorder
+from ros_client import RosClient
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.recording.bag import open_recording
+from sysid_ros.recording.recover import recover
+from sysid_ros_interfaces.srv import Start, Stop
+
+
+def publish_until(publisher: Publisher, end: float) -> int:
+    """Publish states numbered from zero until a monotonic instant; returns how many."""
+    count = 0
+    while time.monotonic() < end:
+        publisher.publish(joint_state(count))
+        count += 1
+        time.sleep(0.002)
+    return count
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_at_any_instant_costs_at_most_a_second(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, seed: int
+):
+    process = start_recorder(nodes, tmp_path / "bags", "/joint_states", record_on_activate="true")
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(publisher))
+    duration = random.Random(seed).uniform(1.1, 2.5)
+    sent = publish_until(publisher, time.monotonic() + duration)
+    process.send_signal(signal.SIGKILL)
+    killed_ns = time.time_ns()
+    process.wait()
+    (bag,) = (tmp_path / "bags").iterdir()
+    for path in (bag, recover(bag).path):
+        with open_recording(path) as recording:
+            times = [m.log_ns for m in recording.messages(["/joint_states"])]
+        assert killed_ns - times[-1] < 1.0e9
+        read = recorded(path)
+        assert read == [joint_state(number) for number in range(len(read))]
+        assert len(read) <= sent
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 3 MB, really mounted."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)]
+    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def status_of(diagnostics: list[DiagnosticArray], name: str) -> DiagnosticStatus | None:
+    """The newest status of ``recorder: NAME``."""
+    found = [s for m in diagnostics for s in m.status if s.name == f"recorder: {name}"]
+    return found[-1] if found else None
+
+
+def test_full_disk_ends_the_bag_in_good_order(
+    nodes: ChildProcesses, client: RosClient, small_disk: Path
+):
+    start_recorder(
+        nodes, small_disk, "/text", "/joint_states", min_free_disk="0.0", record_on_activate="true"
+    )
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    publisher = client.node.create_publisher(String, "/text", 100)
+    client.wait_until(lambda: listening(publisher))
+    sent = 0
+
+    def ended() -> bool:
+        nonlocal sent
+        publisher.publish(String(data=f"{sent:06d}" + 60_000 * "x"))
+        sent += 1
+        status = status_of(diagnostics, "recorder")
+        return status is not None and status.level == DiagnosticStatus.ERROR
+
+    client.wait_until(ended)
+    message = status_of(diagnostics, "recorder").message
+    assert "No space left on device" in message
+    (bag,) = small_disk.iterdir()
+    assert (bag / "metadata.yaml").is_file()  # completed, index and all
+    with open_recording(bag) as recording:
+        texts = [m.data[8:14].decode() for m in recording.messages(["/text"])]
+        assert recording.warnings == ()
+        assert recording.topic("/text").promised == len(texts)
+    assert texts == [f"{number:06d}" for number in range(len(texts))]
+    assert 30 < len(texts) < sent
+    refused = client.call(Stop, "/recorder/stop")
+    assert not refused.success
+    assert refused.message == message
+    shutil.rmtree(bag)  # with room again, recording is possible again
+    assert client.call(Start, "/recorder/start").success
+
+
+def test_too_little_free_disk_completes_the_bag(
+    nodes: ChildProcesses, client: RosClient, small_disk: Path
+):
+    start_recorder(nodes, small_disk, "/text", min_free_disk="1.5", record_on_activate="true")
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    publisher = client.node.create_publisher(String, "/text", 100)
+    client.wait_until(lambda: listening(publisher))
+
+    def ended() -> bool:
+        publisher.publish(String(data=60_000 * "x"))
+        status = status_of(diagnostics, "recorder")
+        return status is not None and "min_free_disk is 1.5 MB" in status.message
+
+    client.wait_until(ended)
+    (bag,) = small_disk.iterdir()
+    assert (bag / "metadata.yaml").is_file()
+
+
+def test_deleted_folder_is_written_anew(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states")
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(publisher))
+    bag = Path(client.call(Start, "/recorder/start").bag_path)
+    sent = publish(publisher, range(100))
+    client.spin(0.7)
+    shutil.rmtree(tmp_path / "bags")
+    client.wait_until(
+        lambda: (
+            "was deleted and has been written anew"
+            in getattr(status_of(diagnostics, "recorder"), "message", "")
+        )
+    )
+    sent += publish(publisher, range(100, 150))
+    client.spin(0.2)
+    assert client.call(Stop, "/recorder/stop").success
+    assert recorded(bag) == sent
+
+
+def test_publisher_that_dies_and_returns_with_another_type(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", record_on_activate="true")
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+
+    def says(words: str) -> bool:
+        return words in getattr(status_of(diagnostics, "/joint_states"), "message", "")
+
+    with RosClient() as robot:
+        publisher = robot.node.create_publisher(JointState, "/joint_states", 100)
+        client.wait_until(lambda: listening(publisher))
+        sent = publish(publisher, range(10))
+        client.spin(0.3)
+    client.wait_until(lambda: says("its publisher is gone"))
+    with RosClient() as robot:
+        text = robot.node.create_publisher(String, "/joint_states", 10)
+        client.wait_until(lambda: says("recorded as sensor_msgs/msg/JointState, published as std"))
+        bag = client.call(Stop, "/recorder/stop").bag_path
+        assert recorded(bag) == sent
+        assert client.call(Start, "/recorder/start").success  # a new bag may have the new type
+        client.wait_until(lambda: listening(text))
+        text.publish(String(data="hello"))
+        client.spin(0.3)
+        with open_recording(client.call(Stop, "/recorder/stop").bag_path) as recording:
+            (message,) = recording.messages()
+            assert recording.topic("/joint_states").msgtype == "std_msgs/msg/String"
+        assert b"hello" in message.data
