@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -21,8 +23,11 @@ FloatArray = npt.NDArray[np.float64]
 
 _CONTROL = int(mujoco.mjtState.mjSTATE_CTRL.value)
 
-# Rollouts of unequal length share a native call as long as padding adds no more than this.
-_PADDING = 1.25
+# Rollouts of unequal length share a native call where the steps that padding adds to the shorter
+# cost no more than a call of its own.
+_CALL_STEPS = 16
+# Parts per thread, so that threads end at about the same time.
+_PARTS = 4
 
 
 @dataclass(frozen=True)
@@ -69,8 +74,8 @@ class RolloutPool:
         """
         self.n_threads = n_threads or len(os.sched_getaffinity(0))
         self.warnings: list[str] = []
-        # With one thread the pool would only add a handover; zero runs on the caller's.
-        self._pool = mujoco.rollout.Rollout(nthread=self.n_threads if self.n_threads > 1 else 0)
+        self._workers = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
+        self._runners = [mujoco.rollout.Rollout(nthread=0) for _ in range(self.n_threads)]
         self._datas: dict[tuple[int, ...], list[Any]] = {}
 
     def __enter__(self) -> RolloutPool:
@@ -86,7 +91,10 @@ class RolloutPool:
 
     def close(self) -> None:
         """End the threads; the pool cannot be used afterwards."""
-        self._pool.close()
+        for runner in self._runners:
+            runner.close()
+        if self._workers is not None:
+            self._workers.shutdown()
 
     def rollout(
         self,
@@ -115,28 +123,37 @@ class RolloutPool:
           SignalError: The lists differ in length, or a control in its width.
         """
         self._check(models, initial_states, controls, control_spec, substeps)
-        self.warnings = []
         if substeps > 1:
             controls = [np.repeat(control, substeps, axis=0) for control in controls]
         results: list[Rollout | None] = [None] * len(models)
-        groups: dict[tuple[int, ...], list[int]] = {}
-        for i, model in enumerate(models):
-            groups.setdefault(size_signature(model), []).append(i)
-        for signature, members in groups.items():
-            datas = self._datas.get(signature)
-            if datas is None:
-                datas = [mujoco.MjData(models[members[0]]) for _ in range(self.n_threads)]
-                self._datas[signature] = datas
-            for batch in _batches(members, [len(controls[i]) for i in members]):
+        lengths = [len(control) for control in controls]
+        parts = deque(_parts([size_signature(model) for model in models], lengths, self.n_threads))
+        for signature in {part.signature for part in parts} - self._datas.keys():
+            model = next(m for m in models if size_signature(m) == signature)
+            self._datas[signature] = [mujoco.MjData(model) for _ in range(self.n_threads)]
+
+        def work(thread: int) -> None:
+            while True:
+                try:
+                    part = parts.popleft()  # from any thread
+                except IndexError:
+                    return
                 done = self._run(
-                    [models[i] for i in batch],
-                    datas,
-                    [initial_states[i] for i in batch],
-                    [controls[i] for i in batch],
+                    thread,
+                    part.signature,
+                    [models[i] for i in part.members],
+                    [initial_states[i] for i in part.members],
+                    [controls[i] for i in part.members],
                     control_spec,
                 )
-                for i, result in zip(batch, done, strict=True):
+                for i, result in zip(part.members, done, strict=True):
                     results[i] = result
+
+        with collected_warnings() as self.warnings:
+            if self._workers is None or len(parts) == 1:
+                work(0)
+            else:
+                list(self._workers.map(work, range(min(self.n_threads, len(parts)))))
         done_all = [result for result in results if result is not None]
         return done_all if substeps == 1 else [_every(result, substeps) for result in done_all]
 
@@ -182,23 +199,26 @@ class RolloutPool:
 
     def _run(
         self,
+        thread: int,
+        signature: tuple[int, ...],
         models: list[Any],
-        datas: list[Any],
         initial_states: list[FloatArray],
         controls: list[FloatArray],
         control_spec: int,
     ) -> list[Rollout]:
-        """Simulate models of one size for as long as the longest control."""
+        """Simulate models of one size for as long as the longest control, in one native call."""
         lengths = [len(control) for control in controls]
-        padded = np.zeros((len(controls), max(lengths), controls[0].shape[1]))
+        padded = np.empty((len(controls), max(lengths), controls[0].shape[1]))
         for row, control in zip(padded, controls, strict=True):
             row[: len(control)] = control
             row[len(control) :] = control[-1:]
-        with collected_warnings() as warnings:
-            states, sensors = self._pool.rollout(
-                models, datas, np.stack(initial_states), padded, control_spec=control_spec
-            )
-        self.warnings += warnings
+        states, sensors = self._runners[thread].rollout(
+            models,
+            self._datas[signature][thread],
+            np.stack(initial_states),
+            padded,
+            control_spec=control_spec,
+        )
         return [
             _checked(states[k, :length], sensors[k, :length], initial[0], model.opt.timestep)
             for k, (length, initial, model) in enumerate(
@@ -226,22 +246,47 @@ def size_signature(model: Any) -> tuple[int, ...]:
     )  # fmt: skip
 
 
-def _batches(members: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
-    """Split by length so that padding to the longest of a batch costs little."""
-    batches: list[list[int]] = []
-    longest = total = 0
-    for length, member in sorted(zip(lengths, members, strict=True), reverse=True):
-        if batches and longest * (len(batches[-1]) + 1) <= _PADDING * (total + length):
-            batches[-1].append(member)
+@dataclass(frozen=True)
+class _Part:
+    """Simulations that share a native call: of one size of model, and of about one length."""
+
+    signature: tuple[int, ...]
+    members: Sequence[int]
+
+
+def _parts(
+    signatures: Sequence[tuple[int, ...]], lengths: Sequence[int], n_threads: int
+) -> list[_Part]:
+    """Split simulations into native calls, the longest first."""
+    groups: list[list[int]] = []
+    for i in sorted(range(len(lengths)), key=lambda i: (lengths[i], signatures[i]), reverse=True):
+        first = groups[-1][0] if groups else None
+        if (
+            first is not None
+            and signatures[first] == signatures[i]
+            and lengths[first] - lengths[i] <= _CALL_STEPS
+        ):
+            groups[-1].append(i)
         else:
-            batches.append([member])
-            longest, total = length, 0
-        total += length
-    return batches
+            groups.append([i])
+    most = max(1, sum(lengths) // (_PARTS * n_threads)) if n_threads > 1 else sum(lengths)
+    parts = []
+    for group in groups:
+        size = max(1, most // lengths[group[0]])
+        parts += [
+            _Part(signatures[group[0]], group[k : k + size]) for k in range(0, len(group), size)
+        ]
+    return parts
 
 
 def _checked(states: FloatArray, sensors: FloatArray, start: float, timestep: float) -> Rollout:
     """Find where a simulation broke off: there MuJoCo repeats the state, or numbers overflow."""
+    if (
+        abs(states[-1, 0] - start - timestep * len(states)) < 0.5 * timestep
+        and np.isfinite(states.sum())
+        and np.isfinite(sensors.sum())
+    ):
+        return Rollout(states, sensors, len(states))
     elapsed = timestep * np.arange(1, len(states) + 1)
     on_time = np.abs(states[:, 0] - start - elapsed) < 0.5 * timestep
     sound = on_time & np.isfinite(states).all(axis=1) & np.isfinite(sensors).all(axis=1)

@@ -50,13 +50,13 @@ def delayed(recording, seconds: float) -> np.ndarray:
 def simulations(monkeypatch):
     """Counts the simulations that are run."""
     counts = []
-    original = rollout_pool.RolloutPool._run
+    original = rollout_pool.RolloutPool.rollout
 
-    def counting(self, models, *rest):
+    def counting(self, models, *rest, **options):
         counts.append(len(models))
-        return original(self, models, *rest)
+        return original(self, models, *rest, **options)
 
-    monkeypatch.setattr(rollout_pool.RolloutPool, "_run", counting)
+    monkeypatch.setattr(rollout_pool.RolloutPool, "rollout", counting)
     return counts
 
 
