@@ -29,7 +29,7 @@ def read_inertia(spec: Any, name: str, model: Any = None) -> BodyInertia:
     Args:
       spec: An MjSpec; it is not changed.
       name: The body's name.
-      model: The spec compiled, where at hand; saves compiling it here.
+      model: The spec compiled, where at hand; saves compiling it here, unless bodies are fused.
 
     Raises:
       ModelError: The model does not compile, or lacks the body.
@@ -39,7 +39,9 @@ def read_inertia(spec: Any, name: str, model: Any = None) -> BodyInertia:
         return BodyInertia(
             float(body.mass), np.array(body.ipos), np.array(body.iquat), np.array(body.inertia)
         )
-    return _from_model(compiled(spec) if model is None else model, name)
+    if model is None or spec.compiler.fusestatic:
+        model = _compiled_unfused(spec)
+    return _from_model(model, name)
 
 
 def write_inertia(spec: Any, name: str, inertia: BodyInertia) -> None:
@@ -104,7 +106,7 @@ def make_explicit(spec: Any, names: list[str]) -> None:
     pending = {name: body for name, body in bodies.items() if not _is_plain(body)}
     if not pending:
         return
-    model = compiled(spec)
+    model = _compiled_unfused(spec)
     for name, body in pending.items():
         _set(body, _from_model(model, name))
 
@@ -133,13 +135,26 @@ def compiled(spec: Any) -> Any:
         raise ModelError(f"the model does not compile: {error}") from error
 
 
+def _compiled_unfused(spec: Any) -> Any:
+    """The spec compiled such that each body has its own inertia.
+
+    URDF models are compiled with the links of fixed joints fused into their parents: written back
+    to the parent, their sum would count those links twice.
+
+    Raises:
+      ModelError: It does not compile.
+    """
+    if not spec.compiler.fusestatic:
+        return compiled(spec)
+    copy = spec.copy()
+    copy.compiler.fusestatic = False
+    return compiled(copy)
+
+
 def _from_model(model: Any, name: str) -> BodyInertia:
     index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY.value, name)
     if index < 0:
-        raise ModelError(
-            f"body {name!r} is missing from the compiled model (fused into its parent by "
-            "compiler/fusestatic)"
-        )
+        raise ModelError(f"body {name!r} is missing from the compiled model")
     return BodyInertia(
         float(model.body_mass[index]),
         model.body_ipos[index].copy(),
@@ -167,7 +182,7 @@ def _overridden(spec: Any) -> bool:
 
 def _make_all_explicit(spec: Any) -> None:
     """Write every body's compiled inertia, then let the compiler leave explicit ones alone."""
-    model = compiled(spec)
+    model = _compiled_unfused(spec)
     for body in spec.bodies:
         if body.name != "world" and body.name:
             _set(body, _from_model(model, body.name))

@@ -142,13 +142,38 @@ def test_bounds_of_the_parameter_are_those_asked_for():
     np.testing.assert_allclose(high, [2.0, 0.02, 0.12, 0.02])
 
 
-def test_bodies_that_vanish_or_have_no_mass_are_said():
-    fused = mujoco.MjSpec.from_string(
-        '<mujoco><compiler fusestatic="true"/><worldbody><body name="base"><joint/>'
-        '<geom size=".1"/><body name="cap"><geom size=".1"/></body></body></worldbody></mujoco>'
+URDF = """<robot name="r"><link name="base"/>
+  <link name="arm"><inertial><origin xyz="0 0 0.1" rpy="0.3 0 0"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0.01" ixz="0" iyz="0"/></inertial></link>
+  <link name="tip"><inertial><mass value="0.5"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint>
+  <joint name="f" type="fixed"><parent link="arm"/><child link="tip"/>
+    <origin xyz="0 0 0.5"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("name", ["arm", "tip"])
+def test_links_of_fixed_joints_keep_their_own_inertia(name):
+    """MuJoCo fuses them into their parent; read and written back, nothing may count twice."""
+    spec = mujoco.MjSpec.from_string(URDF)
+    before = spec.copy().compile()
+    mass = lookup("body", "mass")
+    assert mass.read(spec, name) == {"arm": 1.0, "tip": 0.5}[name]
+    mass.write(spec, name, mass.read(spec, name))
+    after = spec.copy().compile()
+    np.testing.assert_allclose(after.body_mass, before.body_mass)
+    np.testing.assert_allclose(after.body_ipos, before.body_ipos, atol=1e-12)
+    np.testing.assert_allclose(
+        full_inertia(read_as_fused(after)), full_inertia(read_as_fused(before)), atol=1e-12
     )
-    with pytest.raises(ModelError, match="fused into its parent"):
-        read_inertia(fused, "cap")
+
+
+def read_as_fused(model):
+    arm = model.body("arm")
+    return BodyInertia(arm.mass.item(), arm.ipos, arm.iquat, arm.inertia)
+
+
+def test_a_body_without_mass_has_none_to_scale():
     empty = mujoco.MjSpec.from_string(
         '<mujoco><worldbody><body name="frame"/></worldbody></mujoco>'
     )
