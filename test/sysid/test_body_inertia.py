@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as npst
 from sysid_ros.errors import ModelError
 from sysid_ros.sysid import InertiaType, ParameterDict, apply_param_modifiers, body_inertia_param
 from sysid_ros.sysid.attributes import lookup
-from sysid_ros.sysid.body_inertia import make_explicit, read_inertia
+from sysid_ros.sysid.body_inertia import make_explicit
 from sysid_ros.sysid.inertia import BodyInertia, full_inertia, inertia_from_theta
 from sysid_ros.sysid.model_modifier import remove_visuals
 
