@@ -15,16 +15,20 @@ from rosbags.typesys import Stores, get_typestore
 FloatArray = npt.NDArray[np.float64]
 
 START_NS = 1_700_000_000_000_000_000
+MOTOR = '<motor name="m{}" joint="j{}"/>'
 
 
 @dataclass(frozen=True)
 class ArmRecording:
-    """What an arm did: times (n,) s; position, velocity and torque (n, joints)."""
+    """What an arm did: times (n,) s; position, velocity and input (n, joints).
+
+    Inputs are torques of motors, or positions that servos are asked for.
+    """
 
     times: FloatArray
     position: FloatArray
     velocity: FloatArray
-    torque: FloatArray
+    command: FloatArray
 
     def changed(
         self, what: str, joint: int, change: Callable[[FloatArray], FloatArray]
@@ -41,8 +45,8 @@ class ArmRecording:
         return replace(self, **{what: table})
 
 
-def arm_model(seed: int, joints: int) -> str:
-    """A random serial arm with motors and position and velocity sensors, as MJCF."""
+def arm_model(seed: int, joints: int, *, servos: bool = False) -> str:
+    """A random serial arm with position and velocity sensors, and motors or servos, as MJCF."""
     rng = np.random.default_rng(seed)
     bodies, below = "", 0.0
     for i in range(joints):
@@ -58,7 +62,8 @@ def arm_model(seed: int, joints: int) -> str:
             f'diaginertia="{moment} {moment} {moment / 10.0}"/>'
         )
         below = length
-    motors = "".join(f'<motor name="m{i}" joint="j{i}"/>' for i in range(joints))
+    kind = '<position name="m{}" joint="j{}" kp="30" kv="1.5"/>' if servos else MOTOR
+    actuators = "".join(kind.format(i, i) for i in range(joints))
     sensors = "".join(
         f'<jointpos name="p{i}" joint="j{i}"/><jointvel name="v{i}" joint="j{i}"/>'
         for i in range(joints)
@@ -66,7 +71,7 @@ def arm_model(seed: int, joints: int) -> str:
     return (
         '<mujoco><option timestep="0.001" integrator="implicitfast">'
         f'<flag contact="disable"/></option><worldbody>{bodies}{"</body>" * joints}</worldbody>'
-        f"<actuator>{motors}</actuator><sensor>{sensors}</sensor></mujoco>"
+        f"<actuator>{actuators}</actuator><sensor>{sensors}</sensor></mujoco>"
     )
 
 
@@ -100,7 +105,7 @@ def simulate(
     noise: float = 5e-4,
     lag: float = 0.0,
 ) -> ArmRecording:
-    """Follow multisines with computed torques, and measure.
+    """Follow multisines with servos or computed torques, and measure.
 
     Args:
       xml: The true arm.
@@ -118,8 +123,9 @@ def simulate(
     frequency = rng.uniform(0.1, 1.5, (n, 5))
     phase = rng.uniform(0.0, 2.0 * np.pi, (n, 5))
     size = rng.uniform(0.3, 1.0, (n, 5)) / (1.0 + frequency)
-    position, velocity, torque = (np.empty((count, n)) for _ in range(3))
+    position, velocity, sent = (np.empty((count, n)) for _ in range(3))
     mass = np.empty((n, n))
+    servos = model.nu > 0 and model.actuator_biasprm[0, 1] < 0.0
     late = round(lag / model.opt.timestep)
     pending = [np.zeros(n)] * late
     for i in range(count):
@@ -130,8 +136,8 @@ def simulate(
         mujoco.mj_forward(model, data)
         mujoco.mj_fullM(model, data, mass)
         wanted = 60.0 * (goal - data.qpos) - 12.0 * data.qvel
-        command = mass @ wanted + data.qfrc_bias
-        position[i], velocity[i], torque[i] = data.qpos, data.qvel, command
+        command = goal if servos else mass @ wanted + data.qfrc_bias
+        position[i], velocity[i], sent[i] = data.qpos, data.qvel, command
         for _ in range(steps):
             pending.append(command)
             data.ctrl[:] = pending.pop(0)
@@ -140,7 +146,7 @@ def simulate(
         np.arange(count) / rate,
         position + noise * rng.standard_normal(position.shape),
         velocity + 10.0 * noise * rng.standard_normal(velocity.shape),
-        torque,
+        sent,
     )
 
 
@@ -205,9 +211,9 @@ def write_bag(
                 names,
                 recording.position[i],
                 recording.velocity[i],
-                recording.torque[i] if measured_torque else np.empty(0),
+                recording.command[i] if measured_torque else np.empty(0),
             )
-            torque = types["std_msgs/msg/Float64MultiArray"](layout, recording.torque[i].copy())
+            torque = types["std_msgs/msg/Float64MultiArray"](layout, recording.command[i].copy())
             for topic, message in (("/torque", torque), ("/joint_states", state)):
                 data = store.serialize_cdr(message, topics[topic])
                 writer.write(connections[topic], stamp, data)

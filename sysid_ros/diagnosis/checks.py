@@ -7,18 +7,27 @@ from dataclasses import dataclass
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.consistency import Disagreement, disagreement
 from sysid_ros.diagnosis.declared import Declared
-from sysid_ros.diagnosis.dynamic_mistakes import best_explanation
 from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
+from sysid_ros.diagnosis.explanation import Explanation, best_explanation
 from sysid_ros.diagnosis.finding import Change, Finding
+from sysid_ros.diagnosis.hypotheses import discrete, families
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.diagnosis.sampling_findings import sampling_findings
+from sysid_ros.diagnosis.tracking import (
+    Tracking,
+    partner,
+    tracking_changes,
+    tracking_families,
+)
 from sysid_ros.diagnosis.wording import finding_of
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.sysid.blas import single_blas_thread
 
 _MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
+_DYNAMICS_LEFT = 0.7  # share of the torques that a repair may leave unexplained
+_TRACKING_LEFT = 0.95  # the same of commands; a servo at its limits follows badly
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
 
 
@@ -40,7 +49,7 @@ def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
         Declared(build_parameters(experiment, dataset.training.groups[0].spec)),
     )
     with single_blas_thread():
-        findings = [*_consistency(state), *_dynamics(state)]
+        findings = [*_consistency(state), *_tracking(state), *_dynamics(state)]
         findings += sampling_findings(state.recorded, state.lines, state.declared)
     return tuple(findings)
 
@@ -105,37 +114,84 @@ def _decided(
     return candidates[0], candidates[1:]
 
 
+def _tracking(state: _State) -> list[Finding]:
+    """Servos that do something else than they are asked for."""
+    found: list[Finding] = []
+    while len(found) < _MOST:
+        test = Tracking(state.recorded)
+        if not test.usable:
+            break
+        best = best_explanation(
+            test,
+            tracking_changes(state.recorded),
+            tracking_families(state.recorded),
+            state.recorded,
+            unexplained=_TRACKING_LEFT,
+        )
+        if best is None:
+            break
+        state.recorded = repaired(state.recorded, best.change)
+        partners = [partner(state.recorded, label) for label in best.change.signals]
+        others = tuple(label for label in partners if label is not None)
+        if state.declared.explains(best.change, best.size, others):
+            continue
+        found.append(
+            _finding(
+                state,
+                best,
+                f"As recorded, {_percent(best.before**2)} of the commands' power is something that "
+                "no such servo would make of them, whatever its gains and loads; with this "
+                f"repaired, {_percent(best.after**2)}.",
+            )
+        )
+    return found
+
+
 def _dynamics(state: _State) -> list[Finding]:
     """What no robot with the model's kinematics could have done."""
     found: list[Finding] = []
     while len(found) < _MOST and can_be_tested(state.recorded):
-        dynamics = Dynamics(state.recorded)
-        if not dynamics.usable:
+        test = Dynamics(state.recorded)
+        if not test.usable:
             break
-        best = best_explanation(dynamics, state.recorded)
+        best = best_explanation(
+            test,
+            discrete(state.recorded),
+            families(state.recorded),
+            state.recorded,
+            unexplained=_DYNAMICS_LEFT,
+        )
         if best is None:
             break
         state.recorded = repaired(state.recorded, best.change)
         if state.declared.explains(best.change, best.size):
             continue
-        evidence = {"unexplained_before": best.before, "unexplained_after": best.after}
-        if best.size:
-            evidence["size"] = best.size
-        if best.interval is not None:
-            evidence["size_low"], evidence["size_high"] = best.interval
         found.append(
-            finding_of(
-                best.change,
-                state.lines,
-                evidence,
+            _finding(
+                state,
+                best,
                 "Whatever its masses and frictions, no robot with the model's joints explains more "
                 f"than {_percent(1.0 - best.before**2)} of the torques' power; with this repaired "
                 f"it is {_percent(1.0 - best.after**2)}.",
-                alternatives=best.alternatives,
-                interval=best.interval,
             )
         )
     return found
+
+
+def _finding(state: _State, best: Explanation, why: str) -> Finding:
+    evidence = {"unexplained_before": best.before, "unexplained_after": best.after}
+    if best.size:
+        evidence["size"] = best.size
+    if best.interval is not None:
+        evidence["size_low"], evidence["size_high"] = best.interval
+    return finding_of(
+        best.change,
+        state.lines,
+        evidence,
+        why,
+        alternatives=best.alternatives,
+        interval=best.interval,
+    )
 
 
 def _percent(share: float) -> str:

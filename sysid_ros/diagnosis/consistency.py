@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.diagnosis.dynamic_mistakes import named_degrees
+from sysid_ros.diagnosis.explanation import named_degrees
 from sysid_ros.diagnosis.filtered import filtered
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.hypotheses import DEGREE

@@ -22,12 +22,13 @@ class Declared:
 
     params: ParameterDict
 
-    def explains(self, change: Change, size: float) -> bool:
+    def explains(self, change: Change, size: float, others: tuple[str, ...] = ()) -> bool:
         """Whether the fit will find what a change would repair.
 
         Args:
           change: A repair; of offset, scale or delay.
           size: Its number.
+          others: Signals that the repair could change as well.
         """
         attribute = _OF_KIND.get(change.kind)
         if attribute is None:
@@ -35,9 +36,13 @@ class Declared:
         # A repair adds or multiplies; a parameter describes what is to be repaired. Commands are
         # multiplied by their gain where measurements are divided.
         described = {"delay": (size,), "bias": (size, -size), "gain": (size, 1.0 / size)}[attribute]
-        return all(
-            any(self._covers(label, attribute, value) for value in described)
-            for label in change.signals
+        return any(
+            bool(labels)
+            and all(
+                any(self._covers(label, attribute, value) for value in described)
+                for label in labels
+            )
+            for labels in (change.signals, others)
         )
 
     def names(self, element: str, name: str) -> tuple[str, ...]:

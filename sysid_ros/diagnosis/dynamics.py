@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.diagnosis.filtered import Filtered, filtered
+from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
+from sysid_ros.diagnosis.misfit import Misfit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.regressor import non_negative_fit, regressor
 
 FloatArray = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Misfit:
-    """What inverse dynamics leaves of the joint torques.
-
-    Attributes:
-      share: Root mean square residual over the torques' own variation; 1 explains nothing.
-      blocks: (b,) mean squared residual of each stretch of time, in the same unit.
-    """
-
-    share: float
-    blocks: FloatArray
-
-    def ratio(self, other: Misfit) -> float:
-        """This residual's power over another's."""
-        return self.share**2 / max(other.share**2, 1e-18)
-
-    def better_share(self, other: Misfit) -> float:
-        """In how many of the stretches this residual is smaller."""
-        return float(np.mean(self.blocks < other.blocks))
 
 
 class Dynamics:
@@ -73,28 +52,20 @@ class Dynamics:
 
     def misfit(self, *changes: Change) -> Misfit:
         """The residual after some repairs, applied in order."""
-        data = self._delayed(changes)
-        value, rate, second = dict(data.value), dict(data.rate), dict(data.second)
-        for change in changes:
-            value, rate, second = _changed(change, value, rate, second)
-        table = self._table(changes, value, rate, second)
-        torque = self._torque(value)
+        delays = total_delays(changes)
+        data = self.data
+        if delays:
+            data = filtered(self._recorded, self._labels, delays) or data
+        data = data.changed(changes)
+        table = self._table(changes, data)
+        torque = self._torque(data.value)
         weight = 1.0 / _variation(torque)
         matrix = (table * weight[None, :, None]).reshape(-1, table.shape[2])
         target = (torque * weight).reshape(-1)
         residual = target - matrix @ non_negative_fit(matrix, target)
-        squares = np.mean(residual.reshape(torque.shape) ** 2, axis=1)
-        numbers = np.unique(data.block)
-        blocks = np.array([np.mean(squares[data.block == number]) for number in numbers])
-        return Misfit(float(np.sqrt(np.mean(squares))), blocks)
+        return misfit_of(residual.reshape(torque.shape), data.block)
 
-    def _table(
-        self,
-        changes: tuple[Change, ...],
-        value: Mapping[str, FloatArray],
-        rate: Mapping[str, FloatArray],
-        second: Mapping[str, FloatArray],
-    ) -> FloatArray:
+    def _table(self, changes: tuple[Change, ...], data: Filtered) -> FloatArray:
         """The regressor, which most changes leave as it was."""
         joints = set(self._joints)
         moved = [change for change in changes if joints & {*change.signals} and not change.delay]
@@ -106,19 +77,10 @@ class Dynamics:
                 self._recorded.model,
                 *(
                     np.column_stack([part[label] for label in self._joints])
-                    for part in (value, rate, second)
+                    for part in (data.value, data.rate, data.second)
                 ),
             )[:, self._rows]
         return self._tables[key]
-
-    def _delayed(self, changes: tuple[Change, ...]) -> Filtered:
-        delays: dict[str, float] = {}
-        for change in changes:
-            for label, delay in change.delay.items():
-                delays[label] = delays.get(label, 0.0) + delay
-        if not delays:
-            return self.data
-        return filtered(self._recorded, self._labels, delays) or self.data
 
     def _torque(self, value: Mapping[str, FloatArray]) -> FloatArray:
         """Torque of the actuators on the tested joints, (n, rows)."""
@@ -161,17 +123,3 @@ def _variation(torque: FloatArray) -> FloatArray:
     size = np.sqrt(np.mean(torque**2, axis=0))
     usual = float(size[size > 0.0].mean()) if np.any(size > 0.0) else 1.0
     return np.where(size > 0.0, size, usual)
-
-
-def _changed(
-    change: Change,
-    value: dict[str, FloatArray],
-    rate: dict[str, FloatArray],
-    second: dict[str, FloatArray],
-) -> tuple[dict[str, FloatArray], dict[str, FloatArray], dict[str, FloatArray]]:
-    new_value, new_rate, new_second = {}, {}, {}
-    for label in value:
-        source, scale = change.source(label), change.scale.get(label, 1.0)
-        new_value[label] = scale * value[source] + change.offset.get(label, 0.0)
-        new_rate[label], new_second[label] = scale * rate[source], scale * second[source]
-    return new_value, new_rate, new_second

@@ -7,13 +7,14 @@ differentiated twice without drowning in noise (as in identification by inverse 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import scipy.signal
 
+from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.recorded import Recorded, Samples
 
 FloatArray = npt.NDArray[np.float64]
@@ -45,6 +46,29 @@ class Filtered:
     second: Mapping[str, FloatArray]
     block: npt.NDArray[np.intp]
     cutoff: float
+
+    def changed(self, changes: Iterable[Change]) -> Filtered:
+        """Repaired signals, apart from delays."""
+        value, rate, second = dict(self.value), dict(self.rate), dict(self.second)
+        for change in changes:
+            scale = {label: change.scale.get(label, 1.0) for label in value}
+            source = {label: change.source(label) for label in value}
+            value = {
+                label: scale[label] * value[source[label]] + change.offset.get(label, 0.0)
+                for label in value
+            }
+            rate = {label: scale[label] * rate[source[label]] for label in rate}
+            second = {label: scale[label] * second[source[label]] for label in second}
+        return replace(self, value=value, rate=rate, second=second)
+
+
+def total_delays(changes: Iterable[Change]) -> dict[str, float]:
+    """The delays that several repairs undo, by label [s]."""
+    delays: dict[str, float] = {}
+    for change in changes:
+        for label, delay in change.delay.items():
+            delays[label] = delays.get(label, 0.0) + delay
+    return delays
 
 
 def filtered(

@@ -12,9 +12,9 @@ from sysid_ros.diagnosis.recorded import Recorded
 
 DEGREE = math.pi / 180.0
 
-_OFFSETS = (0.1, 0.3, 0.7, 1.2, math.pi / 2.0, 2.2, math.pi)  # rad
-_SCALES = (0.1, 0.3, 0.5, 0.7, 1.4, 2.0, 3.0, 10.0)
-_LAGS = (0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)  # s
+OFFSETS = (0.1, 0.3, 0.7, 1.2, math.pi / 2.0, 2.2, math.pi)  # rad
+SCALES = (0.1, 0.3, 0.5, 0.7, 1.4, 2.0, 3.0, 10.0)
+LAGS = (0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)  # s
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,15 @@ def families(recorded: Recorded) -> Iterator[Family]:
     efforts = tuple(recorded.efforts.values())
     for joint, label in recorded.positions.items():
         if recorded.is_hinge(joint):
-            sizes = (*(-size for size in reversed(_OFFSETS)), *_OFFSETS)
+            sizes = (*(-size for size in reversed(OFFSETS)), *OFFSETS)
             yield Family(FindingKind.OFFSET, (label,), sizes)
-        yield Family(FindingKind.SCALE, joint_labels(recorded, joint), _SCALES)
+        yield Family(FindingKind.SCALE, joint_labels(recorded, joint), SCALES)
     groups = [efforts, *((effort,) for effort in efforts)] if len(efforts) > 1 else [efforts]
-    lags = (*(-lag for lag in reversed(_LAGS[:7])), *_LAGS)
+    lags = (*(-lag for lag in reversed(LAGS[:7])), *LAGS)
     for labels in groups:
         yield Family(FindingKind.LAG, labels, lags)
         if len(labels) == 1 and len(efforts) > 1:
-            yield Family(FindingKind.SCALE, labels, _SCALES)
+            yield Family(FindingKind.SCALE, labels, SCALES)
 
 
 def joint_labels(recorded: Recorded, joint: int) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ import scipy.optimize
 FloatArray = npt.NDArray[np.float64]
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
+_EXTRA_POINTS = 3  # sets of points before those that make up the body's own inertia
 _NEAR_ORIGIN = 0.3  # of a body's extent; its centre of mass has no direction then
 
 
@@ -56,8 +57,7 @@ def regressor(
     motion = _kinematics(model, qpos, qvel, qacc)
     columns = [
         np.mean([_point_mass(model, motion, body, point) for point in points], axis=0)
-        for body in range(1, model.nbody)
-        if model.body_mass[body] > 0.0 and model.body_weldid[body] != 0
+        for body in _moving_bodies(model)
         for points in _points(model, body)
     ]
     usual = np.sqrt(np.mean(qvel**2, axis=0)) + 1e-9
@@ -69,6 +69,38 @@ def regressor(
         if model.jnt_stiffness[joint].max() > 0.0:
             spring = model.qpos_spring[model.jnt_qposadr[joint]]
             columns.append(_alone(qpos[:, model.jnt_qposadr[joint]] - spring, dof, model.nv))
+    return np.stack(columns, axis=2)
+
+
+def body_torques(
+    model: mujoco.MjModel, qpos: FloatArray, qvel: FloatArray, qacc: FloatArray
+) -> FloatArray:
+    """Joint torque for each body of the model as it is.
+
+    Args:
+      model: The model.
+      qpos: (n, nq).
+      qvel: (n, nv).
+      qacc: (n, nv).
+
+    Returns:
+      (n, nv, number of moving bodies with a mass).
+    """
+    motion = _kinematics(model, qpos, qvel, qacc)
+    columns = [
+        model.body_mass[body]
+        * np.mean(
+            [
+                _point_mass(model, motion, body, point)
+                for points in _points(model, body)[_EXTRA_POINTS:]
+                for point in points
+            ],
+            axis=0,
+        )
+        for body in _moving_bodies(model)
+    ]
+    if not columns:
+        return np.zeros((len(qpos), model.nv, 0))
     return np.stack(columns, axis=2)
 
 
@@ -130,6 +162,14 @@ def _point_mass(
     for dof in _ancestors(model, body):
         torque[:, dof] = np.einsum("ni,ni->n", motion.axes[:, dof], wrench)
     return torque
+
+
+def _moving_bodies(model: mujoco.MjModel) -> list[int]:
+    return [
+        body
+        for body in range(1, model.nbody)
+        if model.body_mass[body] > 0.0 and model.body_weldid[body] != 0
+    ]
 
 
 def _ancestors(model: mujoco.MjModel, body: int) -> list[int]:

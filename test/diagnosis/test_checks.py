@@ -16,10 +16,17 @@ Change = Callable[[ArmRecording], ArmRecording]
 
 
 def checked(
-    folder: Path, seed: int, joints: int, change: Change, *, velocities: bool, lag: float = 0.0
+    folder: Path,
+    seed: int,
+    joints: int,
+    change: Change,
+    *,
+    velocities: bool,
+    lag: float = 0.0,
+    servos: bool = False,
 ) -> tuple[Finding, ...]:
     """The findings for one mistake, whose repairs are shown to work."""
-    truth = arm_model(seed, joints)
+    truth = arm_model(seed, joints, servos=servos)
     recording = change(simulate(truth, seed, lag=lag))
     file = write_experiment(folder, wrong_model(truth, seed), recording, velocities=velocities)
     experiment = load_experiment(file)
@@ -46,7 +53,7 @@ MISTAKES: dict[str, tuple[Change, FindingKind, set[str]]] = {
     "position sign": (
         lambda r: r.changed("position", 1, np.negative), FindingKind.SIGN, {"p1"}
     ),
-    "torque sign": (lambda r: r.changed("torque", 0, np.negative), FindingKind.SIGN, {"m0"}),
+    "torque sign": (lambda r: r.changed("command", 0, np.negative), FindingKind.SIGN, {"m0"}),
     "degrees": (lambda r: r.changed("position", 1, np.rad2deg), FindingKind.DEGREES, {"p1"}),
     "offset": (
         lambda r: r.changed("position", 0, lambda x: x + 0.2), FindingKind.OFFSET, {"p0"}
@@ -55,7 +62,7 @@ MISTAKES: dict[str, tuple[Change, FindingKind, set[str]]] = {
     "exchanged positions": (
         lambda r: r.exchanged("position", 0, 1), FindingKind.SWAP, {"p0", "p1"}
     ),
-    "exchanged torques": (lambda r: r.exchanged("torque", 0, 1), FindingKind.SWAP, {"m0", "m1"}),
+    "exchanged torques": (lambda r: r.exchanged("command", 0, 1), FindingKind.SWAP, {"m0", "m1"}),
     "quantised": (
         lambda r: r.changed("position", 0, lambda x: np.round(x / 0.02) * 0.02),
         FindingKind.QUANTISATION, {"p0"},
@@ -101,3 +108,38 @@ def test_a_lag_has_a_value_and_an_interval(tmp_path: Path) -> None:
     assert finding.kind is FindingKind.LAG
     assert finding.evidence["size_low"] < 0.03 < finding.evidence["size_high"]
     assert finding.evidence["size"] == pytest.approx(0.03, abs=0.005)
+
+
+SERVO_MISTAKES: dict[str, tuple[Change, FindingKind, set[str]]] = {
+    "command sign": (lambda r: r.changed("command", 1, np.negative), FindingKind.SIGN, {"m1"}),
+    "command in degrees": (
+        lambda r: r.changed("command", 0, np.rad2deg), FindingKind.DEGREES, {"m0"}
+    ),
+    "position in degrees": (
+        lambda r: r.changed("position", 0, np.rad2deg), FindingKind.DEGREES, {"p0"}
+    ),
+    "exchanged commands": (
+        lambda r: r.exchanged("command", 0, 1), FindingKind.SWAP, {"m0", "m1"}
+    ),
+    "command scale": (
+        lambda r: r.changed("command", 1, lambda x: 2.0 * x), FindingKind.SCALE, {"m1"}
+    ),
+    "command offset": (
+        lambda r: r.changed("command", 0, lambda x: x + 0.2), FindingKind.OFFSET, {"m0"}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", SERVO_MISTAKES)
+def test_servos_must_do_what_they_are_asked_for(tmp_path: Path, mistake: str) -> None:
+    change, kind, signals = SERVO_MISTAKES[mistake]
+    findings = checked(tmp_path, 1, 2, change, velocities=False, servos=True)
+    assert [finding.kind for finding in findings] == [kind]
+    assert signals <= set(findings[0].signals)
+
+
+def test_servos_that_follow_late_give_no_finding_unless_the_command_is(tmp_path: Path) -> None:
+    assert checked(tmp_path / "a", 1, 2, unchanged, velocities=False, servos=True) == ()
+    (finding,) = checked(tmp_path / "b", 1, 2, unchanged, velocities=False, servos=True, lag=0.05)
+    assert finding.kind is FindingKind.LAG
+    assert finding.evidence["size"] == pytest.approx(0.05, abs=0.01)

@@ -1,29 +1,29 @@
-"""Finds the changes that inverse dynamics asks for, by letting hypotheses compete.
+"""Finds the changes that recordings ask for, by letting hypotheses compete.
 
-Every hypothesis is scored with the same statistic: what the best robot with non-negative masses
-and frictions leaves unexplained. A mistake is reported only if undoing it explains much more than
+Every hypothesis is scored with the same statistic: what the best possible robot leaves
+unexplained. A mistake is reported only if undoing it explains much more than
 doing nothing, in most stretches of the recordings, and by a size that matters. A wrong nominal
 model cannot cause that, because the model's masses and frictions do not enter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import scipy.optimize
 
-from sysid_ros.diagnosis.dynamics import Dynamics, Misfit
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.hypotheses import DEGREE, Family, discrete, families
+from sysid_ros.diagnosis.hypotheses import DEGREE, Family
+from sysid_ros.diagnosis.misfit import Misfit
 from sysid_ros.diagnosis.recorded import Recorded
 
 FloatArray = npt.NDArray[np.float64]
 
-_EXPLAINED = 0.7  # a repair must leave less than this share of the torques ...
-_BETTER_BLOCKS = 0.75  # ... and be better in this part of the stretches
+_BETTER_BLOCKS = 0.75  # of the stretches, in which a repair must be better
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
 _LIMITS = {  # of the power that a repair may leave, relative to doing nothing
     FindingKind.SIGN: 0.6,
@@ -61,26 +61,45 @@ class Explanation:
     alternatives: tuple[Change, ...] = ()
 
 
-def best_explanation(dynamics: Dynamics, recorded: Recorded) -> Explanation | None:
+class Test(Protocol):
+    """Scores repairs."""
+
+    def misfit(self, *changes: Change) -> Misfit:
+        """What is left unexplained after some repairs."""
+
+
+def best_explanation(
+    test: Test,
+    single: Iterable[Change],
+    sized: Iterable[Family],
+    recorded: Recorded,
+    *,
+    unexplained: float,
+) -> Explanation | None:
     """The repair that explains the recordings best.
 
     Args:
-      dynamics: The test.
+      test: What scores repairs.
+      single: Repairs without a size.
+      sized: Repairs with one.
       recorded: What was recorded.
+      unexplained: What a repair may leave at most; above, the test says too little.
 
     Returns:
       ``None`` where nothing explains them clearly better than they are.
     """
-    score = dynamics.misfit
+    score = test.misfit
     before = score()
-    scored = [(change, 0.0, score(change)) for change in discrete(recorded)]
+    scored = [(change, 0.0, score(change)) for change in single]
     scored += [
         (family.change(size), size, misfit)
-        for family in families(recorded)
+        for family in sized
         for size, misfit in [_best_of(family, score, before)]
     ]
     accepted = [
-        entry for entry in scored if _accepted(entry[0].kind, entry[1], entry[2], before, recorded)
+        (change, size, misfit)
+        for change, size, misfit in scored
+        if misfit.share < unexplained and _accepted(change.kind, size, misfit, before, recorded)
     ]
     if not accepted:
         return None
@@ -145,7 +164,6 @@ def _accepted(
         matters = abs(size) >= max(_SMALLEST_LAG, 0.75 * recorded.interval)
     return (
         matters
-        and misfit.share < _EXPLAINED
         and misfit.ratio(before) < _LIMITS[kind]
         and misfit.better_share(before) >= _BETTER_BLOCKS
     )

@@ -1,0 +1,43 @@
+"""How much of the recordings something leaves unexplained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """What a test leaves of torques or commands.
+
+    Attributes:
+      share: Root mean square residual over their own variation; 1 explains nothing.
+      blocks: (b,) mean squared residual of each stretch of time, in the same unit.
+    """
+
+    share: float
+    blocks: FloatArray
+
+    def ratio(self, other: Misfit) -> float:
+        """This residual's power over another's."""
+        return self.share**2 / max(other.share**2, 1e-18)
+
+    def better_share(self, other: Misfit) -> float:
+        """In how many of the stretches this residual is smaller."""
+        return float(np.mean(self.blocks < other.blocks))
+
+
+def misfit_of(residual: FloatArray, block: npt.NDArray[np.intp]) -> Misfit:
+    """Sum up residuals.
+
+    Args:
+      residual: (n, k) residuals over the variation of what they are residuals of.
+      block: (n,) the stretch of time of each row.
+    """
+    squares = np.mean(residual**2, axis=1)
+    blocks = np.array([np.mean(squares[block == number]) for number in np.unique(block)])
+    return Misfit(float(np.sqrt(np.mean(squares))), blocks)

@@ -1,0 +1,189 @@
+"""Whether position servos do what they are asked for.
+
+A servo with gain kp pulls its joint with kp (u - q) - kv v, so that
+
+    u = q + (kv + d)/kp v + f/kp sign(v) + M(q)/kp q'' + gravity(q)/kp
+
+with the command u at the instant it takes effect. All terms but q are non-negative multiples of
+known columns, and limited: a servo sags under a load, but not by many times what the model says.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+import scipy.optimize
+
+from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
+from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.hypotheses import DEGREE, LAGS, OFFSETS, SCALES, Family
+from sysid_ros.diagnosis.misfit import Misfit, misfit_of
+from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.regressor import body_torques
+
+FloatArray = npt.NDArray[np.float64]
+
+_TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
+_LAG = 4.0  # the same for the time constant kv/kp
+_LEAST_TIME = 0.02  # s, added to the model's time constant, which may be zero
+_LEAST_FRICTION = 0.05  # rad, added to the model's friction over stiffness
+_LEAST_ROWS = 50
+_FORGIVEN = 0.4  # of the command's spread, from which a residual counts less
+_REWEIGHTED = 4
+
+
+class Tracking:
+    """Scores repairs by how well servos then follow their commands.
+
+    Args:
+      recorded: What was recorded, servos with measured joints among it.
+    """
+
+    def __init__(self, recorded: Recorded) -> None:
+        self._recorded = recorded
+        self._servos = tracked(recorded)
+        self._labels = [
+            *recorded.positions.values(), *(recorded.servos[a] for a in self._servos)
+        ]  # fmt: skip
+        self._plain = filtered(recorded, self._labels) if self._servos else None
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is enough data."""
+        return self._plain is not None and len(self._plain.block) >= _LEAST_ROWS
+
+    def misfit(self, *changes: Change) -> Misfit:
+        """What is left of the commands after some repairs, applied in order.
+
+        Raises:
+          ValueError: There is too little data.
+        """
+        data = self._plain
+        delays = total_delays(changes)
+        if delays:
+            data = filtered(self._recorded, self._labels, delays)
+        if data is None:
+            raise ValueError("the recordings are too short")
+        data = data.changed(changes)
+        loads = self._loads(data)
+        residuals = [self._residual(data, actuator, loads) for actuator in self._servos]
+        return misfit_of(np.column_stack(residuals), data.block)
+
+    def _residual(self, data: Filtered, actuator: int, loads: FloatArray | None) -> FloatArray:
+        """What is left of one servo's command, over how much the command varies."""
+        recorded, model = self._recorded, self._recorded.model
+        joint = recorded.joint_of(actuator)
+        dof = int(model.jnt_dofadr[joint])
+        position, command = recorded.positions[joint], recorded.servos[actuator]
+        wanted, velocity = data.value[command], data.rate[position]
+        error = wanted - data.value[position]
+        kp = -float(model.actuator_biasprm[actuator, 1])
+        kv = -float(model.actuator_biasprm[actuator, 2])
+        damping = kv + float(np.ravel(model.dof_damping[dof])[0])
+        usual = float(np.sqrt(np.mean(velocity**2))) + 1e-9
+        columns = [velocity, np.tanh(velocity / (0.02 * usual)), data.second[position]]
+        limits = [
+            _LAG * damping / kp + _LEAST_TIME,
+            _LAG * float(model.dof_frictionloss[dof]) / kp + _LEAST_FRICTION,
+            _TRUST * float(model.dof_M0[dof]) / kp + _LEAST_TIME**2,
+        ]
+        if loads is not None:
+            columns += list(loads[:, dof].T)
+            limits += [_TRUST / kp] * loads.shape[2]
+        matrix = np.column_stack(columns)
+        spread = max(float(np.std(wanted)), 1e-9)
+        return _robust_residual(matrix / spread, error / spread, np.maximum(limits, 1e-12))
+
+    def _loads(self, data: Filtered) -> FloatArray | None:
+        """Torques that the bodies' weights and inertias take, where all joints are measured."""
+        model, positions = self._recorded.model, self._recorded.positions
+        if not (model.nq == model.nv == model.njnt == len(positions)):
+            return None
+        labels = [positions[joint] for joint in range(model.njnt)]
+        return body_torques(
+            model,
+            *(
+                np.column_stack([part[label] for label in labels])
+                for part in (data.value, data.rate, data.second)
+            ),
+        )
+
+
+def _robust_residual(matrix: FloatArray, target: FloatArray, limits: FloatArray) -> FloatArray:
+    """Residuals of a bounded fit that forgives stretches, compressed by the logarithm.
+
+    A servo at its limits of speed or force does not follow, and says nothing about its command.
+
+    Args:
+      matrix: (n, k) in units of the command's spread.
+      target: (n,) likewise.
+      limits: (k,) upper bounds of the coefficients.
+
+    Returns:
+      (n,) whose squares are Cauchy's loss, ``s^2 log(1 + (r/s)^2)``.
+    """
+    weight = np.ones(len(target))
+    for _ in range(_REWEIGHTED):
+        factor = np.linalg.qr(matrix * weight[:, None])
+        found = scipy.optimize.lsq_linear(
+            factor.R, factor.Q.T @ (target * weight), bounds=(0.0, limits)
+        )
+        residual = target - matrix @ found.x
+        weight = 1.0 / np.sqrt(1.0 + (residual / _FORGIVEN) ** 2)
+    compressed: FloatArray = _FORGIVEN * np.sqrt(np.log1p((residual / _FORGIVEN) ** 2))
+    return compressed
+
+
+def tracked(recorded: Recorded) -> list[int]:
+    """Servos whose joints are measured and whose commands move."""
+    return [
+        actuator
+        for actuator, label in recorded.servos.items()
+        if recorded.joint_of(actuator) in recorded.positions
+        and any(float(np.ptp(part.values)) > 0.0 for part in recorded.pooled(label))
+        and int(recorded.model.actuator_dyntype[actuator]) != int(mujoco.mjtDyn.mjDYN_USER)
+    ]
+
+
+def tracking_changes(recorded: Recorded) -> Iterator[Change]:
+    """Signs, degrees and exchanged signals of servos, those of commands first."""
+    servos = tracked(recorded)
+    commands = [recorded.servos[a] for a in servos]
+    positions = [recorded.positions[recorded.joint_of(a)] for a in servos]
+    for label in (*commands, *positions):
+        yield Change(FindingKind.SIGN, scale={label: -1.0})
+    for actuator in servos:
+        joint = recorded.joint_of(actuator)
+        if recorded.is_hinge(joint):
+            for label in (recorded.servos[actuator], recorded.positions[joint]):
+                yield Change(FindingKind.DEGREES, scale={label: DEGREE})
+    for labels in (commands, positions):
+        for one, other in itertools.combinations(labels, 2):
+            yield Change(FindingKind.SWAP, exchange=((one, other),))
+
+
+def tracking_families(recorded: Recorded) -> Iterator[Family]:
+    """Offsets, scales and lags of servos' commands."""
+    servos = tracked(recorded)
+    commands = tuple(recorded.servos[actuator] for actuator in servos)
+    for actuator in servos:
+        label = recorded.servos[actuator]
+        if recorded.is_hinge(recorded.joint_of(actuator)):
+            offsets = (*(-size for size in reversed(OFFSETS)), *OFFSETS)
+            yield Family(FindingKind.OFFSET, (label,), offsets)
+        yield Family(FindingKind.SCALE, (label,), SCALES)
+    groups = [commands, *((one,) for one in commands)] if len(commands) > 1 else [commands]
+    for labels in groups:
+        yield Family(FindingKind.LAG, labels, LAGS)
+
+
+def partner(recorded: Recorded, command: str) -> str | None:
+    """The measured position that a servo's command asks for."""
+    for actuator, label in recorded.servos.items():
+        if label == command:
+            return recorded.positions.get(recorded.joint_of(actuator))
+    return None
