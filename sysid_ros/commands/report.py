@@ -18,7 +18,7 @@ def register(add_parser: AddParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="the page (parser.html in the folder; comparison.html for several)",
+        help="the page (report.html in the folder; comparison.html for several)",
     )
     parser.set_defaults(run=_run)
 
@@ -28,6 +28,7 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.report import render_comparison, render_report
     from sysid_ros.results import read_results
     from sysid_ros.results.folder import replace_file
+    from sysid_ros.results.previous import previous_results
 
     folders = list(dict.fromkeys(folder.resolve() for folder in options.result_dirs))
     ambiguous = len({folder.name for folder in folders}) < len(folders)
@@ -36,7 +37,9 @@ def _run(options: argparse.Namespace) -> int:
     }
     if len(folders) == 1:
         page = options.output or folders[0] / "report.html"
-        text = render_report(next(iter(outcomes.values())))
+        outcome = next(iter(outcomes.values()))
+        previous = previous_results(outcome, folders[0].parent, before=folders[0].name)
+        text = render_report(outcome, previous)
     else:
         page = options.output or Path("comparison.html")
         text = render_comparison(outcomes)

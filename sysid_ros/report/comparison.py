@@ -76,7 +76,7 @@ def compared_parameters(outcomes: Sequence[Outcome]) -> list[ComparedParameter]:
 
 def _compared(name: str, found: Sequence[ParameterEstimate | None]) -> ComparedParameter:
     known = [parameter for parameter in found if parameter is not None]
-    scores = [_standard_errors_apart(a, b) for a, b in itertools.combinations(known, 2)]
+    scores = [standard_errors_apart(a, b) for a, b in itertools.combinations(known, 2)]
     usable = [score for score in scores if score is not None]
     largest = max(usable, default=None)
     return ComparedParameter(
@@ -89,7 +89,7 @@ def _compared(name: str, found: Sequence[ParameterEstimate | None]) -> ComparedP
     )
 
 
-def _standard_errors_apart(first: ParameterEstimate, second: ParameterEstimate) -> float | None:
+def standard_errors_apart(first: ParameterEstimate, second: ParameterEstimate) -> float | None:
     """Distance of two independent estimates in standard errors of their difference."""
     if first.standard_error is None or second.standard_error is None:
         return None

@@ -13,15 +13,18 @@ import jinja2
 
 from sysid_ros.outcome import Outcome
 from sysid_ros.report import comparison, numbers, tables
+from sysid_ros.report.bias_table import bias_rows
 from sysid_ros.report.diagnostics import residual_diagnostics
+from sysid_ros.report.history import history_rows
+from sysid_ros.report.next_experiment import next_experiment
 from sysid_ros.report.signal_data import signal_data
-from sysid_ros.report.svg import charts
+from sysid_ros.report.svg import charts, pairs
 from sysid_ros.report.svg.heatmap import heatmap
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render_report(outcome: Outcome) -> str:
+def render_report(outcome: Outcome, previous: Mapping[str, Outcome] | None = None) -> str:
     """Render ``outcome`` as one HTML document.
 
     The document loads nothing: style, script (uPlot for the signals) and data are inside, and a
@@ -29,6 +32,7 @@ def render_report(outcome: Outcome) -> str:
 
     Args:
       outcome: What the pipeline delivered, or what was read back from a result folder.
+      previous: Earlier results of the same model by their label, the latest first.
 
     Returns:
       The text of ``report.html``.
@@ -37,6 +41,8 @@ def render_report(outcome: Outcome) -> str:
         "report.html.j2",
         ("tables.js", "uplot.js", "signals.js"),
         title=f"{outcome.title}: identification report",
+        history=history_rows(outcome, previous or {}),
+        significant=comparison.SIGNIFICANT,
         **_content(outcome),
     )
 
@@ -89,7 +95,7 @@ def _environment() -> jinja2.Environment:
         unit=numbers.unit,
     )
     environment.globals.update(
-        charts=charts, heatmap=heatmap, percent_change=numbers.percent_change
+        charts=charts, heatmap=heatmap, pairs=pairs, percent_change=numbers.percent_change
     )
     return environment
 
@@ -110,6 +116,8 @@ def _content(outcome: Outcome) -> dict[str, Any]:
         "diagnosed": "held-out" if held_out else "training",
         "diagnostics": residual_diagnostics(held_out or outcome.sequences),
         "correlations": tables.correlations(outcome.fit),
+        "suggestions": next_experiment(outcome),
+        "bias_rows": bias_rows(outcome.bias),
         "licence": _asset("uplot.LICENSE"),
         "data": _json_for_html(signal_data(outcome.sequences, outcome.fit.noise)),
     }

@@ -152,7 +152,8 @@ class Correlations:
     names: tuple[str, ...]
     matrix: FloatArray  # (n, n)
     left_out: tuple[str, ...]
-    strong: tuple[tuple[str, str, str], ...]  # pairs above 0.9, strongest first
+    strongest: tuple[tuple[str, str, str], ...]  # all pairs with their correlation, in order
+    strong: tuple[tuple[str, str, str], ...]  # those above the threshold
 
 
 def correlations(fit: FitResult, *, strong: float = 0.9) -> Correlations:
@@ -163,15 +164,18 @@ def correlations(fit: FitResult, *, strong: float = 0.9) -> Correlations:
     deviations = np.sqrt(variances[usable])
     matrix = fit.covariance[np.ix_(usable, usable)] / np.outer(deviations, deviations)
     kept = tuple(names[i] for i in usable)
-    pairs = [
-        (abs(matrix[i, j]), kept[i], kept[j], f"{matrix[i, j]:.2f}")
-        for i in range(len(kept))
-        for j in range(i)
-        if abs(matrix[i, j]) >= strong
-    ]
+    pairs = sorted(
+        (
+            (abs(matrix[i, j]), kept[i], kept[j], f"{matrix[i, j]:.2f}")
+            for i in range(len(kept))
+            for j in range(i)
+        ),
+        reverse=True,
+    )
     return Correlations(
         names=kept,
         matrix=np.nan_to_num(matrix),
         left_out=tuple(name for i, name in enumerate(names) if i not in usable),
-        strong=tuple((first, second, text) for _, first, second, text in sorted(pairs)[::-1]),
+        strongest=tuple((a, b, text) for _, a, b, text in pairs),
+        strong=tuple((a, b, text) for size, a, b, text in pairs if size >= strong),
     )

@@ -33,11 +33,12 @@ class ResultError(SysidError):
     code = ErrorCode.DATA_UNUSABLE
 
 
-def read_results(folder: str | os.PathLike[str]) -> Outcome:
+def read_results(folder: str | os.PathLike[str], *, signals: bool = True) -> Outcome:
     """Read what :func:`~sysid_ros.results.write_results` wrote.
 
     Args:
       folder: A result folder.
+      signals: Whether to read the signals, which are most of it.
 
     Returns:
       The outcome, number for number. Signals are absent where the folder has no
@@ -54,7 +55,7 @@ def read_results(folder: str | os.PathLike[str]) -> Outcome:
             fit=_fit(document),
             training=_score(document["training"]),
             validation=_score(document["validation"]),
-            sequences=read_signals(path / RESIDUALS),
+            sequences=read_signals(path / RESIDUALS) if signals else (),
             quality=tuple(TopicQuality(**topic) for topic in document["quality"]),
             verdict=document["verdict"],
             warnings=tuple(document["warnings"]),

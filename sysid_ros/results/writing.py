@@ -22,6 +22,7 @@ from sysid_ros.results.folder import (
 )
 from sysid_ros.results.model_file import StartState, write_model
 from sysid_ros.results.parameters_file import write_parameters
+from sysid_ros.results.previous import previous_results
 from sysid_ros.results.result_folder import (
     PARAMETERS,
     REPORT,
@@ -74,7 +75,8 @@ def write_results(
             write_json(work / RESULT, document_from(outcome))
             write_parameters(work / PARAMETERS, outcome)
             write_signals(work / RESIDUALS, outcome.sequences)
-            replace_file(work / REPORT, render_report(outcome).encode())
+            previous = previous_results(outcome, work.parent)
+            replace_file(work / REPORT, render_report(outcome, previous).encode())
             (work / CHECKPOINT_FILE).unlink(missing_ok=True)
             if outcome.fit.status in _DONE:
                 (work / STATE_FILE).unlink(missing_ok=True)

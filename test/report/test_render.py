@@ -52,7 +52,16 @@ def test_says_what_matters() -> None:
                  "/joint_states", "500 Hz", "ab" * 32, "clustered by window"):  # fmt: skip
         assert part in words, part
     order = [
-        words.index(part) for part in ("Verdict", "Within bounds", "Autocorrelation", "Jitter")
+        words.index(part)
+        for part in (
+            "Verdict",
+            "Within bounds",
+            "Autocorrelation",
+            "Suggested next experiment",
+            "Cost over iterations",
+            "half the time step",
+            "Jitter",
+        )
     ]
     assert order == sorted(order)
 
@@ -90,6 +99,7 @@ def test_names_are_only_names(evil: str) -> None:
                 unidentifiable=(evil,),
                 noise={evil: 1.0},
                 parameters=tuple(replace(p, name=evil, unit=evil) for p in fit.parameters),
+                landscapes=(replace(fit.landscapes[0], x_name=evil, y_name=evil),),
             ),
         )
     )
@@ -156,6 +166,7 @@ def worst(made: Outcome) -> Outcome:
             cost_final=nan,
             trace=tuple(replace(step, cost=nan) for step in made.fit.trace),
             singular_values=np.zeros(2),
+            landscapes=(),
         ),
     )
 
@@ -180,3 +191,13 @@ def test_tone_follows_the_result() -> None:
     worse = replace(made.validation, rmse_all=2.0 * made.validation.rmse_all_initial)
     assert 'class="verdict bad"' in render_report(replace(made, validation=worse))
     assert 'class="verdict caution"' in render_report(synthetic())
+
+
+def test_the_bias_check_says_what_moved() -> None:
+    made = synthetic()
+    words = text(render_report(made))
+    assert "half the time step" in words and "windows of 0.5 s" in words
+    assert "+0.0001 2.3 times" in words
+    for sentence in made.bias.sentences() if made.bias else ():
+        assert sentence in words
+    assert "Not made: it takes three more fits" in text(render_report(replace(made, bias=None)))

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from outcomes import outcome as synthetic
 
 from sysid_ros.report.diagnostics import residual_diagnostics
-from sysid_ros.report.svg import charts
+from sysid_ros.report.svg import charts, pairs
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.bounds import bounds_bar
 from sysid_ros.report.svg.element import element
 from sysid_ros.report.svg.heatmap import heatmap
 from sysid_ros.sysid.fit_result import ParameterEstimate
+from sysid_ros.sysid.landscape import Landscape
 
 finite = st.floats(-1e12, 1e12)
 
@@ -53,7 +54,8 @@ def test_every_chart_is_well_formed() -> None:
         charts.spectrum_chart(entry),
         charts.singular_value_chart(fit.singular_values),
         charts.singular_value_chart(np.zeros(3)),
-        charts.ellipse_chart(fit, "shoulder_armature", "link2_mass"),
+        pairs.ellipse_chart(fit, "shoulder_armature", "link2_mass"),
+        pairs.landscape_chart(fit, fit.landscapes[0]),
         heatmap(["a", "b & c"], matrix),
         heatmap([f"p{i}" for i in range(40)], np.eye(40)),
     ):
@@ -61,6 +63,31 @@ def test_every_chart_is_well_formed() -> None:
         assert root.attrib["role"] == "img"
         assert root.attrib["aria-label"]
         assert "nan" not in str(svg) and "inf" not in str(svg).replace("info", "")
+
+
+def test_a_landscape_is_darkest_at_its_lowest_point() -> None:
+    fit = synthetic().fit
+    (made,) = fit.landscapes
+    root = ET.fromstring(pairs.landscape_chart(fit, made))  # noqa: S314
+    cells = [cell for cell in root.iter("rect") if cell.attrib.get("class") in {"low", "diverged"}]
+    assert len(cells) == made.cost.size
+    opacity = np.array([float(cell.attrib["fill-opacity"]) for cell in cells])
+    darkest = np.flatnonzero(opacity == opacity.max())
+    assert (
+        np.argmin(made.cost) in darkest and len(darkest) <= 2
+    )  # the optimum's neighbour is as low
+    assert [cell.attrib["class"] for cell in cells].count("diverged") == 1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 1)])
+def test_a_landscape_may_be_flat_or_infinite(shape: tuple[int, int]) -> None:
+    fit = synthetic().fit
+    for cost in (np.ones(shape), np.full(shape, np.inf)):
+        flat = Landscape(
+            "shoulder_armature", "link2_mass", np.ones(shape[1]), np.arange(shape[0]) + 1.0,
+            cost, (1.0, 1.0),
+        )  # fmt: skip
+        assert "nan" not in str(pairs.landscape_chart(fit, flat))
 
 
 def test_rounds_of_the_cost_are_separate_lines() -> None:

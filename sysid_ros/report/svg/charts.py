@@ -9,12 +9,9 @@ from markupsafe import Markup
 
 from sysid_ros.outcome import FloatArray
 from sysid_ros.report.diagnostics import ResidualDiagnostics
-from sysid_ros.report.numbers import unit
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.frame import Frame
-from sysid_ros.sysid.fit_result import FitResult, Iteration, ParameterEstimate
-
-_CHI_SQUARE_95 = 5.991  # two degrees of freedom
+from sysid_ros.sysid.fit_result import Iteration
 
 
 def rounds(trace: Sequence[Iteration]) -> list[list[Iteration]]:
@@ -127,28 +124,3 @@ def singular_value_chart(values: FloatArray) -> Markup:
     )
     edges = [0.5 + i for i in range(values.size + 1)]
     return frame.svg(frame.bars(edges, values.tolist(), "fitted"))
-
-
-def ellipse_chart(fit: FitResult, first: str, second: str) -> Markup:
-    """The 95 % region of two parameters, from their covariance."""
-    names = [parameter.name for parameter in fit.parameters]
-    chosen = [names.index(first), names.index(second)]
-    center = np.array([fit.parameters[i].value for i in chosen])
-    values, vectors = np.linalg.eigh(fit.covariance[np.ix_(chosen, chosen)])
-    angle = np.linspace(0.0, 2.0 * np.pi, 73)
-    circle = np.sqrt(_CHI_SQUARE_95) * np.vstack([np.cos(angle), np.sin(angle)])
-    x, y = center[:, None] + vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * circle)
-    labels = [_with_unit(fit.parameters[i]) for i in chosen]
-    frame = Frame(
-        Axis.over(x.tolist(), labels[0]),
-        Axis.over(y.tolist(), labels[1]),
-        f"95 % region of {first} and {second}",
-    )
-    return frame.svg(
-        frame.path(x.tolist(), y.tolist(), "fitted"),
-        frame.dots([float(center[0])], [float(center[1])]),
-    )
-
-
-def _with_unit(parameter: ParameterEstimate) -> str:
-    return f"{parameter.name} [{unit(parameter.unit)}]" if parameter.unit else parameter.name

@@ -1,0 +1,90 @@
+"""What changed since earlier results of the same model, in one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sysid_ros.outcome import Outcome
+from sysid_ros.report.comparison import SIGNIFICANT, standard_errors_apart
+from sysid_ros.report.numbers import number, percent_change, plural, to_error, unit
+
+
+@dataclass(frozen=True)
+class HistoryRow:
+    """One earlier result beside the present one.
+
+    Attributes:
+      label: The earlier result's folder.
+      error: Its error, on what it held out or else on what it was fitted to.
+      unit: Of that error.
+      change: From its error to the present one; empty where they do not compare.
+      kind: ``"held out"`` or ``"training"``.
+      same_data: Whether both used the same recordings.
+      moved: Parameters with another value than uncertainty explains, as ``name: old → new``.
+      freed: Parameters that only the present result has.
+      left: Parameters that only the earlier one has.
+    """
+
+    label: str
+    error: str
+    unit: str
+    change: str
+    kind: str
+    same_data: bool
+    moved: tuple[str, ...]
+    freed: tuple[str, ...]
+    left: tuple[str, ...]
+
+    @property
+    def summary(self) -> str:
+        """What changed in a few words."""
+        parts = []
+        if self.moved:
+            parts.append(f"{plural(len(self.moved), 'parameter')} moved")
+        if self.freed or self.left:
+            parts.append("other parameters were free")
+        if not self.same_data:
+            parts.append("other recordings were used")
+        return ", ".join(parts) or "no parameter moved by more than its uncertainty"
+
+
+def history_rows(outcome: Outcome, previous: Mapping[str, Outcome]) -> list[HistoryRow]:
+    """One row per earlier result, in the order given.
+
+    Args:
+      outcome: The present result.
+      previous: Earlier ones by their label.
+    """
+    return [_row(outcome, label, earlier) for label, earlier in previous.items()]
+
+
+def _row(outcome: Outcome, label: str, earlier: Outcome) -> HistoryRow:
+    now = {p.name: p for p in outcome.fit.parameters}
+    then = {p.name: p for p in earlier.fit.parameters}
+    moved = []
+    for name in (name for name in now if name in then):
+        apart = standard_errors_apart(now[name], then[name])
+        if apart is not None and apart > SIGNIFICANT:
+            old, new = (to_error(p.value, p.standard_error) for p in (then[name], now[name]))
+            moved.append(f"{name}: {old} → {new} {unit(now[name].unit)}".rstrip())
+    score, before = (o.validation or o.training for o in (outcome, earlier))
+    same_data = _inputs(outcome) == _inputs(earlier)
+    comparable = same_data and (outcome.validation is None) == (earlier.validation is None)
+    return HistoryRow(
+        label=label,
+        error=number(before.rmse_all, zeros=True) if before else "",
+        unit=unit(before.unit_all) if before else "",
+        change=percent_change(before.rmse_all, score.rmse_all)
+        if before and score and comparable
+        else "",
+        kind="" if before is None else "held out" if earlier.validation else "training",
+        same_data=same_data,
+        moved=tuple(moved),
+        freed=tuple(name for name in now if name not in then),
+        left=tuple(name for name in then if name not in now),
+    )
+
+
+def _inputs(outcome: Outcome) -> set[str]:
+    return {text for key, text in outcome.provenance.items() if key.startswith("sha256 ")}
