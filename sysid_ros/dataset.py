@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment import locate_bag, locate_model
+from sysid_ros.experiment import locate_bag, locate_model, message_paths_of, packages_of
 from sysid_ros.experiment.schema import Experiment, SequenceConfig, SignalKind
 from sysid_ros.model_source import (
-    file_hash,
-    load_spec,
-    spec_from_description,
+    description_in,
+    load_model,
+    with_free_base,
     with_state_sensors,
     without_visuals,
 )
@@ -29,7 +28,6 @@ from sysid_ros.recording.mapped import MappedRecording
 from sysid_ros.recording.quality import TopicQuality
 from sysid_ros.recording.signal_map import map_recording
 from sysid_ros.recording.splits import contiguous_split
-from sysid_ros.recording.text import read_text
 from sysid_ros.recording.time_series import control_time_series, measured_time_series
 from sysid_ros.state_sensors import by_sensor
 from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
@@ -123,6 +121,7 @@ def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
         noise=_noise(experiment),
         quality=tuple(row for read in reads for row in read.mapped.quality),
         warnings=(
+            *(warning for model in models.values() for warning in model.warnings),
             *_undriven(experiment, models),
             *(warning for read in reads for warning in read.mapped.warnings),
         ),
@@ -137,6 +136,7 @@ class _Model:
     spec: mujoco.MjSpec
     with_sensors: mujoco.MjSpec
     digest: str
+    warnings: tuple[str, ...]
 
 
 def _sequence_configs(experiment: Experiment) -> list[tuple[str, SequenceConfig, bool]]:
@@ -173,20 +173,26 @@ def _load_models(
     experiment: Experiment, configs: Sequence[SequenceConfig], data_dir: Path | None
 ) -> dict[str, _Model]:
     models: dict[str, _Model] = {}
+    packages = packages_of(experiment, data_dir)
     for config in configs:
         name = _model_name(experiment, config)
         if name in models:
             continue
         path = config.model or experiment.model
         if path is not None:
-            file = locate_model(path, experiment_file=experiment.path, data_dir=data_dir)
-            spec, digest = load_spec(file), file_hash(file)
+            file = locate_model(
+                path, experiment_file=experiment.path, data_dir=data_dir, packages=packages
+            )
+            loaded = load_model(file, packages)
         else:
-            text = _description(experiment, experiment.model_topic or "", config, data_dir)
-            spec = spec_from_description(text, name)
-            digest = hashlib.sha256(text.encode()).hexdigest()
+            bag = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
+            topic = experiment.model_topic or ""
+            loaded = description_in(bag, topic, packages, message_paths_of(experiment))
+        loaded = with_free_base(loaded, experiment.signals)
+        spec = loaded.spec
         simulated = spec if _touches_geoms(experiment) else without_visuals(spec)
-        models[name] = _Model(spec, with_state_sensors(simulated, experiment.signals), digest)
+        with_sensors = with_state_sensors(simulated, experiment.signals)
+        models[name] = _Model(spec, with_sensors, loaded.digest, loaded.warnings)
     return models
 
 
@@ -197,20 +203,11 @@ def _touches_geoms(experiment: Experiment) -> bool:
     )
 
 
-def _description(
-    experiment: Experiment, topic: str, config: SequenceConfig, data_dir: Path | None
-) -> str:
-    """The robot description that a topic carries in a bag."""
-    path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
-    with open_recording(path) as recording:
-        return read_text(recording, topic)
-
-
 def _map(
     experiment: Experiment, config: SequenceConfig, name: str, data_dir: Path | None
 ) -> MappedRecording:
     path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
-    with open_recording(path) as recording:
+    with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
         return map_recording(
             recording,
             experiment.signals,

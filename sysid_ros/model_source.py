@@ -4,48 +4,121 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import mujoco
 import numpy as np
 
+from sysid_ros.declared_sensors import add_declared_sensor
 from sysid_ros.errors import ModelError, unknown_name
+from sysid_ros.experiment.packages import Packages
 from sysid_ros.experiment.schema import SignalConfig, SignalKind
+from sysid_ros.recording.bag import open_recording
+from sysid_ros.recording.text import read_text
 from sysid_ros.state_sensors import add_state_sensors, state_joints
 from sysid_ros.sysid.model_modifier import remove_visuals
 from sysid_ros.sysid.wrench import with_wrenches
+from sysid_ros.urdf import PreparedUrdf, is_urdf, prepare_urdf
 
 
-def load_spec(path: Path) -> mujoco.MjSpec:
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model as given.
+
+    Attributes:
+      spec: The model; it compiles.
+      digest: SHA-256 of its text.
+      warnings: What of it had to be left out, one sentence each.
+      urdf: Whether it was a URDF.
+    """
+
+    spec: mujoco.MjSpec
+    digest: str
+    warnings: tuple[str, ...] = ()
+    urdf: bool = False
+
+
+def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
     """Load an MJCF or URDF file and make sure that it compiles.
+
+    Args:
+      path: The file.
+      packages: Where ``package://`` in a URDF is looked for, besides beside the file.
 
     Raises:
       ModelError: The file does not load or compile; the message has MuJoCo's reason.
     """
     try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"model {path} cannot be read: {error.strerror or error}") from error
+    text = content.decode(errors="replace")
+    if is_urdf(text):
+        return _load_text(text, f"file {path}", path.parent, packages or Packages.of())
+    try:
         spec = mujoco.MjSpec.from_file(str(path))
         spec.copy().compile()
     except (ValueError, OSError) as error:
         raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
-    return spec
+    return LoadedModel(spec, hashlib.sha256(content).hexdigest())
 
 
-def spec_from_description(xml: str, source: str) -> mujoco.MjSpec:
+def model_from_description(text: str, source: str, packages: Packages | None = None) -> LoadedModel:
     """Compile a robot description that came as text.
 
     Args:
-      xml: MJCF or URDF.
+      text: MJCF or URDF.
       source: Where it came from, for messages.
+      packages: Where its meshes are looked for.
 
     Raises:
       ModelError: It does not compile.
     """
+    return _load_text(text, source, None, packages or Packages.of())
+
+
+def _load_text(text: str, source: str, folder: Path | None, packages: Packages) -> LoadedModel:
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    urdf = is_urdf(text)
+    prepared = prepare_urdf(text, source, folder, packages) if urdf else PreparedUrdf(text, ())
     try:
-        spec = mujoco.MjSpec.from_string(xml)
+        spec = mujoco.MjSpec.from_string(prepared.xml)
         spec.copy().compile()
     except ValueError as error:
         raise ModelError(f"the model from {source} does not compile: {_one_line(error)}") from error
-    return spec
+    return LoadedModel(spec, digest, prepared.warnings, urdf)
+
+
+def description_in(
+    bag: Path, topic: str, packages: Packages, msg_paths: Sequence[Path] = ()
+) -> LoadedModel:
+    """Compile the robot description that a bag carries on a topic, its last one.
+
+    Raises:
+      BagError: The bag is damaged or has no such text.
+      ModelError: It does not compile.
+    """
+    with open_recording(bag, msg_paths=msg_paths) as recording:
+        text = read_text(recording, topic)
+    return model_from_description(text, f"{topic} in {bag.name}", packages)
+
+
+def with_free_base(model: LoadedModel, signals: Sequence[SignalConfig]) -> LoadedModel:
+    """Let the root link of a URDF float where its pose or twist is measured.
+
+    URDF has no way to say so that MuJoCo reads; other models are returned as they are.
+    """
+    measured = {s.name for s in signals if s.kind in (SignalKind.QPOS, SignalKind.QVEL)}
+    roots = [body for body in model.spec.worldbody.bodies if not body.joints]
+    floating = [body.name for body in roots if body.name in measured]
+    if not model.urdf or not floating:
+        return model
+    spec = model.spec.copy()
+    for name in floating:
+        spec.body(name).add_freejoint(name=name)
+    said = tuple(f"Link {name!r} floats, since its pose or twist is mapped." for name in floating)
+    return replace(model, spec=spec, warnings=(*model.warnings, *said))
 
 
 def _one_line(error: Exception) -> str:
@@ -68,6 +141,8 @@ def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> 
     for signal in signals:
         if signal.effort is not None:
             _add_motor(spec, signal)
+        if signal.type is not None:
+            add_declared_sensor(spec, signal)
     _check_names(spec, signals)
     for signal in signals:
         if signal.kind in (SignalKind.QPOS, SignalKind.QVEL):
@@ -124,9 +199,5 @@ def _check_names(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> None:
     for signal in signals:
         what, names = valid[signal.kind]
         if signal.name not in names:
-            raise ModelError(f"signals: {unknown_name(what, signal.name, names)}")
-
-
-def file_hash(path: Path) -> str:
-    """SHA-256 of a file's content."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+            hint = "; type and at add one" if what == "sensor" else ""
+            raise ModelError(f"signals: {unknown_name(what, signal.name, names)}{hint}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment import load_experiment
+from sysid_ros.experiment import load_experiment, with_folders
 from sysid_ros.experiment.schema import Experiment
 
 if TYPE_CHECKING:
@@ -43,9 +43,36 @@ def debug_arguments() -> argparse.ArgumentParser:
     return parser
 
 
+def message_arguments() -> argparse.ArgumentParser:
+    """The parent parser of commands that read bags."""
+    parser = Parser(add_help=False)
+    parser.add_argument(
+        "--msg-path",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a .msg or .idl file, a package or a folder of them, for message types that the bag "
+        "does not define; may be repeated",
+    )
+    return parser
+
+
+def package_arguments() -> argparse.ArgumentParser:
+    """The parent parser of commands that read models."""
+    parser = Parser(add_help=False)
+    parser.add_argument(
+        "--package-path",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a ROS package or a folder of them, for package:// and meshes; may be repeated",
+    )
+    return parser
+
+
 def experiment_arguments() -> argparse.ArgumentParser:
     """The parent parser of commands that read an experiment file."""
-    parser = Parser(add_help=False)
+    parser = Parser(add_help=False, parents=[package_arguments(), message_arguments()])
     parser.add_argument("experiment", metavar="EXPERIMENT", help="experiment file (YAML)")
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="where bags are found (and models, as second)"
@@ -93,13 +120,18 @@ def experiment_of(options: argparse.Namespace) -> Experiment:
     """
     if options.data is not None and not options.data.is_dir():
         raise ExperimentError(f"--data {options.data}: there is no such folder")
-    return load_experiment(options.experiment, overrides=options.set)
+    experiment = load_experiment(options.experiment, overrides=options.set)
+    return with_folders(
+        experiment,
+        package_path=[from_shell(path) for path in options.package_path],
+        msg_path=[from_shell(path) for path in options.msg_path],
+    )
 
 
-def from_shell(bag: str) -> str:
-    """A bag named on the command line is first of all a path from the current folder."""
-    path = Path(bag).expanduser()
-    return str(path.absolute()) if path.exists() else bag
+def from_shell(name: str) -> str:
+    """What is named on the command line is first of all a path from the current folder."""
+    path = Path(name).expanduser()
+    return str(path.absolute()) if path.exists() else name
 
 
 def complain(text: str) -> None:

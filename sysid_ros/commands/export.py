@@ -13,7 +13,7 @@ from sysid_ros.commands.common import (
     experiment_of,
     from_shell,
 )
-from sysid_ros.experiment import locate_bag
+from sysid_ros.experiment import locate_bag, message_paths_of
 
 
 def register(add_parser: AddParser) -> None:
@@ -38,7 +38,7 @@ def _run(options: argparse.Namespace) -> int:
     bag = locate_bag(
         str(from_shell(options.bag)), experiment_file=experiment.path, data_dir=options.data
     )
-    with open_recording(bag) as recording:
+    with open_recording(bag, msg_paths=message_paths_of(experiment)) as recording:
         mapped = map_recording(
             recording,
             experiment.signals,

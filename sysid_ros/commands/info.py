@@ -6,12 +6,12 @@ import argparse
 import json
 from pathlib import Path
 
-from sysid_ros.commands.common import AddParser, debug_arguments
+from sysid_ros.commands.common import AddParser, debug_arguments, message_arguments
 
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser("info", parents=[debug_arguments()], help=_run.__doc__)
+    parser = add_parser("info", parents=[message_arguments(), debug_arguments()], help=_run.__doc__)
     parser.add_argument("bag", type=Path, metavar="BAG", help="a bag's folder or file")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=_run)
@@ -21,6 +21,6 @@ def _run(options: argparse.Namespace) -> int:
     """Say what is in a bag."""
     from sysid_ros.recording.info import describe
 
-    info = describe(options.bag)
+    info = describe(options.bag, msg_paths=options.msg_path)
     print(json.dumps(info.to_dict(), indent=2, allow_nan=False) if options.json else info)
     return 0

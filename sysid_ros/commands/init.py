@@ -6,14 +6,32 @@ import argparse
 import os
 from pathlib import Path
 
-from sysid_ros.commands.common import AddParser, complain, debug_arguments
+from sysid_ros.commands.common import (
+    AddParser,
+    complain,
+    debug_arguments,
+    message_arguments,
+    package_arguments,
+)
 from sysid_ros.errors import OutputError
 
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser("init", parents=[debug_arguments()], help=_run.__doc__)
-    parser.add_argument("--model", type=Path, required=True, metavar="FILE", help="MJCF or URDF")
+    parser = add_parser(
+        "init",
+        parents=[package_arguments(), message_arguments(), debug_arguments()],
+        help=_run.__doc__,
+    )
+    model = parser.add_mutually_exclusive_group(required=True)
+    model.add_argument("--model", type=Path, metavar="FILE", help="MJCF or URDF")
+    model.add_argument(
+        "--robot-description",
+        nargs="?",
+        const="/robot_description",
+        metavar="TOPIC",
+        help="the topic of the recordings that has the model (/robot_description)",
+    )
     parser.add_argument(
         "--bag",
         type=Path,
@@ -41,9 +59,15 @@ def _run(options: argparse.Namespace) -> int:
     if not output.absolute().parent.is_dir():
         raise OutputError(f"{output}: there is no folder {output.absolute().parent}")
 
-    from sysid_ros.proposal import propose
+    from sysid_ros.proposal import ModelTopic, propose
 
-    proposal = propose(options.model, options.bag, output)
+    proposal = propose(
+        ModelTopic(options.robot_description) if options.model is None else options.model,
+        options.bag,
+        output,
+        package_path=[Path(path) for path in options.package_path],
+        msg_path=[Path(path) for path in options.msg_path],
+    )
     _write(output, proposal.text)
     for finding in proposal.findings:
         complain(f"{finding.kind.value}: {finding.sentence}")

@@ -14,7 +14,7 @@ from sysid_ros.diagnosis.recorded import recorded
 from sysid_ros.diagnosis.repair import ExperimentLines, joined
 from sysid_ros.diagnosis.sampling_mistakes import is_uneven, sampling_of
 from sysid_ros.errors import DataError, SysidError
-from sysid_ros.experiment import locate_bag, with_overrides
+from sysid_ros.experiment import locate_bag, message_paths_of, with_overrides
 from sysid_ros.experiment.schema import Clock, Experiment, SignalConfig, SignalKind
 from sysid_ros.recording.bag import open_recording
 from sysid_ros.recording.columns import read_columns
@@ -60,7 +60,7 @@ def _constant_signals(experiment: Experiment, data_dir: Path | None) -> list[Sig
     found = []
     for sequence in experiment.sequences:
         path = locate_bag(sequence.bag, experiment_file=experiment.path, data_dir=data_dir)
-        with open_recording(path) as recording:
+        with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
             fields: dict[str, list[SignalConfig]] = {}
             for signal in measured:
                 fields.setdefault(signal.topic, []).append(signal)

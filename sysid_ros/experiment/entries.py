@@ -111,7 +111,12 @@ def _read_signal(value: Value, where: str, problems: Problems) -> SignalConfig |
         return None
     name = read_text(entries[kind], f"{where}.{kind}", problems)
     given = {"kind": SignalKind(kind), "name": name}
-    return read_section(SignalConfig, value, where, problems, given=given, also=_SIGNAL_KINDS)
+    signal = read_section(SignalConfig, value, where, problems, given=given, also=_SIGNAL_KINDS)
+    if (signal.type is None) != (signal.at is None):
+        problems.add(value.place, f"{where}: type and at belong together")
+    elif signal.type is not None and signal.kind is not SignalKind.SENSOR:
+        problems.add(value.place, f"{where}: type and at describe a sensor, not a {kind}")
+    return signal
 
 
 def read_parameters(value: Value, where: str, problems: Problems) -> tuple[ParameterConfig, ...]:

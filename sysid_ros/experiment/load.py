@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -19,11 +20,19 @@ from sysid_ros.experiment.entries import (
 )
 from sysid_ros.experiment.overrides import apply_overrides
 from sysid_ros.experiment.problems import Problems
+from sysid_ros.experiment.rules import rule
 from sysid_ros.experiment.schema import Experiment, ValidationConfig, WindowConfig
 from sysid_ros.experiment.section import as_mapping, read_section
 from sysid_ros.experiment.yaml_tree import Value, parse_yaml
 
 _HOOK = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class _ModelOfBag:
+    """``model: {robot_description: TOPIC}``."""
+
+    robot_description: str = field(metadata=rule("topic of the bag that holds MJCF or URDF"))
 
 
 def load_experiment(path: Path | str, *, overrides: Sequence[str] = ()) -> Experiment:
@@ -114,11 +123,39 @@ def with_bags(
     if not bags:
         return experiment
     sign = "=" if replace else "+="
-    # Quoted, so that no name is taken for a number and no character for syntax.
-    listed = yaml.safe_dump(
-        [str(bag) for bag in bags], default_style='"', default_flow_style=True, width=math.inf
+    return with_overrides(experiment, [f"sequences{sign}{_flow(bags)}"])
+
+
+def with_folders(
+    experiment: Experiment, *, package_path: Sequence[str] = (), msg_path: Sequence[str] = ()
+) -> Experiment:
+    """Add folders in which packages and message definitions are looked for, before the others.
+
+    Args:
+      experiment: The experiment; not modified.
+      package_path: As the experiment's ``package_path``.
+      msg_path: As the experiment's ``msg_path``.
+
+    Returns:
+      A validated experiment; without folders, the same one.
+    """
+    overrides = [
+        f"{name}={_flow([*added, *known])}"
+        for name, added, known in (
+            ("package_path", package_path, experiment.package_path),
+            ("msg_path", msg_path, experiment.msg_path),
+        )
+        if added
+    ]
+    return with_overrides(experiment, overrides) if overrides else experiment
+
+
+def _flow(texts: Sequence[object]) -> str:
+    """A list on one line of YAML, quoted so that no name is taken for a number or for syntax."""
+    listed: str = yaml.safe_dump(
+        [str(text) for text in texts], default_style='"', default_flow_style=True, width=math.inf
     )
-    return with_overrides(experiment, [f"sequences{sign}{listed.strip()}"])
+    return listed.strip()
 
 
 def _read_experiment(
@@ -148,6 +185,13 @@ def _read_experiment(
         )
     if "model" not in entries:
         given["model"] = None  # a model topic or models per sequence may replace it
+    elif isinstance(entries["model"].content, dict):
+        given["model"] = None
+        given["model_topic"] = read_section(
+            _ModelOfBag, entries["model"], "model", problems
+        ).robot_description
+        if "model_topic" in entries:
+            problems.add(entries["model_topic"].place, "give model or model_topic, not both")
     experiment = read_section(Experiment, root, "", problems, given=given)
     if experiment.modifiers is not None and not _HOOK.fullmatch(experiment.modifiers):
         problems.add(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from sysid_ros.errors import BagError, ModelError
-
-_PACKAGE = "package://"
+from sysid_ros.experiment.packages import PACKAGE, Packages
+from sysid_ros.experiment.schema import Experiment
 
 
 def locate_bag(bag: str, *, experiment_file: Path | None, data_dir: Path | None) -> Path:
@@ -33,13 +32,20 @@ def locate_bag(bag: str, *, experiment_file: Path | None, data_dir: Path | None)
     return found
 
 
-def locate_model(model: str, *, experiment_file: Path | None, data_dir: Path | None) -> Path:
+def locate_model(
+    model: str,
+    *,
+    experiment_file: Path | None,
+    data_dir: Path | None,
+    packages: Packages | None = None,
+) -> Path:
     """Find a model: beside the experiment file, then under the data folder.
 
     Args:
       model: As the experiment names it, or ``package://PACKAGE/PATH``.
       experiment_file: The experiment's path; ``None`` stands for the current folder.
       data_dir: The folder given with ``--data``, if any.
+      packages: Where packages are looked for; in sourced installations if left out.
 
     Returns:
       An existing file.
@@ -47,16 +53,38 @@ def locate_model(model: str, *, experiment_file: Path | None, data_dir: Path | N
     Raises:
       ModelError: There is none, or it is a folder; the message lists where it was looked for.
     """
-    if model.startswith(_PACKAGE):
-        candidates = _package_candidates(model)
+    if model.startswith(PACKAGE):
+        candidates = (packages or Packages.of()).candidates(model)
     else:
         candidates = _candidates(model, [_folder_of(experiment_file), data_dir])
     found = _first_existing(candidates)
+    if found is None and not candidates:
+        raise ModelError(
+            f"model {model!r} names a ROS package, but no ROS installation is sourced "
+            "(AMENT_PREFIX_PATH is not set) and no --package-path is given"
+        )
     if found is None:
         raise ModelError(_not_found("model", model, candidates))
     if not found.is_file():
         raise ModelError(f"model {model!r} is not a file: {found}")
     return found
+
+
+def packages_of(experiment: Experiment, data_dir: Path | None) -> Packages:
+    """Where the packages that an experiment's models name are looked for.
+
+    Raises:
+      ExperimentError: A path under ``package_path`` is no folder.
+    """
+    folder = _folder_of(experiment.path)
+    paths = [folder / Path(path).expanduser() for path in experiment.package_path]
+    return Packages.of(paths, neighbours=[folder, data_dir])
+
+
+def message_paths_of(experiment: Experiment) -> tuple[Path, ...]:
+    """Where message definitions are that the experiment's bags lack."""
+    folder = _folder_of(experiment.path)
+    return tuple(folder / Path(path).expanduser() for path in experiment.msg_path)
 
 
 def _folder_of(experiment_file: Path | None) -> Path:
@@ -70,18 +98,6 @@ def _candidates(name: str, folders: Iterable[Path | None]) -> list[Path]:
         return [path]
     tried = [(folder / path).absolute() for folder in folders if folder is not None]
     return list(dict.fromkeys(tried))
-
-
-def _package_candidates(uri: str) -> list[Path]:
-    """``package://name/file`` in the share folder of every sourced installation prefix."""
-    package, _, rest = uri[len(_PACKAGE) :].partition("/")
-    prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
-    if not prefixes:
-        raise ModelError(
-            f"model {uri!r} names a ROS package, but no ROS installation is sourced "
-            "(AMENT_PREFIX_PATH is not set)"
-        )
-    return [Path(prefix) / "share" / package / rest for prefix in prefixes]
 
 
 def _first_existing(candidates: Iterable[Path]) -> Path | None:

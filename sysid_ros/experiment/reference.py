@@ -121,6 +121,8 @@ def _kind(annotation: Any, rule: Rule) -> str:
         kind = "list"
     elif "Mapping" in names or any(dataclasses.is_dataclass(option) for option in options):
         kind = "mapping"
+    elif "tuple[str" in names:
+        kind = "text or list of texts"
     elif "tuple" in names:
         kind = "number or list of numbers"
     else:

@@ -34,6 +34,25 @@ class ClockCorrection(str, Enum):
     DRIFT = "drift"  # a shift that grows with time, for clocks that run apart
 
 
+SENSOR_TYPES = (
+    "accelerometer",
+    "gyro",
+    "velocimeter",
+    "magnetometer",
+    "force",
+    "torque",
+    "framepos",
+    "framequat",
+    "framelinvel",
+    "frameangvel",
+    "framelinacc",
+    "frameangacc",
+    "jointpos",
+    "jointvel",
+    "jointactuatorfrc",
+)
+
+
 class Interpolation(str, Enum):
     """How a signal behaves between its samples."""
 
@@ -121,6 +140,18 @@ class SignalConfig:
         metadata=rule(
             "of a free joint's velocity: `body` as the twist of an Odometry, or `world`",
             choices=("body", "world"),
+        ),
+    )
+    type: str | None = key(
+        default=None,
+        metadata=rule(
+            "of a `sensor` that the model lacks and that a copy gets", choices=SENSOR_TYPES
+        ),
+    )
+    at: str | None = key(
+        default=None,
+        metadata=rule(
+            "the site, body or link, or for `jointactuatorfrc` the joint, at which that sensor is"
         ),
     )
     wrench: str | None = None  # the site, for the six signals of a wrench
@@ -311,7 +342,10 @@ class Experiment:
     """A validated experiment file."""
 
     model: str | None = key(
-        metadata=rule("MJCF or URDF, beside this file, then under --data; package:// works")
+        metadata=rule(
+            "MJCF or URDF, beside this file, then under --data; package:// works; or "
+            "`{robot_description: /robot_description}`, as `model_topic`"
+        )
     )
     sequences: tuple[SequenceConfig, ...] = key(
         metadata=rule("the recordings to fit: bags, or mappings with the keys of `sequences[]`")
@@ -324,6 +358,20 @@ class Experiment:
     )
     model_topic: str | None = key(
         default=None, metadata=rule("instead of `model`: a robot_description topic in the bag")
+    )
+    package_path: tuple[str, ...] = key(
+        default=(),
+        metadata=rule(
+            "folders of ROS packages or workspaces in which package:// and meshes are looked for, "
+            "before sourced installations"
+        ),
+    )
+    msg_path: tuple[str, ...] = key(
+        default=(),
+        metadata=rule(
+            "`.msg` or `.idl` files, packages or folders of them, for message types that a bag "
+            "does not define"
+        ),
     )
     validation: ValidationConfig = key(
         default=ValidationConfig(), metadata=rule("what is held out of the fit, one of four")

@@ -120,6 +120,8 @@ def _read(value: Value, expected: Any, rule: Rule, where: str, problems: Problem
     kind = options[0]
     if get_origin(kind) is tuple and dataclasses.is_dataclass(get_args(kind)[0]):
         return _sections(get_args(kind)[0], value, where, problems)
+    if get_origin(kind) is tuple and get_args(kind)[0] is str:
+        return _texts(value, where, problems)
     if any(get_origin(option) is tuple for option in options):
         return _numbers(value, rule, where, problems)
     if get_origin(kind) is Mapping:
@@ -140,6 +142,14 @@ def _sections(cls: Any, value: Value, where: str, problems: Problems) -> tuple[A
         read_section(cls, item, f"{where}[{i}]", problems)
         for i, item in enumerate(as_list(value, where, problems))
     )
+
+
+def _texts(value: Value, where: str, problems: Problems) -> tuple[str, ...]:
+    """One text, or a list of them."""
+    if isinstance(value.content, str):
+        return (read_text(value, where, problems),)
+    items = as_list(value, where, problems)
+    return tuple(read_text(item, f"{where}[{i}]", problems) for i, item in enumerate(items))
 
 
 def _read_scalar(value: Value, kind: Any, rule: Rule, where: str, problems: Problems) -> Any:

@@ -77,7 +77,7 @@ class _Leaf:
     index: int
 
 
-def topics_of(bags: Sequence[Path]) -> list[dict[str, str]]:
+def topics_of(bags: Sequence[Path], msg_path: Sequence[Path] = ()) -> list[dict[str, str]]:
     """The type of every topic with messages, bag by bag.
 
     Raises:
@@ -85,7 +85,7 @@ def topics_of(bags: Sequence[Path]) -> list[dict[str, str]]:
     """
     found = []
     for bag in bags:
-        with open_recording(bag) as recording:
+        with open_recording(bag, msg_paths=msg_path) as recording:
             found.append(
                 {
                     name: topic.msgtype
@@ -96,12 +96,15 @@ def topics_of(bags: Sequence[Path]) -> list[dict[str, str]]:
     return found
 
 
-def read_channels(bags: Sequence[Path], topics: Sequence[str]) -> list[Channel]:
+def read_channels(
+    bags: Sequence[Path], topics: Sequence[str], msg_path: Sequence[Path] = ()
+) -> list[Channel]:
     """Read every number of some topics.
 
     Args:
       bags: The recordings.
       topics: Topics that each of them has.
+      msg_path: Definitions of message types that the bags lack.
 
     Raises:
       BagError: A bag is damaged.
@@ -110,7 +113,7 @@ def read_channels(bags: Sequence[Path], topics: Sequence[str]) -> list[Channel]:
     types: dict[str, str] = {}
     series: dict[tuple[str, str], list[tuple[FloatArray, FloatArray]]] = {}
     for bag in bags:
-        with open_recording(bag) as recording:
+        with open_recording(bag, msg_paths=msg_path) as recording:
             if not leaves:
                 leaves = {topic: _leaves(recording, topic) for topic in topics}
                 types = {topic: recording.topics[topic].msgtype for topic in topics}

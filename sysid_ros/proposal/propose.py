@@ -16,9 +16,10 @@ from sysid_ros.diagnosis.recorded import is_servo
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.experiment.overrides import apply_overrides
+from sysid_ros.experiment.packages import Packages
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.experiment.yaml_tree import parse_yaml, plain
-from sysid_ros.model_source import load_spec
+from sysid_ros.model_source import description_in, load_model
 from sysid_ros.proposal.channels import Channel, read_channels, topics_of
 from sysid_ros.proposal.mapping import Mapping, map_channels
 from sysid_ros.proposal.parameters import Candidate, candidates, determined
@@ -28,6 +29,13 @@ from sysid_ros.proposal.text import Draft, SignalEntry
 _MOST_READ = 12  # recordings that channels are read from
 _MOST_TRIED = 6  # recordings that parameters are tried on
 _REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP)
+
+
+@dataclass(frozen=True)
+class ModelTopic:
+    """The topic of a recording that has the robot's description."""
+
+    topic: str
 
 
 @dataclass(frozen=True)
@@ -45,13 +53,22 @@ class Proposal:
     findings: tuple[Finding, ...]
 
 
-def propose(model: Path, bags: Sequence[Path], output: Path) -> Proposal:
+def propose(
+    model: Path | ModelTopic,
+    bags: Sequence[Path],
+    output: Path,
+    *,
+    package_path: Sequence[Path] = (),
+    msg_path: Sequence[Path] = (),
+) -> Proposal:
     """Write the experiment file that a model and some recordings suggest.
 
     Args:
-      model: MJCF or URDF.
+      model: MJCF or URDF, or the topic that has it in every recording.
       bags: Recordings, or folders of them.
       output: Where the file will be; paths in it are relative to its folder.
+      package_path: Folders of ROS packages that the model names.
+      msg_path: Definitions of message types that the bags lack.
 
     Returns:
       The proposal; nothing is written.
@@ -59,10 +76,14 @@ def propose(model: Path, bags: Sequence[Path], output: Path) -> Proposal:
     Raises:
       SysidError: The model or a bag cannot be read, or no joint of the model was recorded.
     """
-    spec = load_spec(model)
-    compiled = spec.copy().compile()
     found = find_bags(bags)
-    usable, left_out, channels, mapping = _mapped(compiled, found)
+    packages = Packages.of(package_path, neighbours=[output.absolute().parent])
+    if isinstance(model, ModelTopic):
+        spec = description_in(found[0], model.topic, packages, msg_path).spec
+    else:
+        spec = load_model(model, packages).spec
+    compiled = spec.copy().compile()
+    usable, left_out, channels, mapping = _mapped(compiled, found, msg_path)
     signals = tuple(
         SignalEntry(
             {line.kind: line.name, "topic": line.channel.topic, "field": line.channel.field},
@@ -71,7 +92,16 @@ def propose(model: Path, bags: Sequence[Path], output: Path) -> Proposal:
         for line in mapping.lines
     )
     draft = Draft(
-        model=relative(model, output),
+        model=(
+            {"robot_description": model.topic}
+            if isinstance(model, ModelTopic)
+            else relative(model, output)
+        ),
+        folders={
+            key: [relative(path, output) for path in paths]
+            for key, paths in (("package_path", package_path), ("msg_path", msg_path))
+            if paths
+        },
         recordings=divide(usable, output),
         left_out=tuple((relative(bag, output), why) for bag, why in left_out),
         signals=signals,
@@ -88,17 +118,17 @@ def propose(model: Path, bags: Sequence[Path], output: Path) -> Proposal:
 
 
 def _mapped(
-    model: mujoco.MjModel, bags: list[Path]
+    model: mujoco.MjModel, bags: list[Path], msg_path: Sequence[Path]
 ) -> tuple[list[Path], list[tuple[Path, str]], list[Channel], Mapping]:
     """Map the topics that most recordings share; the recordings without them are left out."""
-    topics = topics_of(bags)
+    topics = topics_of(bags, msg_path)
     counts: dict[str, int] = {}
     for one in topics:
         for topic in one:
             counts[topic] = counts.get(topic, 0) + 1
     common = [topic for topic, count in sorted(counts.items()) if count > len(bags) / 2]
     complete = [bag for bag, one in zip(bags, topics, strict=True) if set(common) <= set(one)]
-    channels = read_channels(_spread(complete, _MOST_READ), common) if complete else []
+    channels = _channels(complete, common, msg_path)
     mapping = map_channels(model, channels)
     if not mapping.joints:
         names = [model.joint(joint).name for joint in range(model.njnt)]
@@ -115,6 +145,10 @@ def _mapped(
         else:
             usable.append(bag)
     return usable, left_out, channels, mapping
+
+
+def _channels(bags: list[Path], topics: list[str], msg_path: Sequence[Path]) -> list[Channel]:
+    return read_channels(_spread(bags, _MOST_READ), topics, msg_path) if bags else []
 
 
 def _spread(bags: list[Path], most: int) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,7 @@ class Draft:
     """Everything that an experiment file says.
 
     Attributes:
-      model: Path as written.
+      model: Path as written, or ``{robot_description: TOPIC}``.
       recordings: What is fitted and what is held out.
       left_out: Recordings that lack a topic, with the reason.
       signals: The signal map.
@@ -36,11 +36,12 @@ class Draft:
       masks: When the robot is enabled, as written, with a doubt.
       window: Length of windows [s]; ``None`` for whole recordings.
       loss: Of the fit.
+      folders: ``package_path`` and ``msg_path`` as written, where they are given.
       parameters: To identify.
       undetermined: Parameters that the recordings do not determine.
     """
 
-    model: str
+    model: str | dict[str, str]
     recordings: Division
     left_out: tuple[tuple[str, str], ...]
     signals: tuple[SignalEntry, ...]
@@ -49,6 +50,7 @@ class Draft:
     masks: tuple[SignalEntry, ...]
     window: float | None
     loss: str
+    folders: Mapping[str, list[str]] = field(default_factory=dict)
     parameters: tuple[Candidate, ...] = ()
     undetermined: tuple[Candidate, ...] = field(default=())
 
@@ -58,6 +60,7 @@ class Draft:
             [
                 "# Proposed by sysid_ros init. Lines with CHECK are guesses; see docs/init.md.",
                 f"model: {_flow(self.model)}",
+                *(f"{key}: {_flow(paths)}" for key, paths in self.folders.items()),
             ],
             self._recordings(),
             self._signals(),

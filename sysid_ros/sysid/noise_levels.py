@@ -33,7 +33,9 @@ def estimated_noise(
     for name, (square, count) in linearization.squares.items():
         if sensor_of(name) not in known and count:
             level = math.sqrt(square / count * correction)
-            levels[name] = max(level, MIN_RELATIVE_NOISE * signal_spread(problem, name))
+            # An axis without motion or noise is as good as the sensor's others.
+            spread = signal_spread(problem, name) or _sensor_spread(problem, name) or 1.0
+            levels[name] = max(level, MIN_RELATIVE_NOISE * spread)
     return levels
 
 
@@ -59,6 +61,12 @@ def signal_spread(problem: WindowedProblem, name: str) -> float:
         if signal.name == name
     ]
     return max(values)
+
+
+def _sensor_spread(problem: WindowedProblem, name: str) -> float:
+    """The largest spread among the channels of a signal's sensor."""
+    same = [other for other in problem.noise if sensor_of(other) == sensor_of(name)]
+    return max(signal_spread(problem, other) for other in same)
 
 
 def sensor_of(signal_name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import urdf_robot
 from arm_recording import arm_model, simulate, write_bag
 
 from sysid_ros.cli import main
@@ -28,3 +29,15 @@ def test_the_file_loads_and_is_not_overwritten(
     assert output.read_text() == before
     assert "never overwritten" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["arm.xml", "bag", output.name]
+
+
+def test_the_model_may_come_from_the_recording(tmp_path: Path) -> None:
+    urdf_robot.write_bag(tmp_path / "bag", urdf_robot.urdf(damping=0.3), damping=0.12)
+    package = urdf_robot.write_package(tmp_path / "src" / "swing_description")
+    output = tmp_path / "experiment.yaml"
+    arguments = ["init", "--robot-description", "--bag", str(tmp_path / "bag")]
+    arguments += ["--package-path", str(package.parent), "--output", str(output)]
+    assert main(arguments) == 0
+    experiment = load_experiment(output)
+    assert (experiment.model_topic, experiment.package_path) == ("/robot_description", ("src",))
+    assert main(["fit", str(output), "--output", str(tmp_path / "results"), "--quiet"]) == 0

@@ -9,7 +9,7 @@ import pytest
 from sysid_ros.experiment import check_fittable, load_experiment, locate_bag, locate_model
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
-from sysid_ros.model_source import load_spec
+from sysid_ros.model_source import load_model
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DATA = {
@@ -34,7 +34,7 @@ def test_an_example_names_recordings_and_elements_that_exist(name: str, shared_d
         locate_bag(bag.bag, experiment_file=experiment.path, data_dir=data)
     assert experiment.model is not None
     model = locate_model(experiment.model, experiment_file=experiment.path, data_dir=data)
-    assert build_parameters(experiment, load_spec(model)).size > 0
+    assert build_parameters(experiment, load_model(model).spec).size > 0
 
 
 def test_the_double_pendulum_is_split_as_its_benchmark_says() -> None:
