@@ -6,46 +6,42 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rosbags.typesys import (
-    Stores,
-    TypesysError,
-    get_types_from_idl,
-    get_types_from_msg,
-    get_typestore,
-)
+from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
 
 from sysid_ros.errors import BagError
+from sysid_ros.recording.definition_files import DefinitionFiles
+from sysid_ros.recording.idl import parse_idl
 from sysid_ros.recording.storage import Definition
 
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Fielddefs, Typesdict
 
 _IDL_SEPARATOR = "=" * 80 + "\n"
+_NOT_SUPPORTED = ("wstring", "wchar")  # implementations of DDS disagree on their layout
 
 
 class Definitions:
     """The field lists of the message types of one bag, parsed when first asked for."""
 
     def __init__(self, msg_paths: Sequence[Path] = (), *, ros_distro: str = "") -> None:
-        """Read additional definitions.
+        """Find additional definitions.
 
         Args:
-          msg_paths: ``.msg`` files, or folders that contain them as ``PACKAGE/msg/TYPE.msg``.
+          msg_paths: ``.msg`` or ``.idl`` files, packages, or folders of them.
           ros_distro: Whose standard types serve a bag without definitions; the newest by default.
 
         Raises:
-          BagError: A path is missing or a definition is malformed.
+          BagError: A path is missing or has no definitions.
         """
         self._ros_distro = ros_distro
-        self._added: Typesdict = {}
-        for path in msg_paths:
-            for file in _msg_files(Path(path)):
-                self._added.update(_parse(file.read_text(), "msg", _type_of(file), str(file)))
+        self._files = DefinitionFiles(msg_paths)
 
     def types(
         self, msgtype: str, definition: Definition, *, serialization: str = "cdr"
     ) -> dict[str, Fielddefs]:
         """Return the fields of a type and of every type it uses.
+
+        What the bag says comes first, then the files given, then ROS's standard types.
 
         Args:
           msgtype: The type's name.
@@ -53,21 +49,45 @@ class Definitions:
           serialization: ``"ros1"`` chooses ROS 1's standard types, whose header differs.
 
         Raises:
-          BagError: The type has no definition anywhere, or the bag's is malformed.
+          BagError: The type has no definition anywhere, or its definition is malformed.
         """
-        known: Typesdict = dict(get_typestore(self._standard_store(serialization)).fielddefs)
-        known.update(self._added)
+        known: Typesdict = {}
         if definition.language:
             known.update(_parse(definition.text, definition.language, msgtype, "the bag"))
-        fields = {name: fielddefs for name, (_, fielddefs) in known.items()}
-        missing = _first_undefined(msgtype, fields)
-        if missing is not None:
-            user = "" if missing == msgtype else f" (used by {msgtype})"
-            raise BagError(
-                f"type {missing}{user} has no definition: the bag carries none and it is not a "
-                "standard type; give its .msg file or folder with --msg-path"
-            )
-        return fields
+        standard = get_typestore(self._standard_store(serialization)).fielddefs
+        found: dict[str, Fielddefs] = {}
+        pending = [msgtype]
+        while pending:
+            name = pending.pop()
+            if name in found:
+                continue
+            if name not in known:
+                known.update(self._given(name))
+            if name not in known and name not in standard:
+                raise self._undefined(name, msgtype)
+            found[name] = (known[name] if name in known else standard[name])[1]
+            pending += [used for _, kind in reversed(found[name]) for used in _used_types(kind)]
+        return found
+
+    def _given(self, name: str) -> Typesdict:
+        """What the files given say about a type, and what stands in the same file."""
+        file = self._files.find(name)
+        if file is None:
+            return {}
+        language, text = self._files.read(file)
+        return _parse(text, language, name, str(file))
+
+    def _undefined(self, name: str, msgtype: str) -> BagError:
+        user = "" if name == msgtype else f" (used by {msgtype})"
+        kind = name.rpartition("/")[2]
+        if kind in _NOT_SUPPORTED:
+            return BagError(f"type {msgtype} uses {kind}, which is not supported")
+        given = self._files.types
+        also = f"; those given define {_listed(given)}" if given else ""
+        return BagError(
+            f"type {name}{user} has no definition: the bag carries none and it is not a "
+            f"standard type; give its .msg or .idl file, or a folder, with --msg-path{also}"
+        )
 
     def _standard_store(self, serialization: str) -> Stores:
         if serialization == "ros1":
@@ -75,20 +95,9 @@ class Definitions:
         return getattr(Stores, f"ROS2_{self._ros_distro.upper()}", Stores.LATEST)
 
 
-def _msg_files(path: Path) -> list[Path]:
-    if not path.exists():
-        raise BagError(f"message path {path} does not exist")
-    files = [path] if path.is_file() else sorted(path.rglob("*.msg"))
-    if not files:
-        raise BagError(f"message path {path} holds no .msg files")
-    return files
-
-
-def _type_of(file: Path) -> str:
-    """Name the type of ``PACKAGE/msg/TYPE.msg`` (or ``PACKAGE/TYPE.msg``)."""
-    folder = file.resolve().parent
-    package = folder.parent if folder.name == "msg" else folder
-    return f"{package.name}/msg/{file.stem}"
+def _listed(names: Sequence[str], limit: int = 5) -> str:
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
 
 
 def _parse(text: str, language: str, msgtype: str, source: str) -> Typesdict:
@@ -96,29 +105,13 @@ def _parse(text: str, language: str, msgtype: str, source: str) -> Typesdict:
         if language == "msg":
             return get_types_from_msg(text, msgtype)
         types: Typesdict = {}
-        for part in text.split(_IDL_SEPARATOR):
+        for part in filter(str.strip, text.split(_IDL_SEPARATOR)):
             head, _, body = part.partition("\n")
-            types.update(get_types_from_idl(body if head.startswith("IDL: ") else part))
+            types.update(parse_idl(body if head.startswith("IDL: ") else part))
         return types
     except TypesysError as error:
         first = str(error).splitlines()[0]
         raise BagError(f"the definition of {msgtype} in {source} is malformed: {first}") from error
-
-
-def _first_undefined(msgtype: str, fields: dict[str, Fielddefs]) -> str | None:
-    """Return the first type, depth first, that is used but not defined."""
-    visited: set[str] = set()
-    pending = [msgtype]
-    while pending:
-        name = pending.pop()
-        if name in visited:
-            continue
-        if name not in fields:
-            return name
-        visited.add(name)
-        for _, description in fields[name]:
-            pending.extend(_used_types(description))
-    return None
 
 
 def _used_types(description: Any) -> list[str]:

@@ -41,6 +41,7 @@ _NUMPY_CODES = {
 }
 _PADDING_FIELD = "structure_needs_at_least_one_member"  # of empty ROS 2 messages
 _CDR_HEADER = 4
+_LONGEST_PADDING = 7  # bytes after a message's last field; DDS aligns to 4 or 8
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,9 @@ def locate(
       BagError: The bytes do not fit the type, or it uses a type that is not supported.
     """
     walk = _Walk(data, types, serialization, msgtype)
-    return MessageTree(walk.group(msgtype), tuple(walk.shape))
+    tree = MessageTree(walk.group(msgtype), tuple(walk.shape))
+    walk.check_end()
+    return tree
 
 
 class _Walk:
@@ -170,6 +173,15 @@ class _Walk:
             elif self._cdr:
                 self._advance(1, 1)
         return Group(msgtype, fields)
+
+    def check_end(self) -> None:
+        """Refuse a message that goes on after its last field, but for padding.
+
+        Raises:
+          BagError: It does; the definition is another version's.
+        """
+        if len(self._data) - self._position > (_LONGEST_PADDING if self._cdr else 0):
+            raise self._misfit()
 
     def _value(self, description: Any) -> Node:
         kind, detail = description

@@ -9,13 +9,43 @@ import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from sysid_ros.errors import BagError
+from sysid_ros.cli import main
+from sysid_ros.errors import BagError, ErrorCode
 from sysid_ros.recording import open_recording
 from sysid_ros.recording.columns import read_columns
 from sysid_ros.recording.fields import parse_field
 
 CUSTOM = "std_msgs/Header header\nGripper[2] fingers\nfloat32 load\n"
 GRIPPER = "float64 width\nstring name\n"
+HAND_IDL = """// generated from rosidl_adapter/resource/msg.idl.em
+#include "hand_msgs/msg/Gripper.idl"
+#include "std_msgs/msg/Header.idl"
+
+module hand_msgs {
+  module msg {
+    typedef hand_msgs::msg::Gripper hand_msgs__msg__Gripper;
+    typedef hand_msgs__msg__Gripper hand_msgs__msg__Gripper__2[2];
+    module Hand_Constants {
+      @verbatim (language="comment", text="Open; (all " "\\n" "the way)")
+      const string OPEN = "open // wide";
+    };
+    @verbatim (language="comment", text=
+      "A hand, (with two fingers)." "\\n"
+      "It's one.")
+    struct Hand {
+      std_msgs::msg::Header header;
+
+      hand_msgs__msg__Gripper__2 fingers;
+
+      @verbatim (language="comment", text="N")
+      @unit (value="N")
+      float load;
+    };
+  };
+};
+"""
+GRIPPER_IDL = """module hand_msgs { module msg { struct Gripper {
+  @default (value=1.0) double width; /* m */ string name; }; }; };"""
 
 
 @pytest.fixture
@@ -85,13 +115,95 @@ def test_bad_message_paths(custom_bag, tmp_path) -> None:
     with pytest.raises(BagError, match=r"message path .* does not exist"):
         widths(custom_bag, msg_paths=[tmp_path / "nowhere"])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BagError, match=r"holds no \.msg files"):
+    with pytest.raises(BagError, match=r"holds no \.msg or \.idl files"):
         widths(custom_bag, msg_paths=[tmp_path / "empty"])
-    broken = tmp_path / "hand_msgs" / "msg" / "Broken.msg"
-    broken.parent.mkdir(parents=True)
-    broken.write_text("!!")
-    with pytest.raises(BagError, match=r"definition of hand_msgs/msg/Broken in .* is malformed"):
-        widths(custom_bag, msg_paths=[broken])
+    with pytest.raises(BagError, match=r"neither a folder nor a \.msg or \.idl file"):
+        widths(custom_bag, msg_paths=[custom_bag / "metadata.yaml"])
+    without_definitions(custom_bag)
+    package = tmp_path / "hand_msgs" / "msg"
+    package.mkdir(parents=True)
+    (package / "Broken.msg").write_text("!!")
+    with pytest.raises(BagError, match=r"--msg-path; those given define hand_msgs/msg/Broken$"):
+        widths(custom_bag, msg_paths=[package])
+    (package / "Hand.msg").write_text("!!")
+    with pytest.raises(BagError, match=r"definition of hand_msgs/msg/Hand in .* is malformed"):
+        widths(custom_bag, msg_paths=[package])
+
+
+def test_a_package_is_called_by_its_manifest(custom_bag, tmp_path) -> None:
+    without_definitions(custom_bag)
+    write_package(tmp_path / "ws" / "src" / "checkout-main")
+    (tmp_path / "ws/src/checkout-main/package.xml").write_text(
+        "<package><name>hand_msgs</name></package>"
+    )
+    (tmp_path / "ws/src/checkout-main/msg/Broken.msg").write_text("!!")  # that nothing uses
+    assert widths(custom_bag, msg_paths=[tmp_path / "ws"]) == EXPECTED
+
+
+def write_package(folder) -> None:
+    (folder / "msg").mkdir(parents=True)
+    (folder / "msg" / "Hand.msg").write_text(CUSTOM)
+    (folder / "msg" / "Gripper.msg").write_text(GRIPPER)
+
+
+def test_loose_files_define_the_type_of_their_name(custom_bag, tmp_path) -> None:
+    without_definitions(custom_bag)
+    loose = tmp_path / "definitions"
+    loose.mkdir()
+    (loose / "Hand.msg").write_text(CUSTOM)
+    (loose / "Gripper.msg").write_text(GRIPPER)
+    assert widths(custom_bag, msg_paths=[loose]) == EXPECTED
+    assert widths(custom_bag, msg_paths=[loose / "Hand.msg", loose / "Gripper.msg"]) == EXPECTED
+    (loose / "old").mkdir()
+    (loose / "old" / "Gripper.msg").write_text("float32 width\n")
+    with pytest.raises(BagError, match="could be any of"):
+        widths(custom_bag, msg_paths=[loose])
+
+
+def test_definitions_from_idl_files_as_installed(custom_bag, tmp_path) -> None:
+    without_definitions(custom_bag)
+    folder = tmp_path / "share" / "hand_msgs" / "msg"
+    folder.mkdir(parents=True)
+    (folder / "Hand.idl").write_text(HAND_IDL)
+    (folder / "Gripper.idl").write_text(GRIPPER_IDL)
+    assert widths(custom_bag, msg_paths=[tmp_path / "share"]) == EXPECTED
+
+
+@pytest.mark.parametrize("change", ["float64 more\n", ""])
+def test_a_definition_of_another_version_is_refused(custom_bag, tmp_path, change) -> None:
+    without_definitions(custom_bag)
+    write_package(tmp_path / "hand_msgs")
+    text = CUSTOM + change if change else CUSTOM.replace("Gripper[2]", "Gripper[1]")
+    (tmp_path / "hand_msgs" / "msg" / "Hand.msg").write_text(text)
+    with pytest.raises(BagError, match="does not fit the definition of hand_msgs/msg/Hand"):
+        widths(custom_bag, msg_paths=[tmp_path / "hand_msgs"])
+
+
+def test_every_command_takes_a_message_path(custom_bag, tmp_path, capsys) -> None:
+    without_definitions(custom_bag)
+    write_package(tmp_path / "hand_msgs")
+    assert main(["info", str(custom_bag)]) == 0
+    assert "has no definition" in capsys.readouterr().out
+    assert main(["info", str(custom_bag), "--msg-path", str(tmp_path / "hand_msgs")]) == 0
+    assert "has no definition" not in capsys.readouterr().out
+    (tmp_path / "arm.xml").write_text(
+        '<mujoco><worldbody><body name="b"><joint name="j"/><geom size="1"/></body></worldbody>'
+        '<sensor><jointpos name="s" joint="j"/></sensor></mujoco>'
+    )
+    file = tmp_path / "experiment.yaml"
+    file.write_text(
+        "model: arm.xml\nsequences: [custom]\nparameters: [{joint: j, damping: }]\nsignals:\n"
+        '  - {sensor: s, topic: /hand, field: "fingers[right].width", clock: receive}\n'
+    )
+    table = tmp_path / "table.csv"
+    export = ["export", str(file), "--bag", "custom", "--output", str(table)]
+    for command in (["fit", str(file)], ["check", str(file)], export):
+        assert main(command) == ErrorCode.BAG_UNREADABLE
+        assert "--msg-path" in capsys.readouterr().err
+    assert main([*export, "--msg-path", str(tmp_path / "hand_msgs")]) == 0
+    file.write_text(file.read_text() + "msg_path: hand_msgs\n")
+    assert main([*export[:-1], str(tmp_path / "again.csv")]) == 0
+    assert (tmp_path / "again.csv").read_text() == table.read_text()
 
 
 def test_a_malformed_definition_in_the_bag(custom_bag) -> None:
@@ -105,7 +217,10 @@ def test_a_malformed_definition_in_the_bag(custom_bag) -> None:
 def test_a_definition_in_idl(tmp_path) -> None:
     from mcap.writer import Writer as McapWriter
 
-    idl = "module pkg { module msg { struct Pair { double left; float right; }; }; };"
+    idl = (
+        f'{"=" * 80}\nIDL: pkg/msg/Pair\n// of two\n#include "pkg/msg/None.idl"\n'
+        "module pkg { module msg { struct Pair { double left; float right; }; }; };"
+    )
     path = tmp_path / "bag.mcap"
     with path.open("wb") as stream:
         writer = McapWriter(stream)
