@@ -29,6 +29,7 @@ setup(
     python_requires=">=3.10",
     packages=[
         "sysid_ros",
+        "sysid_ros.choice",
         "sysid_ros.commands",
         "sysid_ros.diagnosis",
         "sysid_ros.experiment",

@@ -27,7 +27,7 @@ def cross_validated(
     on_fold: Callable[[int, int], None] = lambda done, folds: None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Outcome:
-    """Give the fit of all sequences the held-out scores of its folds.
+    """Fit every fold and give the fit of all sequences their held-out scores.
 
     Args:
       experiment: Its ``validation.folds`` says how many.
@@ -38,8 +38,7 @@ def cross_validated(
       should_stop: Asked while waiting.
 
     Returns:
-      The outcome with a validation score over all folds, and each sequence as it was predicted
-      while it was held out.
+      What :func:`with_folds` gives.
 
     Raises:
       SysidError: A fold cannot be fitted.
@@ -56,6 +55,21 @@ def cross_validated(
 
     tasks = [replace(whole, held_out=part) for part in parts]
     folds = run_tasks(run_fit_task, tasks, workers, on_done=count, should_stop=should_stop)
+    return with_folds(experiment, outcome, folds)
+
+
+def with_folds(experiment: Experiment, outcome: Outcome, folds: Sequence[Outcome]) -> Outcome:
+    """Give the fit of all sequences the held-out scores of its folds.
+
+    Args:
+      experiment: What was fitted.
+      outcome: The fit of all sequences.
+      folds: A fit for each part of them that was held out.
+
+    Returns:
+      The outcome with a validation score over all folds, and each sequence as it was predicted
+      while it was held out.
+    """
     validation = combined([fold.validation for fold in folds if fold.validation is not None])
     held_out = [s for fold in folds for s in fold.sequences if s.role == "validation"]
     training = outcome.training

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sysid_ros.dataset import load_dataset
-from sysid_ros.experiment import check_fittable, parse_experiment
+from sysid_ros.experiment import check_fittable
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment, ValidationConfig
 from sysid_ros.outcome import Outcome
@@ -21,20 +21,16 @@ class FitTask:
     """What to fit.
 
     Attributes:
-      text: The experiment file's text.
-      path: Where it came from, for models beside it; empty for none.
-      overrides: Settings on top of it.
-      data_dir: Where bags are found first; empty for none.
+      experiment: The experiment; its path is absolute, for models beside it.
+      data_dir: Where bags are found first, absolute; ``None`` for nowhere.
       held_out: Positions of the sequences to score instead of fitting them; where given, they take
         the place of the experiment's own validation.
       start: Values to start from by parameter name; others start as the experiment says.
       threads: Simulation threads; ``None`` lets the experiment decide.
     """
 
-    text: str
-    path: str = ""
-    overrides: tuple[str, ...] = ()
-    data_dir: str = ""
+    experiment: Experiment
+    data_dir: Path | None = None
     held_out: tuple[int, ...] = ()
     start: Mapping[str, float] = field(default_factory=dict)
     threads: int | None = None
@@ -44,22 +40,16 @@ class FitTask:
         cls, experiment: Experiment, data_dir: Path | None, *, threads: int | None = None
     ) -> FitTask:
         """The fit of an experiment as it is."""
+        path = experiment.path.absolute() if experiment.path else None
         return cls(
-            text=experiment.text,
-            path=str(experiment.path.absolute()) if experiment.path else "",
-            overrides=experiment.overrides,
-            data_dir=str(data_dir.absolute()) if data_dir else "",
+            experiment=replace(experiment, path=path),
+            data_dir=data_dir.absolute() if data_dir else None,
             threads=threads,
         )
 
-    def experiment(self) -> Experiment:
-        """The experiment to fit.
-
-        Raises:
-          ExperimentError: It is not valid.
-        """
-        path = Path(self.path) if self.path else None
-        experiment = parse_experiment(self.text, path=path, overrides=self.overrides)
+    def resolved(self) -> Experiment:
+        """The experiment with this task's hold-out and threads."""
+        experiment = self.experiment
         if self.threads is not None:
             experiment = replace(experiment, fit=replace(experiment.fit, threads=self.threads))
         return _holding_out(experiment, self.held_out) if self.held_out else experiment
@@ -71,9 +61,9 @@ def run_fit_task(task: FitTask, should_stop: Callable[[], bool] | None = None) -
     Raises:
       SysidError: Whatever is wrong with the experiment, its model or its data.
     """
-    experiment = task.experiment()
+    experiment = task.resolved()
     check_fittable(experiment)
-    dataset = load_dataset(experiment, Path(task.data_dir) if task.data_dir else None)
+    dataset = load_dataset(experiment, task.data_dir)
     params = build_parameters(experiment, dataset.training.groups[0].spec)
     started = params.copy()
     set_values(started, task.start)

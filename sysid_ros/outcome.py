@@ -29,6 +29,7 @@ class SignalFit:
     measured: FloatArray  # (n,)
     initial: FloatArray  # (n,)
     fitted: FloatArray  # (n,)
+    joint: str = ""  # the joint that it shows, if it shows one
 
     @property
     def rmse(self) -> float:

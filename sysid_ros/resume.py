@@ -22,7 +22,7 @@ from sysid_ros.results.state_file import SavedState, claimed, folders_with_state
 
 # What may change between an interrupted fit and its continuation: limits, and what comes after.
 _FREE_SETTINGS = ("max_iterations", "time_limit", "threads", "bias_check", "landscapes")
-_NOT_SETTINGS = ("path", "text", "overrides", "output", "scoring", "line")
+_NOT_SETTINGS = ("path", "text", "overrides", "output", "scoring", "line", "alternatives")
 
 
 @dataclass(frozen=True)

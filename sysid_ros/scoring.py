@@ -19,7 +19,7 @@ from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import Point, WindowedProblem
 from sysid_ros.sysid.rollout_batch import RolloutBatch
-from sysid_ros.sysid.sensor_units import is_position, sensor_unit
+from sysid_ros.sysid.sensor_units import is_position, joint_shown, sensor_unit
 from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.sysid.window_simulation import WindowSimulation
 
@@ -193,14 +193,16 @@ def _trace(name: str, errors: Sequence[WindowErrors], role: str) -> SequenceFit:
             initial[rows] = measured[rows] + error.initial[chosen]
             fitted[rows] = measured[rows] + error.fitted[chosen]
         known = np.isfinite(measured) & covered
+        sensor = model.sensor(signal.sensor).id
         signals.append(
             SignalFit(
                 signal.name,
-                sensor_unit(model, model.sensor(signal.sensor).id),
+                sensor_unit(model, sensor),
                 times[known],
                 measured[known],
                 initial[known],
                 fitted[known],
+                joint_shown(model, sensor),
             )
         )
     starts = np.array([error.window.window.start for error in errors])

@@ -112,7 +112,7 @@ def print_scores(
     console = console_for(sys.stdout if stream is None else stream)
     scores = (("training", training), ("held out", validation))
     console.print(score_table([(title, score) for title, score in scores if score is not None]))
-    table = _table("recording", "signal", "identified", "unit")
+    table = plain_table("recording", "signal", "identified", "unit")
     for sequence in sequences:
         for signal in sequence.signals:
             names = Text(sequence.name), Text(signal.name)
@@ -122,7 +122,7 @@ def print_scores(
 
 def parameter_table(parameters: tuple[ParameterEstimate, ...]) -> Table:
     """One row per parameter: start, result, 95 % interval and flags."""
-    table = _table("parameter", "initial", "identified", "95 % interval", "unit", "note")
+    table = plain_table("parameter", "initial", "identified", "95 % interval", "unit", "note")
     for parameter in parameters:
         interval = parameter.interval()
         table.add_row(
@@ -138,7 +138,7 @@ def parameter_table(parameters: tuple[ParameterEstimate, ...]) -> Table:
 
 def score_table(scores: list[tuple[str, Score]]) -> Table:
     """One row per signal and set of recordings: error before and after, in the signal's unit."""
-    table = _table("RMSE of", "recordings", "initial", "identified", "unit")
+    table = plain_table("RMSE of", "recordings", "initial", "identified", "unit")
     for title, score in scores:
         for name, rmse in score.rmse.items():
             initial = score.rmse_initial.get(name, float("nan"))
@@ -154,7 +154,8 @@ def score_table(scores: list[tuple[str, Score]]) -> Table:
     return table
 
 
-def _table(*columns: str) -> Table:
+def plain_table(*columns: str) -> Table:
+    """An empty table without lines; columns called ``initial`` or ``identified`` hold numbers."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column in columns:
         numeric = column in ("initial", "identified")

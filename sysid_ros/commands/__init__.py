@@ -1,7 +1,18 @@
 """The commands of ``sysid_ros``, one module each, in the order in which ``--help`` lists them."""
 
-from sysid_ros.commands import check, demo, evaluate, export, fit, info, init, recover, report
+from sysid_ros.commands import (
+    check,
+    compare,
+    demo,
+    evaluate,
+    export,
+    fit,
+    info,
+    init,
+    recover,
+    report,
+)
 
-COMMANDS = (init, check, fit, evaluate, info, recover, export, report, demo)
+COMMANDS = (init, check, fit, compare, evaluate, info, recover, export, report, demo)
 
 __all__ = ["COMMANDS"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from sysid_ros.errors import unknown_name
 from sysid_ros.experiment.attribute_names import ELEMENTS, attribute_names, form_problem
 from sysid_ros.experiment.problems import Problems
 from sysid_ros.experiment.schema import (
+    AlternativeConfig,
     Interpolation,
     ParameterConfig,
     SequenceConfig,
@@ -19,6 +21,7 @@ from sysid_ros.experiment.section import as_list, as_mapping, keys_of, read_sect
 from sysid_ros.experiment.yaml_tree import Value
 
 _SIGNAL_KINDS = tuple(kind.value for kind in SignalKind)
+_ALTERNATIVE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")  # names a folder and follows --models
 
 
 def read_sequences(value: Value, where: str, problems: Problems) -> tuple[SequenceConfig, ...]:
@@ -125,6 +128,25 @@ def read_parameters(value: Value, where: str, problems: Problems) -> tuple[Param
     for i, item in enumerate(as_list(value, where, problems)):
         parameters.extend(_read_parameter(item, f"{where}[{i}]", problems))
     return tuple(parameters)
+
+
+def read_alternatives(value: Value, where: str, problems: Problems) -> dict[str, AlternativeConfig]:
+    """Read the other structures that the model may have, by name."""
+    found = {}
+    for name, entry in as_mapping(value, where, problems).items():
+        path = f"{where}.{name}"
+        if not _ALTERNATIVE.fullmatch(name):
+            problems.add(
+                entry.place, f"{where}: a name takes letters, digits, _ and -, given {name!r}"
+            )
+        entries = as_mapping(entry, path, problems)
+        given: dict[str, object] = {
+            key: read_parameters(entries[key], f"{path}.{key}", problems)
+            for key in ("parameters", "add")
+            if key in entries
+        }
+        found[name] = read_section(AlternativeConfig, entry, path, problems, given=given)
+    return found
 
 
 def _read_parameter(value: Value, where: str, problems: Problems) -> list[ParameterConfig]:

@@ -13,6 +13,7 @@ import yaml
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment.consistency import check_consistency
 from sysid_ros.experiment.entries import (
+    read_alternatives,
     read_parameters,
     read_sequences,
     read_signals,
@@ -174,6 +175,9 @@ def _read_experiment(
     given["validation"] = ValidationConfig()
     if "validation" in entries:
         given["validation"] = read_validation(entries["validation"], "validation", problems)
+    given["alternatives"] = {}
+    if "alternatives" in entries:
+        given["alternatives"] = read_alternatives(entries["alternatives"], "alternatives", problems)
     windows = WindowConfig()
     if "windows" in entries:
         windows = read_section(WindowConfig, entries["windows"], "windows", problems)

@@ -15,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 
 from sysid_ros.experiment.rules import Rule
 from sysid_ros.experiment.schema import (
+    AlternativeConfig,
     Experiment,
     FitConfig,
     InitialStateConfig,
@@ -71,6 +72,12 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
     ),
     ("`prior`", PriorConfig, ""),
     ("`fit`", FitConfig, ""),
+    (
+        "`alternatives`, per name",
+        AlternativeConfig,
+        "What differs from the experiment, as in "
+        "`viscous: {add: [{joint: elbow, damping: {max: 1.0}}]}`.",
+    ),
 )
 
 

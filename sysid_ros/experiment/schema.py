@@ -290,6 +290,22 @@ class ParameterConfig:
 
 
 @dataclass(frozen=True)
+class AlternativeConfig:
+    """Another structure of the model, to be compared with the experiment's own."""
+
+    parameters: tuple[ParameterConfig, ...] | None = key(
+        default=None, metadata=rule("instead of the experiment's `parameters`")
+    )
+    add: tuple[ParameterConfig, ...] = key(
+        default=(), metadata=rule("parameters besides those, written as under `parameters`")
+    )
+    model: str | None = key(default=None, metadata=rule("instead of the experiment's `model`"))
+    modifiers: str | None = key(
+        default=None, metadata=rule("instead of the experiment's `modifiers`")
+    )
+
+
+@dataclass(frozen=True)
 class FitConfig:
     """How the fit is run."""
 
@@ -407,6 +423,12 @@ class Experiment:
         default=InitialStateConfig(), metadata=rule("where each window starts")
     )
     fit: FitConfig = key(default=FitConfig(), metadata=rule("how the fit is run"))
+    alternatives: Mapping[str, AlternativeConfig] = key(
+        default_factory=dict,
+        metadata=rule(
+            "other model structures by name, for `sysid_ros compare`; see `alternatives`"
+        ),
+    )
     output: str = key(
         default="results", metadata=rule("folder for result folders, relative to the current one")
     )

@@ -37,7 +37,7 @@ def render_report(outcome: Outcome, previous: Mapping[str, Outcome] | None = Non
     Returns:
       The text of ``report.html``.
     """
-    return _render(
+    return render_page(
         "report.html.j2",
         ("tables.js", "uplot.js", "signals.js"),
         title=f"{outcome.title}: identification report",
@@ -56,7 +56,7 @@ def render_comparison(results: Mapping[str, Outcome]) -> str:
     Returns:
       The text of the document, self-contained like a report.
     """
-    return _render(
+    return render_page(
         "comparison.html.j2",
         ("tables.js",),
         title=f"Comparison of {len(results)} results",
@@ -67,13 +67,20 @@ def render_comparison(results: Mapping[str, Outcome]) -> str:
     )
 
 
-def _render(template: str, scripts: Sequence[str], **content: Any) -> str:
-    script = "\n".join(_asset(name) for name in scripts)
+def render_page(template: str, scripts: Sequence[str], **content: Any) -> str:
+    """Render a template as one HTML document that loads nothing.
+
+    Args:
+      template: Its file name; it extends ``base.html.j2``.
+      scripts: File names of the scripts to put inside.
+      **content: What the template asks for.
+    """
+    script = "\n".join(asset(name) for name in scripts)
     return (
         _environment()
         .get_template(template)
         .render(
-            style=_asset("uplot.css") + _asset("report.css"),
+            style=asset("uplot.css") + asset("report.css"),
             script=script,
             script_hash=_content_hash(script),
             **content,
@@ -118,8 +125,8 @@ def _content(outcome: Outcome) -> dict[str, Any]:
         "correlations": tables.correlations(outcome.fit),
         "suggestions": next_experiment(outcome),
         "bias_rows": bias_rows(outcome.bias),
-        "licence": _asset("uplot.LICENSE"),
-        "data": _json_for_html(signal_data(outcome.sequences, outcome.fit.noise)),
+        "licence": asset("uplot.LICENSE"),
+        "data": json_for_html(signal_data(outcome.sequences, outcome.fit.noise)),
     }
 
 
@@ -132,7 +139,8 @@ def _tone(outcome: Outcome) -> str:
     return "good" if clean and outcome.validation is not None else "caution"
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a file that lies among the templates."""
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
@@ -142,7 +150,7 @@ def _content_hash(script: str) -> str:
     return "sha256-" + base64.b64encode(digest).decode("ascii")
 
 
-def _json_for_html(document: object) -> str:
+def json_for_html(document: object) -> str:
     """JSON that cannot end the script element it stands in, whatever its texts contain."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":

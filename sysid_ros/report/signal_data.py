@@ -61,19 +61,20 @@ def _signal(signal: SignalFit, points: int, noise: float | None) -> dict[str, An
         "unit": unit(signal.unit),
         "noise": noise,
         "reduced": curves.reduced,
-        "times": _times(curves.times, even=curves.reduced),
-        "curves": dict(zip(_CURVES, map(_packed, curves.values), strict=True)),
+        "times": packed_times(curves.times, even=curves.reduced),
+        "curves": dict(zip(_CURVES, map(packed_curve, curves.values), strict=True)),
     }
 
 
-def _times(times: FloatArray, *, even: bool) -> dict[str, Any]:
+def packed_times(times: FloatArray, *, even: bool) -> dict[str, Any]:
+    """Instants, as start, step and count if ``even``."""
     if even and times.size > 1:
         step = (times[-1] - times[0]) / (times.size - 1)
         return {"start": float(times[0]), "step": float(step), "count": int(times.size)}
     return {"float64": _base64(times.astype("<f8"))}
 
 
-def _packed(curve: FloatArray) -> dict[str, Any]:
+def packed_curve(curve: FloatArray) -> dict[str, Any]:
     """``curve`` as ``offset + scale * integer``, with one integer kept for missing values."""
     curve = np.clip(curve, -_LARGEST, _LARGEST)  # NaN stays NaN
     finite = np.isfinite(curve)

@@ -49,8 +49,8 @@ def document_from(outcome: Outcome) -> dict[str, Any]:
         "elapsed": fit.elapsed,
         "optimizer": fit.optimizer,
         "parameters": {p.name: parameter_entry(p) for p in fit.parameters},
-        "validation": _score(outcome.validation),
-        "training": _score(outcome.training),
+        "validation": score_entry(outcome.validation),
+        "training": score_entry(outcome.training),
         "interval_method": fit.interval_method,
         "noise": fit.noise,
         "unidentifiable": fit.unidentifiable,
@@ -71,8 +71,8 @@ def evaluation_document(found: Evaluation) -> dict[str, Any]:
     """What ``sysid_ros evaluate --json`` prints: scores as in ``result.json``, and by recording."""
     return {
         "parameters": found.parameters,
-        "training": _score(found.training),
-        "validation": _score(found.validation),
+        "training": score_entry(found.training),
+        "validation": score_entry(found.validation),
         "sequences": {
             sequence.name: {
                 "role": sequence.role,
@@ -98,7 +98,8 @@ def parameter_entry(parameter: ParameterEstimate) -> dict[str, Any]:
     }
 
 
-def _score(score: Score | None) -> dict[str, Any] | None:
+def score_entry(score: Score | None) -> dict[str, Any] | None:
+    """Scores as in ``result.json``; ``None`` where nothing was scored."""
     if score is None:
         return None
     return {

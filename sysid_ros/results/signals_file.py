@@ -47,7 +47,8 @@ def write_signals(path: Path, sequences: Sequence[SequenceFit]) -> None:
                     _write_array(file, times_key, signal.times)
                 for name in ("measured", "initial", "fitted"):
                     _write_array(file, f"{key}/{name}", getattr(signal, name))
-                signals.append({"name": signal.name, "unit": signal.unit, "times": times_key})
+                entry = {"name": signal.name, "unit": signal.unit, "joint": signal.joint}
+                signals.append({**entry, "times": times_key})
             index.append({"name": sequence.name, "role": sequence.role, "signals": signals})
         _write_array(file, "index", np.array(dumps(index, indent=None)))
 
@@ -109,6 +110,7 @@ def _read_sequence(data: Any, key: str, entry: dict[str, Any]) -> SequenceFit:
                 measured=data[f"{key}/{position}/measured"],
                 initial=data[f"{key}/{position}/initial"],
                 fitted=data[f"{key}/{position}/fitted"],
+                joint=signal.get("joint", ""),
             )
         )
     return SequenceFit(

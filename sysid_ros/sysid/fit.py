@@ -26,6 +26,7 @@ from sysid_ros.sysid.noise_levels import estimated_noise, first_noise, sensor_of
 from sysid_ros.sysid.parameter import ParameterError
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
+from sysid_ros.sysid.residual_size import ResidualSize, residual_sizes
 from sysid_ros.sysid.rollout_batch import RolloutBatch, StopRequestedError
 from sysid_ros.sysid.solver import INITIAL_DAMPING, Solution, SolverSettings
 from sysid_ros.sysid.trajectory import ModelSequences
@@ -299,7 +300,17 @@ class _Fit:
             optimizer=self._settings.optimizer,
             landscapes=landscapes_of(problem, solution, uncertainty, self._settings.landscapes),
             derivatives=problem.derivative_sources(),
+            residuals=self._residuals(solution),
         )
+
+    def _residuals(self, solution: Solution) -> dict[str, ResidualSize]:
+        """None of a fit that was stopped: whoever stops it does not wait."""
+        if solution.status is FitStatus.CANCELED:
+            return {}
+        try:
+            return residual_sizes(self._problem, solution.point)
+        except StopRequestedError:
+            return {}
 
     def _initial_cost(self, solution: Solution) -> float:
         """The start's cost with the final noise levels, so that both costs compare."""

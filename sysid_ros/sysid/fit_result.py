@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.stats
 
 from sysid_ros.sysid.landscape import Landscape
+from sysid_ros.sysid.residual_size import ResidualSize
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -85,6 +86,7 @@ class FitResult:
     optimizer: str
     landscapes: tuple[Landscape, ...] = ()  # around the optimum, for the most entangled pairs
     derivatives: Mapping[str, str] = field(default_factory=dict)  # "exact" or why not, by parameter
+    residuals: Mapping[str, ResidualSize] = field(default_factory=dict)  # by signal; not stored
 
     def __getitem__(self, name: str) -> ParameterEstimate:
         """The estimate called ``name``; KeyError lists the names there are."""

@@ -46,6 +46,13 @@ def is_position(model: mujoco.MjModel, sensor: int) -> bool:
     return int(model.sensor_type[sensor]) in _POSITIONS
 
 
+def joint_shown(model: mujoco.MjModel, sensor: int) -> str:
+    """The joint whose state a sensor reads; empty for every other sensor."""
+    if int(model.sensor_objtype[sensor]) != int(_O.mjOBJ_JOINT):
+        return ""
+    return str(model.joint(int(model.sensor_objid[sensor])).name)
+
+
 def _is_linear(model: mujoco.MjModel, sensor: int) -> bool:
     """Whether the joint behind a joint or actuator sensor slides."""
     target = int(model.sensor_objid[sensor])

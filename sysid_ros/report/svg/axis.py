@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -60,3 +60,24 @@ class Axis:
         if self.logarithmic and not 0.01 <= tick <= 1000.0:
             return f"1e{round(math.log10(tick))}"
         return f"{tick:.4g}".replace("e-0", "e-").replace("e+0", "e")
+
+
+@dataclass(frozen=True)
+class NamedAxis(Axis):
+    """An axis with one named place per entry, at 0, 1, 2 and so on."""
+
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, names: Sequence[str], label: str = "") -> NamedAxis:
+        """An axis over names."""
+        return cls(-0.5, len(names) - 0.5, label, names=tuple(names))
+
+    def ticks(self, count: int = 5) -> list[float]:
+        """Every place."""
+        return [float(i) for i in range(len(self.names))]
+
+    def tick_text(self, tick: float) -> str:
+        """The name there, shortened where many share the width."""
+        name, most = self.names[round(tick)], max(3, 42 // len(self.names))
+        return name if len(name) <= most else name[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -1,0 +1,62 @@
+"""The structures that an experiment's model may have, each as an experiment of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sysid_ros.errors import ExperimentError, unknown_name
+from sysid_ros.experiment.schema import Experiment
+
+AS_WRITTEN = "experiment"  # the name of the experiment's own structure
+
+
+def default_structures(experiment: Experiment) -> tuple[str, ...]:
+    """What is compared unless models are named: the experiment's own and its alternatives."""
+    return (AS_WRITTEN, *experiment.alternatives)
+
+
+def structure(experiment: Experiment, name: str) -> Experiment:
+    """The experiment with another structure of its model.
+
+    Args:
+      experiment: What the structures have in common.
+      name: One of its ``alternatives``, or ``experiment`` for what it says itself.
+
+    Returns:
+      An experiment without alternatives.
+
+    Raises:
+      ExperimentError: There is no such structure.
+    """
+    if name in experiment.alternatives:
+        chosen = experiment.alternatives[name]
+        parameters = (
+            experiment.parameters if chosen.parameters is None else chosen.parameters
+        ) + chosen.add
+        return replace(
+            experiment,
+            parameters=parameters,
+            model=chosen.model or experiment.model,
+            modifiers=chosen.modifiers or experiment.modifiers,
+            alternatives={},
+        )
+    if name == AS_WRITTEN:
+        return replace(experiment, alternatives={})
+    raise ExperimentError(unknown_name("model", name, default_structures(experiment)))
+
+
+def structures(experiment: Experiment, names: Sequence[str]) -> dict[str, Experiment]:
+    """Several structures by name; see :func:`structure`.
+
+    Raises:
+      ExperimentError: There is less than two, one is named twice or unknown.
+    """
+    if len(set(names)) < len(names):
+        raise ExperimentError(f"a model is named twice: {', '.join(names)}")
+    if len(names) < 2:
+        raise ExperimentError(
+            f"a comparison needs at least two models, given {', '.join(names) or 'none'}; name "
+            "them with --models or declare them under 'alternatives'"
+        )
+    return {name: structure(experiment, name) for name in names}

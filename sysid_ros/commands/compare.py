@@ -1,0 +1,85 @@
+"""``sysid_ros compare``: fit several model structures and choose among them."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import nullcontext
+from pathlib import Path
+
+from sysid_ros.commands.common import (
+    AddParser,
+    complain,
+    debug_arguments,
+    experiment_arguments,
+    experiment_of,
+    worker_arguments,
+    workers_of,
+)
+from sysid_ros.errors import ErrorCode
+from sysid_ros.interrupt import StopRequest
+
+
+def register(add_parser: AddParser) -> None:
+    """Declare the command and its arguments."""
+    parser = add_parser(
+        "compare",
+        parents=[experiment_arguments(), worker_arguments(), debug_arguments()],
+        help=_run.__doc__,
+    )
+    parser.add_argument(
+        "--models",
+        metavar="NAME,NAME",
+        help="what to compare: alternatives of the experiment file, or 'experiment' for its own",
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="where the result folder goes (experiment's)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Fit several structures of a model and choose the simplest that predicts no worse."""
+    experiment = experiment_of(options)
+
+    from sysid_ros.choice.compare import compare
+    from sysid_ros.choice.document import comparison_document
+    from sysid_ros.choice.structures import default_structures
+    from sysid_ros.choice.tables import print_comparison
+    from sysid_ros.choice.writing import write_comparison
+    from sysid_ros.results import check_writable
+    from sysid_ros.results.strict_json import dumps
+    from sysid_ros.sysid.rollout_batch import StopRequestedError
+    from sysid_ros.terminal import FitProgress
+
+    names = (
+        default_structures(experiment)
+        if options.models is None
+        else tuple(name.strip() for name in options.models.split(",") if name.strip())
+    )
+    output = options.output or Path(experiment.output)
+    check_writable(output)
+    progress = FitProgress(len(names))
+    stop = StopRequest(lambda: progress.note("stopping; nothing is kept (again: abort)"))
+    try:
+        with nullcontext() if options.quiet else progress, stop:
+            comparison = compare(
+                experiment,
+                names,
+                options.data,
+                workers=workers_of(options),
+                on_done=(lambda text: None) if options.quiet else progress.stage,
+                should_stop=stop.requested,
+            )
+    except StopRequestedError:
+        complain("stopped by request")
+        return int(ErrorCode.CANCELED)
+    folder = write_comparison(comparison, output)
+    if options.json:
+        print(dumps(comparison_document(comparison)))
+    elif not options.quiet:
+        print_comparison(comparison)
+        print(f"results: {folder}")
+        print(f"page:    {folder / 'comparison.html'}")
+    return 0
