@@ -67,7 +67,8 @@ def test_a_killed_fit_carries_on_to_the_same_optimum(
     (left,) = tmp_path.iterdir()
     best = json.loads((left / "checkpoint.json").read_text())["steps"][-1]
     done = read_state(left).state
-    assert best["iteration"] in (done.iteration, done.iteration + 1)
+    # The state is kept first, so that a step which was announced is never lost.
+    assert best["iteration"] in (done.iteration - 1, done.iteration)
 
     arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]
     assert main([*arguments, "--resume"]) == ErrorCode.NONE
