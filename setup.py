@@ -40,6 +40,7 @@ setup(
         "sysid_ros.report.svg",
         "sysid_ros.results",
         "sysid_ros.sysid",
+        "sysid_ros.sysid.friction",
         "sysid_ros.sysid.sensitivity",
     ],
     package_data={"sysid_ros": ["py.typed"], "sysid_ros.report": ["templates/*"]},

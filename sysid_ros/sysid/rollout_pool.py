@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -15,6 +16,8 @@ import mujoco.rollout
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.friction.callback import friction_callback
+from sysid_ros.sysid.friction.joint_friction import has_friction
 from sysid_ros.sysid.mappings import SignalError
 from sysid_ros.sysid.mujoco_warnings import collected_warnings
 from sysid_ros.sysid.simulation_batch import SimulationBatch
@@ -149,7 +152,9 @@ class RolloutPool:
                 for i, result in zip(part.members, done, strict=True):
                     results[i] = result
 
-        with collected_warnings() as self.warnings:
+        # Only where it is needed: the callback is the process's, and loading numba takes a second.
+        friction = friction_callback() if any(map(has_friction, models)) else nullcontext()
+        with friction, collected_warnings() as self.warnings:
             if self._workers is None or len(parts) == 1:
                 work(0)
             else:

@@ -9,6 +9,8 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.friction.joint_friction import has_friction
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
@@ -212,6 +214,8 @@ def _unsupported_joints(model: mujoco.MjModel) -> str | None:
     round_joint = np.isin(kinds, (FREE, BALL))
     if np.any(round_joint):
         return "the model has ball or free joints"
+    if has_friction(model):
+        return "a joint's friction depends on its load"
     if np.any(getattr(model, "jnt_plasticadr", np.full(1, -1)) >= 0):
         return "the model has plastic springs"
     return None

@@ -1,0 +1,20 @@
+"""Friction of gears: six models that grow with velocity and load; see docs/friction.md."""
+
+from sysid_ros.sysid.friction.callback import friction_callback
+from sysid_ros.sysid.friction.joint_friction import (
+    apply_friction,
+    apply_friction_to_spec,
+    joint_frictions,
+)
+from sysid_ros.sysid.friction.models import MODELS, FrictionParameters
+from sysid_ros.sysid.friction.stepper import FrictionStepper
+
+__all__ = [
+    "MODELS",
+    "FrictionParameters",
+    "FrictionStepper",
+    "apply_friction",
+    "apply_friction_to_spec",
+    "friction_callback",
+    "joint_frictions",
+]

@@ -1,0 +1,92 @@
+"""A simulation step with friction models, in NumPy: no native code, no callback, one simulation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from sysid_ros.errors import ModelError
+from sysid_ros.sysid.friction.joint_friction import LEAST_FRICTIONLOSS, joint_frictions
+from sysid_ros.sysid.friction.reference import budget
+
+_FRICTION_DOF = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
+
+
+class FrictionStepper:
+    """Steps one simulation in place of ``mujoco.mj_step``.
+
+    It does what the native callback does and is what that is checked against. A Python loop needs
+    nothing else; batched rollouts and the Runge-Kutta integrator need :func:`friction_callback`.
+
+    Usage::
+
+        stepper = FrictionStepper(model)
+        while running:
+            data.ctrl[:] = controller(data)
+            stepper.step(data)
+    """
+
+    def __init__(self, model: Any) -> None:
+        """Read the frictions of a model's joints.
+
+        Args:
+          model: An MjModel.
+
+        Raises:
+          ModelError: Its integrator is Runge-Kutta, whose stages cannot be told apart in Python.
+        """
+        if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4):
+            raise ModelError("FrictionStepper steps Euler and implicit; use friction_callback()")
+        self._model = model
+        self._frictions = {
+            int(model.jnt_dofadr[model.joint(name).id]): friction
+            for name, friction in joint_frictions(model).items()
+        }
+        self._others = np.zeros(model.nv)  # the other constraints' force in the last step, N m
+
+    def reset(self) -> None:
+        """Forget the last step; call it with ``mj_resetData`` or after setting a state."""
+        self._others[:] = 0.0
+
+    def step(self, data: Any) -> None:
+        """Advance ``data`` by one time step under ``data.ctrl``."""
+        mujoco.mj_step1(self._model, data)
+        for dof, limit in self.budgets(data).items():
+            _write(data, dof, limit)
+        mujoco.mj_step2(self._model, data)
+        own = np.zeros(self._model.nv)
+        for row in _rows(data):
+            own[data.efc_id[row]] = data.efc_force[row]
+        self._others = np.array(data.qfrc_constraint) - own
+
+    def budgets(self, data: Any) -> dict[int, float]:
+        """What the frictions can resist with at the present state, by degree of freedom, N m.
+
+        Without Kv |v|, which acts as damping. Positions and velocities in ``data`` must be
+        evaluated, as after ``mj_step1`` or ``mj_forward``.
+        """
+        mujoco.mj_fwdActuation(self._model, data)
+        mujoco.mj_fwdAcceleration(self._model, data)
+        found = {}
+        for dof, friction in self._frictions.items():
+            v, tm = data.qvel[dof], data.qfrc_actuator[dof]
+            damping = friction.friction_viscous * v
+            te = data.qfrc_smooth[dof] - tm + damping + self._others[dof]
+            limit = float(budget(friction.model, v, tm, te, friction)) - abs(damping)
+            found[dof] = max(limit, LEAST_FRICTIONLOSS)
+        return found
+
+
+def _rows(data: Any) -> np.ndarray:
+    """The rows of the constraint solver that are joints' frictions."""
+    return np.flatnonzero(np.asarray(data.efc_type) == _FRICTION_DOF)
+
+
+def _write(data: Any, dof: int, limit: float) -> None:
+    for row in _rows(data):
+        if data.efc_id[row] == dof:
+            data.efc_frictionloss[row] = limit
+            if data.nisland:
+                data.iefc_frictionloss[data.map_efc2iefc[row]] = limit
