@@ -74,6 +74,7 @@ setup(
             "identify = sysid_ros.nodes.identify:main",
             "recorder = sysid_ros.nodes.recorder:main",
             "sim_robot = sysid_ros.nodes.sim_robot:main",
+            "sufficiency = sysid_ros.nodes.sufficiency:main",
         ],
     },
 )

@@ -24,6 +24,7 @@ def generate_launch_description() -> LaunchDescription:
         },
     )
     server = node("fit_server", {"output_dir": text("output_dir")})
+    judge = node("sufficiency", {"experiment": text("experiment")}, only_if="sufficiency")
     client = node("identify", {"experiment": text("experiment"), "arm": flag("arm")})
     own = arguments(
         autostart=("true", "whether the recorder configures and activates itself"),
@@ -32,5 +33,6 @@ def generate_launch_description() -> LaunchDescription:
         command=("/command", "topic the robot obeys"),
         bag_dir=("bags", "folder for the bag"),
         output_dir=("results", "folder for the result folder"),
+        sufficiency=("false", "whether to say while recording when there is enough"),
     )
-    return LaunchDescription([*own, excite, recorder, server, *end_with(client)])
+    return LaunchDescription([*own, excite, recorder, server, judge, *end_with(client)])

@@ -1,4 +1,7 @@
-"""Record what an experiment needs; ``ros2 service call /recorder/start`` begins a bag."""
+"""Record what an experiment needs; ``ros2 service call /recorder/start`` begins a bag.
+
+With ``sufficiency:=true``, ``/sufficiency/sufficiency`` tells when the bag is long enough.
+"""
 
 from launch import LaunchDescription
 from sysid_ros.nodes.launching import arguments, flag, node, text
@@ -14,9 +17,11 @@ def generate_launch_description() -> LaunchDescription:
             "record_on_activate": flag("record_on_activate"),
         },
     )
+    judge = node("sufficiency", {"experiment": text("experiment")}, only_if="sufficiency")
     own = arguments(
         autostart=("true", "whether the recorder configures and activates itself"),
         output_dir=("bags", "folder for the bags"),
         record_on_activate=("false", "whether activation begins a bag"),
+        sufficiency=("false", "whether to say while recording when there is enough"),
     )
-    return LaunchDescription([*own, recorder])
+    return LaunchDescription([*own, recorder, judge])

@@ -118,7 +118,7 @@ def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
         source_spec=models[_model_name(experiment, configs[0][1])].spec,
         training=training,
         validation=validation,
-        noise=_noise(experiment),
+        noise=declared_noise(experiment),
         quality=tuple(row for read in reads for row in read.mapped.quality),
         warnings=(
             *(warning for model in models.values() for warning in model.warnings),
@@ -130,7 +130,7 @@ def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
 
 
 @dataclass(frozen=True)
-class _Model:
+class LoadedModel:
     """One model of the experiment: as given, and with a sensor for every measured signal."""
 
     spec: mujoco.MjSpec
@@ -171,29 +171,42 @@ def _model_name(experiment: Experiment, config: SequenceConfig) -> str:
 
 def _load_models(
     experiment: Experiment, configs: Sequence[SequenceConfig], data_dir: Path | None
-) -> dict[str, _Model]:
-    models: dict[str, _Model] = {}
-    packages = packages_of(experiment, data_dir)
+) -> dict[str, LoadedModel]:
+    models: dict[str, LoadedModel] = {}
     for config in configs:
         name = _model_name(experiment, config)
-        if name in models:
-            continue
-        path = config.model or experiment.model
-        if path is not None:
-            file = locate_model(
-                path, experiment_file=experiment.path, data_dir=data_dir, packages=packages
-            )
-            loaded = load_model(file, packages)
-        else:
-            bag = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
-            topic = experiment.model_topic or ""
-            loaded = description_in(bag, topic, packages, message_paths_of(experiment))
-        loaded = with_free_base(loaded, experiment.signals)
-        spec = loaded.spec
-        simulated = spec if _touches_geoms(experiment) else without_visuals(spec)
-        with_sensors = with_state_sensors(simulated, experiment.signals)
-        models[name] = _Model(spec, with_sensors, loaded.digest, loaded.warnings)
+        if name not in models:
+            models[name] = model_of(experiment, config, data_dir)
     return models
+
+
+def model_of(experiment: Experiment, config: SequenceConfig, data_dir: Path | None) -> LoadedModel:
+    """The model that one recording was made on.
+
+    Args:
+      experiment: The experiment.
+      config: The recording.
+      data_dir: Where models and bags are found first.
+
+    Raises:
+      SysidError: The model is missing or does not load.
+    """
+    packages = packages_of(experiment, data_dir)
+    path = config.model or experiment.model
+    if path is not None:
+        file = locate_model(
+            path, experiment_file=experiment.path, data_dir=data_dir, packages=packages
+        )
+        loaded = load_model(file, packages)
+    else:
+        bag = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
+        topic = experiment.model_topic or ""
+        loaded = description_in(bag, topic, packages, message_paths_of(experiment))
+    loaded = with_free_base(loaded, experiment.signals)
+    spec = loaded.spec
+    simulated = spec if _touches_geoms(experiment) else without_visuals(spec)
+    with_sensors = with_state_sensors(simulated, experiment.signals)
+    return LoadedModel(spec, with_sensors, loaded.digest, loaded.warnings)
 
 
 def _touches_geoms(experiment: Experiment) -> bool:
@@ -221,26 +234,36 @@ def _map(
         )
 
 
-def _sequence_set(models: Mapping[str, _Model], reads: Sequence[_Read]) -> SequenceSet:
+def _sequence_set(models: Mapping[str, LoadedModel], reads: Sequence[_Read]) -> SequenceSet:
     """One :class:`ModelSequences` per model, in order of first use."""
     groups = []
     for name in dict.fromkeys(read.model for read in reads):
-        members = [read for read in reads if read.model == name]
-        spec = models[name].with_sensors
-        start = reference_state(spec)
-        groups.append(
-            ModelSequences(
-                Path(name).stem,
-                spec,
-                [read.name for read in members],
-                [start] * len(members),
-                [control_time_series(read.mapped) for read in members],
-                [by_sensor(spec, measured_time_series(read.mapped)) for read in members],
-                allow_missing_sensors=True,
-            )
-        )
-    excluded = {read.name: _unusable(read.mapped) for read in reads}
+        members = {read.name: read.mapped for read in reads if read.model == name}
+        groups.append(model_sequences(Path(name).stem, models[name].with_sensors, members))
+    excluded = {read.name: unusable(read.mapped) for read in reads}
     return SequenceSet(tuple(groups), excluded)
+
+
+def model_sequences(
+    name: str, spec: mujoco.MjSpec, recordings: Mapping[str, MappedRecording]
+) -> ModelSequences:
+    """Recordings as sequences of the model that they were made on.
+
+    Args:
+      name: The model's.
+      spec: With a sensor for every measured signal.
+      recordings: By sequence name.
+    """
+    start = reference_state(spec)
+    return ModelSequences(
+        name,
+        spec,
+        list(recordings),
+        [start] * len(recordings),
+        [control_time_series(mapped) for mapped in recordings.values()],
+        [by_sensor(spec, measured_time_series(mapped)) for mapped in recordings.values()],
+        allow_missing_sensors=True,
+    )
 
 
 def reference_state(spec: mujoco.MjSpec) -> FloatArray:
@@ -249,7 +272,8 @@ def reference_state(spec: mujoco.MjSpec) -> FloatArray:
     return create_initial_state(model, np.asarray(model.qpos0), np.zeros(model.nv))
 
 
-def _noise(experiment: Experiment) -> dict[str, float]:
+def declared_noise(experiment: Experiment) -> dict[str, float]:
+    """The noise levels that the experiment declares, by sensor name."""
     return {
         signal.label: signal.noise
         for signal in experiment.signals
@@ -257,12 +281,12 @@ def _noise(experiment: Experiment) -> dict[str, float]:
     }
 
 
-def _unusable(mapped: MappedRecording) -> Intervals:
+def unusable(mapped: MappedRecording) -> Intervals:
     """Stretches in which a control is unknown or something mapped does not count."""
     return union([*mapped.masked, *(gap for signal in mapped.controls for gap in signal.gaps)])
 
 
-def _undriven(experiment: Experiment, models: Mapping[str, _Model]) -> tuple[str, ...]:
+def _undriven(experiment: Experiment, models: Mapping[str, LoadedModel]) -> tuple[str, ...]:
     """A warning for every actuator that no signal drives."""
     driven = {s.name for s in experiment.signals if s.kind is SignalKind.ACTUATOR}
     idle = {

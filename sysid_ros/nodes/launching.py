@@ -8,6 +8,7 @@ from typing import Any
 
 from ament_index_python.packages import get_package_share_directory
 from launch.actions import DeclareLaunchArgument, RegisterEventHandler, Shutdown
+from launch.conditions import IfCondition
 from launch.event_handlers import OnProcessExit
 from launch.launch_context import LaunchContext
 from launch.launch_description_entity import LaunchDescriptionEntity
@@ -55,6 +56,7 @@ def node(
     parameters: Mapping[str, Any] | None = None,
     *,
     remappings: Sequence[tuple[str, Any]] = (),
+    only_if: str | None = None,
 ) -> Node:
     """One of the package's nodes, with the usual arguments applied.
 
@@ -62,6 +64,7 @@ def node(
       executable: Also the node's name.
       parameters: On top of those in the parameter file.
       remappings: Topics.
+      only_if: A launch argument; where it is false, the node is not started.
     """
     return Node(
         package="sysid_ros",
@@ -73,6 +76,7 @@ def node(
             {"use_sim_time": flag("use_sim_time"), **(parameters or {})},
         ],
         remappings=list(remappings),
+        condition=IfCondition(LaunchConfiguration(only_if)) if only_if else None,
         arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
         output="screen",
     )

@@ -17,6 +17,7 @@ from sysid_ros.errors import BagError, unknown_name
 from sysid_ros.recording import storage_mcap, storage_rosbag1, storage_sqlite3
 from sysid_ros.recording.bag_files import BagFiles, find_bag_files
 from sysid_ros.recording.definitions import Definitions
+from sysid_ros.recording.mcap_records import MAGIC as MCAP_MAGIC
 from sysid_ros.recording.storage import Definition, RawMessage, Storage, StoredTopic
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def _open_storage(path: Path, stack: ExitStack, salvage: bool) -> Storage:
             path = _decompress_file(path, folder)
             with path.open("rb") as file:
                 start = file.read(16)
-        if start.startswith(storage_mcap.MAGIC):
+        if start.startswith(MCAP_MAGIC):
             return storage_mcap.McapStorage(path, salvage=salvage)
         if start == storage_sqlite3.MAGIC:
             return storage_sqlite3.Sqlite3Storage(path)

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
 from mcap.data_stream import ReadDataStream
-from mcap.exceptions import McapError
 from mcap.opcode import Opcode
 from mcap.records import Attachment, Metadata
 
 from sysid_ros.errors import BagError
-from sysid_ros.recording.storage_mcap import MAGIC
-
-_HEADER = struct.Struct("<BQ")  # opcode, length of the record's content
-_UNPARSABLE = (struct.error, ValueError, OverflowError, MemoryError, McapError)
+from sysid_ros.recording.mcap_records import HEADER, MAGIC, UNPARSABLE
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,7 @@ def read_extras(path: Path) -> McapExtras:
                 records[metadata.name] = dict(metadata.metadata)
     except OSError as error:
         raise BagError(f"{path} cannot be read: {error}") from error
-    except _UNPARSABLE:
+    except UNPARSABLE:
         pass  # a torn or damaged record: what came before it counts
     return McapExtras(tuple(attachments), records)
 
@@ -74,10 +69,10 @@ def _records(path: Path) -> Iterator[tuple[int, bytes]]:
         if file.read(len(MAGIC)) != MAGIC:
             return
         position = len(MAGIC)
-        while position + _HEADER.size <= size:
+        while position + HEADER.size <= size:
             file.seek(position)
-            opcode, length = _HEADER.unpack(file.read(_HEADER.size))
-            position += _HEADER.size + length
+            opcode, length = HEADER.unpack(file.read(HEADER.size))
+            position += HEADER.size + length
             if position > size or opcode in (0, Opcode.DATA_END, Opcode.FOOTER):
                 return
             if opcode in (Opcode.ATTACHMENT, Opcode.METADATA):

@@ -6,7 +6,8 @@ data that cannot support a fit and says why, instead of repairing it silently.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,11 +69,97 @@ def map_recording(
         than two samples; the clocks have nothing in common; the signals never count; or commands
         are missing for most of the recording.
     """
-    used = Range(0.0 if start is None else start, np.inf if end is None else end)
-    masks = [*enabled_when, *(mask for signal in signals for mask in signal.enabled_when)]
     try:
-        numbers = [_numbers(recording, signal) for signal in signals]
-        columns = _read(recording, signals, numbers, masks)
+        wanted = WantedFields.of(recording, signals, enabled_when)
+        columns = read_columns(recording, wanted.fields)
+        _check_messages(recording, columns)
+    except (BagError, DataError) as error:
+        raise type(error)(f"{name}: {error}") from error
+    mapped = map_columns(
+        columns,
+        wanted,
+        clock=clock,
+        max_gap=max_gap,
+        name=name,
+        enabled_when=enabled_when,
+        clock_correction=clock_correction,
+        start=start,
+        end=end,
+        promised={topic: recording.topics[topic].promised for topic in columns},
+    )
+    odd = tuple(f"{name}: {text}" for text in recording.warnings)
+    return replace(mapped, input_hash=recording.sha256(), warnings=(*odd, *mapped.warnings))
+
+
+@dataclass(frozen=True)
+class WantedFields:
+    """What signals and masks need of a recording.
+
+    Attributes:
+      signals: The signals.
+      numbers: The numbers that each signal's field stands for.
+      fields: The fields of each topic.
+    """
+
+    signals: tuple[SignalConfig, ...]
+    numbers: tuple[Components, ...]
+    fields: Mapping[str, tuple[FieldPath, ...]]
+
+    @classmethod
+    def of(
+        cls,
+        recording: Recording,
+        signals: Sequence[SignalConfig],
+        enabled_when: Sequence[MaskConfig] = (),
+    ) -> WantedFields:
+        """Find out what signals, and the conditions under which they count, need.
+
+        Raises:
+          BagError: The bag lacks a topic or its definition.
+          DataError: A field is not in the topic's type.
+        """
+        numbers = tuple(_numbers(recording, signal) for signal in signals)
+        fields = _fields(recording, signals, numbers, _masks(signals, enabled_when))
+        return cls(tuple(signals), numbers, fields)
+
+
+def map_columns(
+    columns: Mapping[str, TopicColumns],
+    wanted: WantedFields,
+    *,
+    clock: Clock,
+    max_gap: float,
+    name: str,
+    enabled_when: Sequence[MaskConfig] = (),
+    clock_correction: ClockCorrection = ClockCorrection.NONE,
+    start: float | None = None,
+    end: float | None = None,
+    promised: Mapping[str, int | None] | None = None,
+) -> MappedRecording:
+    """Make signals of the model of what was read from a recording; see :func:`map_recording`.
+
+    Args:
+      columns: What was read, by topic.
+      wanted: What is to be made of it.
+      clock: As for :func:`map_recording`, like all that follow.
+      max_gap: Seconds.
+      name: The sequence's.
+      enabled_when: Conditions.
+      clock_correction: Of stamps.
+      start: Seconds.
+      end: Seconds.
+      promised: How many messages the bag promises by topic, where it does.
+
+    Returns:
+      The signals, without a hash of the bag.
+
+    Raises:
+      DataError: As :func:`map_recording`.
+    """
+    used = Range(0.0 if start is None else start, np.inf if end is None else end)
+    signals, numbers = wanted.signals, wanted.numbers
+    try:
+        masks = _masks(signals, enabled_when)
         dated = date_topics(columns, signals, masks, clock, clock_correction)
         span = _span(signals, dated, clock, used)
         masked = [
@@ -93,7 +180,7 @@ def map_recording(
         topic_quality(
             name,
             topic,
-            recording.topics[source[0]].promised,
+            (promised or {}).get(source[0]),
             (used.start, used.end),
             max_gap,
             left_out.get(source, ()),
@@ -101,10 +188,7 @@ def map_recording(
         for source, topic in dated.topics.items()
     )
     controls = tuple(signal for signal in mapped if signal.kind is SignalKind.ACTUATOR)
-    warnings = [
-        *recording.warnings,
-        *mapping_warnings(dated, quality, controls, span.end - span.start),
-    ]
+    warnings = mapping_warnings(dated, quality, controls, span.end - span.start)
     return MappedRecording(
         name=name,
         start_ns=dated.start_ns,
@@ -112,7 +196,7 @@ def map_recording(
         controls=controls,
         measured=tuple(signal for signal in mapped if signal.kind is not SignalKind.ACTUATOR),
         quality=quality,
-        input_hash=recording.sha256(),
+        input_hash="",
         masked=union(stretch for out in masked for stretch in out),
         warnings=tuple(f"{name}: {text}" for text in warnings),
     )
@@ -124,13 +208,17 @@ def _numbers(recording: Recording, signal: SignalConfig) -> Components:
     return components_of(parse_field(signal.field), msgtype, recording.types(signal.topic))
 
 
-def _read(
+def _masks(signals: Sequence[SignalConfig], enabled_when: Sequence[MaskConfig]) -> list[MaskConfig]:
+    return [*enabled_when, *(mask for signal in signals for mask in signal.enabled_when)]
+
+
+def _fields(
     recording: Recording,
     signals: Sequence[SignalConfig],
     numbers: Sequence[Components],
     masks: Sequence[MaskConfig],
-) -> dict[str, TopicColumns]:
-    """Read every mapped field in one pass."""
+) -> dict[str, tuple[FieldPath, ...]]:
+    """Every field of every topic that is needed."""
     fields: dict[str, dict[FieldPath, None]] = {}
     for signal, parts in zip(signals, numbers, strict=True):
         fields.setdefault(signal.topic, {}).update(dict.fromkeys(parts.paths))
@@ -140,13 +228,16 @@ def _read(
     clock = recording.topics.get(CLOCK_TOPIC)
     if clock is not None and clock.msgtype == CLOCK_TYPE:
         fields.setdefault(CLOCK_TOPIC, {}).update(dict.fromkeys(CLOCK_FIELDS))
-    columns = read_columns(recording, {topic: tuple(paths) for topic, paths in fields.items()})
+    return {topic: tuple(paths) for topic, paths in fields.items()}
+
+
+def _check_messages(recording: Recording, columns: Mapping[str, TopicColumns]) -> None:
+    """Refuse topics without messages."""
     for topic, table in columns.items():
         if not len(table.log_ns) and topic != CLOCK_TOPIC:
             promised = recording.topics[topic].promised
             promise = f" although the bag promises {promised}" if promised else ""
             raise BagError(f"topic {topic} of {recording.path} holds no messages{promise}")
-    return columns
 
 
 def _longest(

@@ -1,0 +1,210 @@
+"""Node ``sufficiency``: says while a bag is being recorded whether it is long enough.
+
+It reads the bag, not the topics, so that it takes nothing from the recorder but the disk's cache,
+and stands back behind the robot's processes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import Float64
+
+from sysid_ros.errors import SysidError
+from sysid_ros.experiment import load_experiment
+from sysid_ros.nodes import parameters
+from sysid_ros.nodes.clocks import steady_clock
+from sysid_ros.nodes.process import run_node
+from sysid_ros.sufficiency import PRECISION, LiveSufficiency, Sufficiency
+from sysid_ros.sysid.rollout_batch import StopRequestedError
+from sysid_ros_interfaces import msg
+
+_LOOK_PERIOD = 0.2  # s between looks at whether it is time for a judgement
+
+
+class SufficiencyNode(Node):
+    """Follows what a recorder writes and judges it again and again."""
+
+    def __init__(self, **node_options: Any) -> None:
+        super().__init__("sufficiency", **node_options)
+        self._experiment = load_experiment(
+            parameters.required_file(self, "experiment", "experiment file, as for the recorder")
+        )
+        data_dir = parameters.text(self, "data_dir", "", "folder where models are looked for")
+        self._data_dir = Path(data_dir).expanduser() if data_dir else None
+        self._recorder = parameters.text(
+            self, "recorder", "recorder", "name of the recorder whose bags are followed"
+        )
+        self._precision = parameters.positive(
+            self, "precision", PRECISION, "standard error over magnitude that counts as enough"
+        )
+        self._period = parameters.positive(
+            self, "period", 2.0, "seconds between judgements at least"
+        )
+        self._load = parameters.positive(
+            self, "load", 0.25, "share of one processor core that judging may take"
+        )
+        bag = parameters.text(self, "bag", "", "follow this bag instead of the recorder's")
+        self._bag = ""  # the one that is followed
+        self._live: LiveSufficiency | None = None
+        self._judged: LiveSufficiency | None = None  # the one that the judgement under way is of
+        self._final = False  # whether the recorder has completed the bag
+        self._last = False  # whether the judgement under way began after that
+        # Judging takes a thread of its own, so that the node answers and ends while it goes on.
+        self._thread = ThreadPoolExecutor(1)
+        self._work: Future[Sufficiency | None] | None = None
+        self._began = 0.0  # time.monotonic() of the judgement under way
+        self._ending = threading.Event()
+        self._next = 0.0  # time.monotonic() of the next judgement
+        self._trouble = ""
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._verdict = self.create_publisher(msg.Sufficiency, "~/sufficiency", latched)
+        self._progress: dict[str, Publisher[Float64]] = {}
+        if bag:
+            self._follow(str(Path(bag).expanduser().absolute()))
+        else:
+            self.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
+        self.create_timer(_LOOK_PERIOD, self._look, clock=steady_clock())
+
+    def ready_to_end(self) -> bool:
+        """Give up the judgement under way.
+
+        Returns:
+          Whether there is none any more.
+        """
+        self._ending.set()
+        return self._work is None or self._work.done()
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name == f"{self._recorder}: {self._recorder}":
+                values = {pair.key: pair.value for pair in status.values}
+                recording = values.get("state") in ("recording", "paused")
+                if recording and values.get("bag") != self._bag:
+                    self._follow(str(values.get("bag")))
+                self._final = self._live is not None and not recording
+
+    def _follow(self, bag: str) -> None:
+        self._bag, self._final, self._trouble = bag, False, ""
+        self._live = LiveSufficiency(
+            self._experiment,
+            Path(bag),
+            data_dir=self._data_dir,
+            precision=self._precision,
+            should_stop=self._ending.is_set,
+        )
+        self.get_logger().info(f"following {bag}")
+
+    def _look(self) -> None:
+        """Publish a judgement that is done, and begin one if it is time to."""
+        if self._work is not None:
+            if not self._work.done():
+                return
+            if self._judged is self._live:  # else another bag has begun
+                self._publish(self._work)
+            spent = time.monotonic() - self._began
+            rest = max(self._period, spent * (1.0 / self._load - 1.0))
+            self._work, self._next = None, time.monotonic() + rest
+            if self._last and self._judged is self._live:
+                self._live = None
+        if self._live is None or self._ending.is_set():
+            return
+        if self._final or time.monotonic() >= self._next:
+            self._began, self._last, self._judged = time.monotonic(), self._final, self._live
+            self._work = self._thread.submit(self._live.update)
+
+    def _publish(self, work: Future[Sufficiency | None]) -> None:
+        try:
+            found = work.result()
+        except StopRequestedError:
+            return
+        except SysidError as error:
+            self._say(str(error))
+            if str(error) != self._trouble:
+                self._trouble = str(error)
+                self.get_logger().warning(self._trouble)
+            return
+        if found is None:
+            self._say("there is not a whole window yet")
+            return
+        self._verdict.publish(self._message(found))
+        for parameter in found.parameters:
+            self._publish_progress(parameter.name, parameter.progress)
+
+    def _say(self, why: str) -> None:
+        """Publish that nothing can be said yet."""
+        message = msg.Sufficiency(bag=self._bag, message=why)
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._verdict.publish(message)
+
+    def _message(self, found: Sufficiency) -> msg.Sufficiency:
+        message = msg.Sufficiency(
+            bag=self._bag,
+            duration=found.duration,
+            windows=found.windows,
+            sufficient=found.sufficient,
+            message=str(found),
+            parameters=[
+                msg.ParameterSufficiency(
+                    name=parameter.name,
+                    unit=parameter.unit,
+                    value=parameter.value,
+                    standard_error=parameter.standard_error,
+                    target=parameter.target,
+                    progress=parameter.progress,
+                    sufficient=parameter.sufficient,
+                    remaining=parameter.remaining,
+                )
+                for parameter in found.parameters
+            ],
+            undetermined=list(found.undetermined),
+        )
+        message.header.stamp = self.get_clock().now().to_msg()
+        return message
+
+    def _publish_progress(self, parameter: str, progress: float) -> None:
+        """A topic per parameter, for tools that plot numbers."""
+        if parameter not in self._progress:
+            self._progress[parameter] = self.create_publisher(
+                Float64, f"~/progress/{_topic_name(parameter)}", 10
+            )
+        self._progress[parameter].publish(Float64(data=progress))
+
+
+def _topic_name(parameter: str) -> str:
+    """A parameter's name as part of a topic's: ``link_inertia[2]`` becomes ``link_inertia_2``."""
+    return re.sub(r"\W+", "_", parameter, flags=re.ASCII).strip("_")
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node.
+
+    Returns:
+      The exit status.
+    """
+
+    def make() -> SufficiencyNode:
+        node = SufficiencyNode()
+        nice = parameters.integer(
+            node, "nice", 10, "0 to 19: how much this stands back behind the robot's processes"
+        )
+        os.nice(min(max(nice, 0), 19))
+        return node
+
+    return run_node(make, args, ready_to_end=SufficiencyNode.ready_to_end)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,333 @@
+"""How much a growing recording tells about the parameters.
+
+Every window adds its Gauss-Newton Hessian with the start eliminated, which is its Fisher
+information, so that only new windows have to be simulated. That is done at the nominal parameters
+and with a guess of the noise as long as the data agrees with both; where it says otherwise, a few
+steps of the optimizer find a better point, and all windows are linearized anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import DataError
+from sysid_ros.sysid.blas import single_blas_thread
+from sysid_ros.sysid.columns import ModelGroup
+from sysid_ros.sysid.estimates import bounds_width, estimates
+from sysid_ros.sysid.fit import FitSettings
+from sysid_ros.sysid.fit_result import FitStatus, ParameterEstimate
+from sysid_ros.sysid.identifiability import describe_open_directions
+from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.model_group import model_group
+from sysid_ros.sysid.noise_levels import (
+    MIN_RELATIVE_NOISE,
+    first_noise,
+    sensor_of,
+    signal_spread,
+)
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem, parameter_scale
+from sysid_ros.sysid.rollout_batch import RolloutBatch, StopRequestedError
+from sysid_ros.sysid.solver import (
+    ReducedSystem,
+    SolverSettings,
+    bounded_quadratic_step,
+    eliminate_starts,
+    minimize,
+)
+from sysid_ros.sysid.trajectory import ModelSequences
+from sysid_ros.sysid.uncertainty import covariance
+from sysid_ros.sysid.windows import window_bounds
+
+FloatArray = npt.NDArray[np.float64]
+Gaps = Sequence[tuple[float, float]]
+
+STRETCH = 5.0  # s that are judged at once where a fit would take recordings whole
+NOISE_MOVED = 0.1  # relative change of a noise level after which the point is settled anew
+POINT_MOVED = 0.1  # change of a parameter likewise, in magnitudes
+SETTLING_ROUNDS = 3
+NOISE_STEPS = SolverSettings(max_iterations=2, cost_tolerance=1e-2)
+SETTLING_STEPS = SolverSettings(max_iterations=10, cost_tolerance=1e-2)
+
+
+@dataclass(frozen=True)
+class Information:
+    """What a fit of the recording so far could be expected to find out.
+
+    Attributes:
+      parameters: The parameters where the model is linearized, with the standard errors to expect.
+      scales: A typical magnitude of each, (p,).
+      settled: Whether there are enough windows to see how they scatter; before, standard errors
+        promise too much.
+      undetermined: Combinations that the data leaves open, one sentence each.
+      windows: How many windows were used.
+      duration: s of the recording that they cover.
+      noise: Standard deviation of every signal, in its unit.
+    """
+
+    parameters: tuple[ParameterEstimate, ...]
+    scales: FloatArray
+    settled: bool
+    undetermined: tuple[str, ...]
+    windows: int
+    duration: float
+    noise: Mapping[str, float]
+
+
+class RunningInformation:
+    """Adds up the information of the windows of one recording as it grows."""
+
+    def __init__(
+        self,
+        params: ParameterDict,
+        settings: FitSettings,
+        known: Mapping[str, float],
+        *,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> None:
+        """Begin without data.
+
+        Args:
+          params: At their nominal values.
+          settings: Of the fit that the recording is for.
+          known: Noise levels by sensor name, in the sensor's unit.
+          should_stop: Asked between native calls; true ends an update with StopRequestedError.
+        """
+        self._should_stop = should_stop
+        self._params = params
+        self._settings = settings
+        self._known = dict(known)
+        self._noise: dict[str, float] = {}
+        self._theta = params.as_vector()
+        self._begin = self._until = math.nan  # s of the recording that are accounted for
+        self._sum: _Sum | None = None
+
+    def update(self, sequences: ModelSequences, gaps: Gaps = ()) -> Information | None:
+        """Account for what the recording has gained since the last call.
+
+        Args:
+          sequences: The recording so far, as the only sequence of its model.
+          gaps: Stretches [s] that no window may touch, sorted.
+
+        Returns:
+          The information so far; ``None`` while there is not a whole window.
+
+        Raises:
+          DataError: A signal is not in the model, or the nominal model cannot be simulated.
+          StopRequestedError: As asked for; the recording must then be begun anew.
+        """
+        if math.isnan(self._begin):
+            self._begin = self._until = _span(sequences)[0]
+        length = self._settings.window_length or STRETCH
+        end = self._until + length * math.floor((_span(sequences)[1] - self._until) / length)
+        if window_bounds((self._until, end), self._settings.window_length, 0.0, gaps):
+            with (
+                single_blas_thread(),
+                RolloutBatch(self._settings.threads, should_stop=self._should_stop) as rollouts,
+            ):
+                new = self._linearized(self._problem(sequences, gaps, (self._until, end), rollouts))
+                self._sum = new if self._sum is None else self._sum.plus(new)
+                if self._moved(self._sum):
+                    whole = (self._begin, end)
+                    self._sum = self._settled(self._problem(sequences, gaps, whole, rollouts))
+        self._until = end
+        return None if self._sum is None else self._information(self._sum)
+
+    def _problem(
+        self,
+        sequences: ModelSequences,
+        gaps: Gaps,
+        used: tuple[float, float],
+        rollouts: RolloutBatch,
+    ) -> WindowedProblem:
+        """The windows in one stretch of the recording."""
+        group = self._group(sequences, gaps, used)
+        for name, level in first_noise([group], self._known).items():
+            self._noise.setdefault(name, level)
+        return WindowedProblem(
+            [group],
+            self._params,
+            rollouts,
+            loss=loss_named("linear"),
+            noise=self._noise,
+            engine=self._settings.engine,
+        )
+
+    def _linearized(self, problem: WindowedProblem) -> _Sum:
+        """What windows say at the present point."""
+        point = Point(self._theta, problem.initial_point().starts)
+        linearization = problem.linearize(point)
+        explained = minimize(problem, point, NOISE_STEPS).linearization
+        if explained is None:
+            raise StopRequestedError
+        if not math.isfinite(linearization.cost):
+            raise DataError("with the initial parameters the simulation diverges")
+        return _Sum.of(problem, linearization, explained.squares)
+
+    def _settled(self, problem: WindowedProblem) -> _Sum:
+        """What windows say at a point and with noise levels that agree with them."""
+        point = Point(self._theta, problem.initial_point().starts)
+        for _ in range(SETTLING_ROUNDS):
+            solution = minimize(problem, point, SETTLING_STEPS)
+            if solution.linearization is None or solution.status is FitStatus.CANCELED:
+                raise StopRequestedError
+            point, self._theta = solution.point, solution.point.theta
+            found = _Sum.of(problem, solution.linearization, solution.linearization.squares)
+            if not self._noise_moved(found):
+                break
+            problem.noise = dict(self._noise)
+        return found
+
+    def _group(
+        self, sequences: ModelSequences, gaps: Gaps, used: tuple[float, float]
+    ) -> ModelGroup:
+        (name,) = sequences.sequence_name
+        outside = [(-math.inf, used[0]), *gaps, (used[1], math.inf)]
+        return model_group(
+            sequences,
+            self._params,
+            window_length=self._settings.window_length,
+            estimate_starts=self._settings.estimate_starts,
+            velocity_filter=self._settings.velocity_filter,
+            gaps={name: sorted(outside)},
+        )
+
+    def _moved(self, total: _Sum) -> bool:
+        """Whether the data contradicts the point or the noise levels."""
+        change = np.abs(self._step(total)) / self._scale(total)
+        return self._noise_moved(total) or bool(np.any(change > POINT_MOVED))
+
+    def _noise_moved(self, total: _Sum) -> bool:
+        """Take over noise levels that have moved; whether any has."""
+        levels = total.noise(self._known, self._theta.size)
+        moved = {
+            name: level
+            for name, level in levels.items()
+            if abs(level / self._noise[name] - 1.0) > NOISE_MOVED
+        }
+        self._noise.update(moved)
+        return bool(moved)
+
+    def _step(self, total: _Sum) -> FloatArray:
+        """Where the optimum would be, seen from the present point."""
+        return bounded_quadratic_step(
+            total.system.hessian,
+            total.system.gradient,
+            total.problem.lower - self._theta,
+            total.problem.upper - self._theta,
+        )
+
+    def _scale(self, total: _Sum) -> FloatArray:
+        return parameter_scale(total.problem.lower, total.problem.upper, self._theta)
+
+    def _information(self, total: _Sum) -> Information:
+        problem, system = total.problem, total.system
+        width = bounds_width(problem)
+        # Windows scatter around where a fit would end, not around the present point.
+        scatter = system.window_gradients + system.window_hessians @ self._step(total)
+        expected = covariance(
+            replace(system, window_gradients=scatter),
+            width,
+            np.ones(width.size, dtype=np.bool_),
+            method=self._settings.intervals,
+            n_samples=sum(count for _, count in total.squares.values()),
+            residual_square=sum(
+                square / self._noise[name] ** 2 for name, (square, _) in total.squares.items()
+            ),
+        )
+        names = problem.params.scalar_names()
+        return Information(
+            parameters=estimates(problem, self._theta, expected),
+            scales=self._scale(total),
+            settled=expected.method == self._settings.intervals,
+            undetermined=describe_open_directions(expected, names, self._theta, width),
+            windows=len(system.window_hessians),
+            duration=self._until - self._begin,
+            noise=dict(self._noise),
+        )
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """What some windows contribute.
+
+    Attributes:
+      problem: The latest of them, for names, bounds and units.
+      prior: The parameters' priors as in a linearization, (p + 1, p + 1).
+      system: Gauss-Newton model with starts eliminated, priors included.
+      squares: Per signal the sum of squared unexplained residuals and their number.
+      spreads: Per signal its standard deviation.
+      starts: Unknowns of the windows' starts.
+    """
+
+    problem: WindowedProblem
+    prior: FloatArray
+    system: ReducedSystem
+    squares: Mapping[str, tuple[float, int]]
+    spreads: Mapping[str, float]
+    starts: int
+
+    @classmethod
+    def of(
+        cls,
+        problem: WindowedProblem,
+        linearization: Linearization,
+        squares: Mapping[str, tuple[float, int]],
+    ) -> _Sum:
+        """What a problem's windows contribute at the point of its linearization."""
+        return cls(
+            problem,
+            linearization.prior,
+            eliminate_starts(linearization),
+            squares,
+            {name: signal_spread(problem, name) for name in squares},
+            sum(window.n_start for window in problem.windows),
+        )
+
+    def plus(self, new: _Sum) -> _Sum:
+        """Both together; priors count once."""
+        p = self.prior.shape[0] - 1
+        old, added = self.system, new.system
+        squares = dict(self.squares)
+        for name, (square, count) in new.squares.items():
+            before = squares.get(name, (0.0, 0))
+            squares[name] = (before[0] + square, before[1] + count)
+        return _Sum(
+            new.problem,
+            self.prior,
+            ReducedSystem(
+                old.hessian + added.hessian - self.prior[:p, :p],
+                old.gradient + added.gradient - self.prior[:p, p],
+                np.concatenate([old.window_hessians, added.window_hessians]),
+                np.concatenate([old.window_gradients, added.window_gradients]),
+            ),
+            squares,
+            {name: max(self.spreads.get(name, 0.0), new.spreads[name]) for name in new.spreads},
+            self.starts + new.starts,
+        )
+
+    def noise(self, known: Mapping[str, float], parameters: int) -> dict[str, float]:
+        """Root mean square of what stays unexplained, for signals whose noise is not known."""
+        total = sum(count for _, count in self.squares.values())
+        correction = total / max(1, total - parameters - self.starts)
+        return {
+            name: max(
+                math.sqrt(correction * square / count), MIN_RELATIVE_NOISE * self.spreads[name]
+            )
+            for name, (square, count) in self.squares.items()
+            if count and square > 0.0 and sensor_of(name) not in known
+        }
+
+
+def _span(sequences: ModelSequences) -> tuple[float, float]:
+    """From when to when the recording has both measurements and controls."""
+    (measured,), (control,) = sequences.sensordata, sequences.control
+    ends = [(float(series.times[0]), float(series.times[-1])) for series in (measured, control)]
+    if control.data.shape[1] == 0:
+        ends.pop()
+    return max(begin for begin, _ in ends), min(end for _, end in ends)

@@ -1,0 +1,86 @@
+"""The robot moves, the recorder writes, and a third process says when it has been enough."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from diagnostic_msgs.msg import DiagnosticArray
+from ros_client import LATCHED, RosClient
+from std_msgs.msg import Float64
+from std_srvs.srv import SetBool
+
+from sysid_ros.errors import ErrorCode
+from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.nodes.demo import node_arguments
+from sysid_ros_interfaces.msg import Sufficiency
+from sysid_ros_interfaces.srv import Start, Stop
+
+
+def start_judge(
+    nodes: ChildProcesses, experiment: Path, **parameters: str
+) -> subprocess.Popen[bytes]:
+    given = {"experiment": str(experiment), "period": "0.5", **parameters}
+    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    return nodes.start("sufficiency", ["sysid_ros.nodes.sufficiency", "--ros-args", *values])
+
+
+def test_recording_is_judged_while_it_goes_on(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+):
+    arguments = node_arguments(demo_files, tmp_path)
+    for name in ("sim_robot", "excite", "recorder"):
+        nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name]])
+    start_judge(nodes, demo_files / "experiment.yaml", load="1.0", precision="0.3")
+    verdicts = client.collect(Sufficiency, "/sufficiency/sufficiency", LATCHED)
+    progress = client.collect(Float64, "/sufficiency/progress/elbow_armature")
+    client.wait_until(
+        lambda: client.call(SetBool, "/excite/arm", SetBool.Request(data=True)).success
+    )
+    bag = client.call(Start, "/recorder/start").bag_path
+    client.wait_until(lambda: any(v.parameters for v in verdicts), timeout=40)
+    client.wait_until(
+        lambda: any(v.duration > verdicts[0].duration + 2.0 for v in verdicts if v.parameters),
+        timeout=40,
+    )
+    latest = verdicts[-1]
+    assert latest.bag == bag
+    names = {parameter.name for parameter in latest.parameters}
+    assert {"shoulder_armature", "elbow_damping", "payload_mass"} <= names
+    assert latest.message.startswith("after ")
+    assert latest.windows >= 2
+    for parameter in latest.parameters:
+        assert 0.0 <= parameter.progress <= 1.0
+        assert parameter.sufficient == (parameter.progress >= 1.0)
+        assert parameter.target > 0.0
+    client.wait_until(lambda: progress)
+    assert client.call(Stop, "/recorder/stop").success
+    before = len(verdicts)
+    client.wait_until(lambda: len(verdicts) > before, timeout=30)  # the last word on this bag
+
+
+def test_reason_is_told_where_nothing_can_be_said(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+):
+    nodes.start(
+        "recorder",
+        [
+            "sysid_ros.nodes.recorder",
+            *("--ros-args", "-p", f"experiment:={demo_files / 'experiment.yaml'}"),
+            *("-p", f"output_dir:={tmp_path / 'bags'}"),
+        ],
+    )
+    start_judge(nodes, demo_files / "experiment.yaml")
+    verdicts = client.collect(Sufficiency, "/sufficiency/sufficiency", LATCHED)
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    client.wait_until(lambda: diagnostics)
+    assert client.call(Start, "/recorder/start").success
+    client.wait_until(lambda: verdicts)
+    assert "holds no messages" in verdicts[0].message
+    assert not verdicts[0].sufficient and not verdicts[0].parameters
+
+
+def test_experiment_is_required(nodes: ChildProcesses, tmp_path: Path):
+    process = start_judge(nodes, tmp_path / "nowhere.yaml")
+    assert process.wait(timeout=30) == ErrorCode.INVALID_EXPERIMENT
+    assert "must name a file" in (tmp_path / "logs" / "sufficiency.log").read_text()
