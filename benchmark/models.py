@@ -28,7 +28,7 @@ def _arm() -> str:
 
 
 def _quadruped() -> str:
-    """A trunk on four legs with servos, standing on the floor.
+    """A trunk on four legs with servos and springs, standing on the floor with feet that grip.
 
     The trunk's orientation is not measured: the reference subtracts quaternions as numbers, and the
     two libraries would not minimize the same function.
@@ -50,9 +50,10 @@ def _quadruped() -> str:
             servos += f'<position name="{joint}" joint="{joint}" kp="40" kv="1"/>'
             sensors += f'<jointpos name="{joint}_pos" joint="{joint}"/>'
     stand = "0 0.7 -1.4 " * 4
-    return f"""<mujoco><option timestep="0.002" integrator="implicitfast"/>
-      <default><joint armature="0.02" damping="0.5" frictionloss="0.2"/></default>
-      <worldbody><geom type="plane" size="5 5 1"/>
+    return f"""<mujoco><option timestep="0.002" integrator="implicitfast"
+      tolerance="1e-12"/>
+      <default><joint armature="0.02" damping="0.5" stiffness="2"/></default>
+      <worldbody><geom type="plane" size="5 5 1" friction="3 0.005 0.0001"/>
       <body name="trunk" pos="0 0 0.34"><freejoint/>
       <geom type="box" size="0.25 0.1 0.06" mass="6" contype="0" conaffinity="0"/>{legs}</body>
       </worldbody><actuator>{servos}</actuator>

@@ -92,12 +92,16 @@ def panda(sysid: Any, path: Path | None, bodies: int) -> Problem:
 
 
 def contacts(sysid: Any, _: Path | None = None) -> Problem:
-    """A quadruped that pushes against the floor: 36 parameters of its twelve joints."""
+    """A quadruped that pushes against the floor: 36 parameters of its twelve joints.
+
+    Its joints have springs instead of dry friction, its feet grip: each foot that sticks or slips
+    one time step later is a jump of the cost, and each library would stop at another one.
+    """
     spec = mujoco.MjSpec.from_string(QUADRUPED)
     params = sysid.ParameterDict()
     for leg in ("fl", "fr", "rl", "rr"):
         for part in ("hip", "thigh", "calf"):
-            for name, truth in (("armature", 0.02), ("damping", 0.5), ("frictionloss", 0.2)):
+            for name, truth in (("armature", 0.02), ("damping", 0.5), ("stiffness", 2.0)):
                 modifier = _set("joint", f"{leg}_{part}", name)
                 _add(sysid, params, f"{leg}_{part}_{name}", truth, 1.4 * truth, modifier)
     stand = spec.copy().compile().key_ctrl[0]
