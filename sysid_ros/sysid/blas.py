@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any
 
 
 def single_blas_thread() -> AbstractContextManager[object]:
@@ -11,9 +13,18 @@ def single_blas_thread() -> AbstractContextManager[object]:
     The matrices of a fit are tall and narrow: shared among threads, ``J^T J`` takes ten times as
     long as on one, and takes the cores from the simulations.
     """
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:  # not packaged everywhere; slower without
+    controller = _controller()
+    if controller is None:
         return nullcontext()
-    limits: AbstractContextManager[object] = threadpool_limits(limits=1, user_api="blas")
+    limits: AbstractContextManager[object] = controller.limit(limits=1, user_api="blas")
     return limits
+
+
+@cache
+def _controller() -> Any:
+    """Of the libraries that are loaded, which takes longer to find out than a small fit does."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:  # not packaged everywhere; slower without
+        return None
+    return ThreadpoolController()

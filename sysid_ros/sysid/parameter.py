@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -181,19 +182,9 @@ class Parameter:
 
     def copy(self) -> Parameter:
         """An independent parameter; the modifier is shared, not copied."""
-        other = Parameter(
-            self.name,
-            self.nominal,
-            self.min_value,
-            self.max_value,
-            self.frozen,
-            self.modifier,
-            unit=self.unit,
-            prior=self.prior,
-        )
-        other._value = self._value.copy()
-        other.inertia_type = self.inertia_type
-        other.scale_rot_inertia = self.scale_rot_inertia
+        other = copy.copy(self)
+        for name in ("nominal", "min_value", "max_value", "_value"):
+            setattr(other, name, getattr(self, name).copy())
         return other
 
     def __deepcopy__(self, memo: Mapping[int, object]) -> Parameter:

@@ -25,7 +25,7 @@ from sysid_ros.sysid.columns import (
 )
 from sysid_ros.sysid.finite_differences import finite_differences
 from sysid_ros.sysid.rollout_batch import RolloutBatch
-from sysid_ros.sysid.sensitivity.model_changes import model_derivative, unfollowed_change
+from sysid_ros.sysid.sensitivity.model_changes import FollowedModel, model_derivative
 from sysid_ros.sysid.sensitivity.sensors import readings
 from sysid_ros.sysid.sensitivity.tables import tables_of, unsupported
 from sysid_ros.sysid.sensitivity.window_pass import Pass, differentiate_window
@@ -163,11 +163,12 @@ class Sensitivities:
             self._group.builder, theta, self._upper, self._scale, step=TABLE_STEP
         )
         model, sensors = columns.base.model, start_sensors(self._group.windows)
+        base = FollowedModel(model)
         reading, followed = [], []
         for j, column in enumerate(columns.moved):
             if column.candidate.same_rollout(columns.base, sensors):
                 reading.append(j)
-            elif self._is_followed(j, columns, column):
+            elif self._is_followed(j, base, column):
                 followed.append(j)
         moved = [columns.moved[j] for j in followed]
         return Pass(
@@ -180,10 +181,10 @@ class Sensitivities:
             readings(model, self._sensors),
         )
 
-    def _is_followed(self, j: int, columns: ParameterColumns, column: Column) -> bool:
+    def _is_followed(self, j: int, base: FollowedModel, column: Column) -> bool:
         """Whether the pass has tables for all that a parameter changes, found out once."""
         if j not in self._followed and j not in self._unfollowed:
-            changed = unfollowed_change(columns.base.model, column.candidate.model)
+            changed = base.unfollowed_change(column.candidate.model)
             if changed is None:
                 self._followed.add(j)
             else:

@@ -8,11 +8,14 @@ pass has no table for is left to finite differences of rollouts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, cached_property
+from typing import Any
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.rollout_pool import size_signature
 from sysid_ros.sysid.sensitivity.directions import ModelDirections, model_directions
 from sysid_ros.sysid.sensitivity.tables import actuator_fields, dof_fields, inertial_parameters
 
@@ -37,18 +40,38 @@ _UNSEEN = ("bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", 
 _OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "integrator")
 
 
-def unfollowed_change(base: mujoco.MjModel, moved: mujoco.MjModel) -> str | None:
-    """The first attribute that differs and that the pass does not follow, ``None`` for none."""
-    for name in _OPTIONS:
-        if not np.array_equal(getattr(base.opt, name), getattr(moved.opt, name)):
-            return f"opt.{name}"
-    for name in _array_names(base):
-        if name in _FOLLOWED or name in _WITHOUT_EFFECT or name.startswith(_UNSEEN):
-            continue
-        before, after = getattr(base, name), getattr(moved, name)
-        if before.shape != after.shape or not np.array_equal(before, after, equal_nan=False):
-            return name
-    return None
+class FollowedModel:
+    """A model that others are compared with.
+
+    Args:
+      base: The model at the point of linearization.
+    """
+
+    def __init__(self, base: mujoco.MjModel) -> None:
+        self._base = base
+
+    @cached_property
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """What the pass would miss a change of."""
+        arrays = {name: getattr(self._base, name) for name in _relevant_names()}
+        return {
+            name: array
+            for name, array in arrays.items()
+            if isinstance(array, np.ndarray) and array.size
+        }
+
+    def unfollowed_change(self, moved: mujoco.MjModel) -> str | None:
+        """The first attribute that differs and that the pass does not follow, ``None`` for none."""
+        for name in _OPTIONS:
+            if not np.array_equal(getattr(self._base.opt, name), getattr(moved.opt, name)):
+                return f"opt.{name}"
+        if size_signature(moved) != size_signature(self._base):
+            return "its size"
+        for name, array in self._arrays.items():
+            after = getattr(moved, name)
+            if array.shape != after.shape or (array != after).any():
+                return name
+        return None
 
 
 def model_derivative(
@@ -78,9 +101,12 @@ def _quotients(base: FloatArray, moved: Sequence[FloatArray], steps: Sequence[fl
     return result
 
 
-def _array_names(model: mujoco.MjModel) -> list[str]:
-    return [
+@cache
+def _relevant_names() -> tuple[str, ...]:
+    """Attributes of a model whose change the pass would miss, and some that are no arrays."""
+    ignored = _FOLLOWED | _WITHOUT_EFFECT
+    return tuple(
         name
-        for name in dir(model)
-        if not name.startswith("_") and isinstance(getattr(model, name), np.ndarray)
-    ]
+        for name in dir(mujoco.MjModel)
+        if not name.startswith(("_", *_UNSEEN)) and name not in ignored
+    )

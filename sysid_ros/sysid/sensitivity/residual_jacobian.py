@@ -13,7 +13,7 @@ from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.sensitivity.compilation import compilable, entry_points
 from sysid_ros.sysid.sensitivity.directions import ModelDirections, RolloutDirections
 from sysid_ros.sysid.sensitivity.engine import CHECK_STEPS, MAX_CHECK_ERROR, TABLE_STEP
-from sysid_ros.sysid.sensitivity.model_changes import model_derivative, unfollowed_change
+from sysid_ros.sysid.sensitivity.model_changes import FollowedModel, model_derivative
 from sysid_ros.sysid.sensitivity.rollout import new_buffers
 from sysid_ros.sysid.sensitivity.sensors import readings
 from sysid_ros.sysid.sensitivity.tables import tables_of, unsupported
@@ -111,17 +111,17 @@ class ResidualJacobian:
     ) -> tuple[list[int], ModelDirections]:
         """The components whose effect on the model is followed, and that effect."""
         steps = TABLE_STEP * np.maximum(SMALLEST_SCALE, np.abs(x))
+        base, trial = FollowedModel(model), params.copy()
         columns, moved = [], []
         for j in np.flatnonzero(shaping).tolist():
             if not self._followed.get(j, True):
                 continue
             point = x.copy()
             point[j] += steps[j]
-            trial = params.copy()
             trial.update_from_vector(point)
             other = group.build(trial)
             if j not in self._followed:
-                self._followed[j] = unfollowed_change(model, other) is None
+                self._followed[j] = base.unfollowed_change(other) is None
             if self._followed[j]:
                 columns.append(j)
                 moved.append(other)
