@@ -64,7 +64,7 @@ setup(
     ],
     extras_require={
         "dask": ["distributed"],
-        "test": ["hypothesis", "mujoco[sysid]", "pytest"],
+        "test": ["axe-playwright-python", "hypothesis", "mujoco[sysid]", "playwright", "pytest"],
     },
     entry_points={
         "console_scripts": [

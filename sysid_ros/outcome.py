@@ -49,6 +49,31 @@ class SequenceFit:
 
 
 @dataclass(frozen=True)
+class ResidualTrend:
+    """How one signal's residual (measured minus fitted) depends on what its joint does.
+
+    Attributes:
+      signal: The signal.
+      unit: Of its residual.
+      against: ``"velocity"`` or ``"torque"`` of the joint that the signal measures.
+      against_unit: Of that.
+      edges: Of the bins, (k + 1,); zero is one of them, so that friction shows as a step there.
+      mean: Of the residuals in each bin, (k,), NaN where there are too few.
+      low: Their 5 % quantile, (k,).
+      high: Their 95 % quantile, (k,).
+    """
+
+    signal: str
+    unit: str
+    against: str
+    against_unit: str
+    edges: FloatArray
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True)
 class Score:
     """Open-loop prediction error in the signals' own units, over one set of sequences.
 
@@ -84,6 +109,7 @@ class Outcome:
     warnings: tuple[str, ...]  # plain sentences, most important first
     provenance: Mapping[str, str]  # versions, hashes of inputs, command, experiment text
     bias: BiasCheck | None = None  # what other settings would have found, where asked for
+    trends: tuple[ResidualTrend, ...] = ()  # of the held-out residuals, else of the fitted ones
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import sysid_ros
 from sysid_ros.dataset import Dataset, SequenceSet
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.outcome import Outcome
+from sysid_ros.residual_trends import residual_trends
 from sysid_ros.scoring import ScoringSettings, WindowErrors, open_loop_errors, score, traces
 from sysid_ros.sysid.bias_check import BiasCheck
 from sysid_ros.sysid.fit import FitSettings, SignalNoise
@@ -91,8 +92,9 @@ def outcome_of(
     training = score(errors(dataset.training, overlap=True))
     held_out = errors(dataset.validation, overlap=True)
     validation = score(held_out) if held_out else None
-    sequences = traces(errors(dataset.training, overlap=False), "training")
-    sequences += traces(errors(dataset.validation, overlap=False), "validation")
+    apart = errors(dataset.training, overlap=False)
+    apart_held_out = errors(dataset.validation, overlap=False)
+    sequences = traces(apart, "training") + traces(apart_held_out, "validation")
     return Outcome(
         title=title_of(experiment),
         fit=result,
@@ -108,6 +110,9 @@ def outcome_of(
         ),
         provenance=_provenance(experiment, dataset),
         bias=bias,
+        trends=residual_trends(
+            apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter
+        ),
     )
 
 

@@ -1,19 +1,8 @@
-"""Chromium, driven over its debugging pipe: enough to open a page, run script and listen.
-
-No driver and no package are needed, only a browser. Protocol:
-https://chromedevtools.github.io/devtools-protocol/
-"""
+"""A real Chromium for tests of pages, driven by Playwright, with axe for their accessibility."""
 
 from __future__ import annotations
 
-import base64
-import itertools
-import json
-import os
-import select
 import shutil
-import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,159 +11,94 @@ from typing import Any
 import pytest
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--hide-scrollbars", "--remote-debugging-pipe",
-)  # fmt: skip
+_SERIOUS = ("serious", "critical")
 
 
 class Page:
     """One open page. ``errors`` has its console errors, ``requests`` every address it asked for."""
 
-    def __init__(self, read: int, write: int) -> None:
-        self._read, self._write = read, write
-        self._buffer = b""
-        self._numbers = itertools.count(1)
-        self._session: str | None = None
+    def __init__(self, page: Any) -> None:
+        self._page = page
         self.errors: list[str] = []
         self.requests: list[str] = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = attached["sessionId"]
-        for domain in ("Page", "Runtime", "Network", "Log"):
-            self.call(f"{domain}.enable")
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", self._listen)
 
-    def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """Send one command and wait for its answer; events on the way are noted."""
-        number = next(self._numbers)
-        message = {"id": number, "method": method, "params": params}
-        if self._session:
-            message["sessionId"] = self._session
-        os.write(self._write, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._next(30.0)
-            if answer.get("id") == number:
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']}")
-                return answer["result"]
-            self._note(answer)
+    def _listen(self, message: Any) -> None:
+        if message.type == "error":
+            self.errors.append(message.text)
 
     def open(self, path: Path, width: int = 1200, height: int = 900, *, dark: bool = False) -> None:
-        """Load a file at a window size and wait until it is there."""
+        """Load a file at a window size."""
         self.resize(width, height)
-        features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        self.call("Emulation.setEmulatedMedia", features=features)
-        answer = self.call("Page.navigate", url=path.absolute().as_uri())
-        if "errorText" in answer:
-            raise RuntimeError(f"{path}: {answer['errorText']}")
-        self.wait_for("document.readyState === 'complete'")
+        self._page.emulate_media(color_scheme="dark" if dark else "light")
+        self._page.goto(path.absolute().as_uri())
 
     def resize(self, width: int, height: int) -> None:
         """Change the size of the window."""
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-        self.call("Emulation.setDeviceMetricsOverride", **size)
+        self._page.set_viewport_size({"width": width, "height": height})
 
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression; promises are awaited."""
-        answer = self.call(
-            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
-        )
-        if "exceptionDetails" in answer:
-            raise RuntimeError(json.dumps(answer["exceptionDetails"], indent=1))
-        return answer["result"].get("value")
+        return self._page.evaluate(script)
 
     def wait_for(self, condition: str, timeout: float = 15.0) -> None:
-        """Wait until a JavaScript expression is true."""
-        end = time.monotonic() + timeout
-        while not self.run(condition):
-            if time.monotonic() > end:
-                raise TimeoutError(condition)
-            time.sleep(0.02)
+        """Wait until a JavaScript expression is true, or fail after ``timeout`` s."""
+        # Not Playwright's own waiting, which evaluates strings and meets the page's policy.
+        for _ in range(round(timeout / 0.05)):
+            if self.run(condition):
+                return
+            self._page.wait_for_timeout(50)
+        raise TimeoutError(condition)
 
     def press(self, key: str) -> None:
         """Press and release a key where the focus is."""
-        text = {"text": key} if len(key) == 1 else {}
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+        self._page.keyboard.press(key)
 
     def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         """Drag the mouse with its left button."""
-        for kind, (x, y), buttons in (
-            ("mouseMoved", start, 0),
-            ("mousePressed", start, 1),
-            ("mouseMoved", end, 1),
-            ("mouseReleased", end, 0),
-        ):
-            self.call(
-                "Input.dispatchMouseEvent",
-                type=kind,
-                x=x,
-                y=y,
-                buttons=buttons,
-                button="left" if kind != "mouseMoved" or buttons else "none",
-                clickCount=1,
-            )
+        self._page.mouse.move(*start)
+        self._page.mouse.down()
+        self._page.mouse.move(*end)
+        self._page.mouse.up()
+
+    def faults(self) -> list[str]:
+        """Serious and critical accessibility faults that axe finds, with where."""
+        pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is missing")
+        from axe_playwright_python.sync_playwright import Axe
+
+        found = Axe().run(self._page).response["violations"]
+        return [
+            f"{fault['id']} ({fault['impact']}): {fault['help']}: {node['html'][:200]}"
+            for fault in found
+            if fault["impact"] in _SERIOUS
+            for node in fault["nodes"]
+        ]
 
     def screenshot(self, path: Path) -> None:
         """Save what the window shows as PNG."""
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+        self._page.screenshot(path=path)
 
     def pdf(self, path: Path) -> None:
         """Print the page."""
-        data = self.call("Page.printToPDF", printBackground=True)["data"]
-        path.write_bytes(base64.b64decode(data))
-
-    def _note(self, event: dict[str, Any]) -> None:
-        params = event.get("params", {})
-        if event["method"] == "Network.requestWillBeSent":
-            self.requests.append(params["request"]["url"])
-        elif event["method"] == "Runtime.exceptionThrown":
-            self.errors.append(json.dumps(params["exceptionDetails"]))
-        elif event["method"] == "Log.entryAdded" and params["entry"]["level"] == "error":
-            self.errors.append(params["entry"]["text"])
-        elif event["method"] == "Runtime.consoleAPICalled" and params["type"] == "error":
-            self.errors.append(json.dumps(params["args"]))
-
-    def _next(self, timeout: float) -> dict[str, Any]:
-        end = time.monotonic() + timeout
-        while b"\0" not in self._buffer:
-            if not select.select([self._read], [], [], max(0.0, end - time.monotonic()))[0]:
-                raise TimeoutError("the browser does not answer")
-            part = os.read(self._read, 1 << 20)
-            if not part:
-                raise RuntimeError("the browser ended")
-            self._buffer += part
-        message, _, self._buffer = self._buffer.partition(b"\0")
-        return json.loads(message)
+        self._page.pdf(path=path, print_background=True)
 
 
 @contextmanager
-def open_browser(profile: Path) -> Iterator[Page]:
+def open_browser() -> Iterator[Page]:
     """A headless browser with one page; skips the test where there is no browser."""
-    program = next(filter(None, map(shutil.which, _NAMES)), None)
-    if program is None:
-        pytest.skip("no Chromium on this machine (apt install chromium)")
-    to_browser, write = os.pipe()
-    read, from_browser = os.pipe()
-    # The browser reads commands from descriptor 3 and answers on 4; only bash can dup to both.
-    command = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
-    process = subprocess.Popen(
-        ["bash", "-c", command, "bash", program, *_FLAGS, f"--user-data-dir={profile}"],
-        pass_fds=(to_browser, from_browser),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(to_browser)
-    os.close(from_browser)
-    try:
-        yield Page(read, write)
-    finally:
-        os.close(write)  # the browser ends with its pipe
-        os.close(read)
+    pytest.importorskip("playwright", reason="playwright is not installed (make setup)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        own = Path(playwright.chromium.executable_path)
+        installed = next(filter(None, map(shutil.which, _NAMES)), None)
+        program = own if own.exists() else installed
+        if program is None:
+            pytest.skip("no Chromium (apt install chromium, or playwright install chromium)")
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         try:
-            process.wait(10.0)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            yield Page(browser.new_page())
+        finally:
+            browser.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sysid_ros.outcome import FloatArray, Outcome, Score, SequenceFit, SignalFit
+from sysid_ros.outcome import FloatArray, Outcome, ResidualTrend, Score, SequenceFit, SignalFit
 from sysid_ros.recording.quality import TopicQuality
 from sysid_ros.sysid.bias_check import BiasCheck, Refit
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration, ParameterEstimate
@@ -46,6 +46,7 @@ def outcome(
             "sha256 trajectory_00": "ab" * 32,
         },
         bias=bias(),
+        trends=(_trend("velocity", "rad/s"), _trend("torque", "N m")),
     )
 
 
@@ -96,6 +97,14 @@ def fit_result(rng: np.random.Generator) -> FitResult:
         optimizer="mujoco",
         landscapes=(_landscape(),),
     )
+
+
+def _trend(against: str, unit: str) -> ResidualTrend:
+    """A residual that follows the sign, with too few samples in the outermost bins."""
+    edges = np.linspace(-3.0, 3.0, 25)
+    mean = 0.004 * np.sign(0.5 * (edges[:-1] + edges[1:]))
+    mean[[0, -1]] = np.nan
+    return ResidualTrend("signal_0", "rad", against, unit, edges, mean, mean - 0.01, mean + 0.02)
 
 
 def _landscape() -> Landscape:

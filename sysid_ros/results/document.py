@@ -64,6 +64,7 @@ def document_from(outcome: Outcome) -> dict[str, Any]:
         "covariance": fit.covariance,
         "landscapes": [asdict(landscape) for landscape in fit.landscapes],
         "bias_check": _bias(outcome.bias),
+        "residual_trends": [asdict(trend) for trend in outcome.trends],
     }
 
 

@@ -70,7 +70,7 @@ class StartReader:
     ) -> None:
         self._model = model
         self._base = base
-        self._joints = _measured_joints(model, sensordata, velocity_filter)
+        self._joints = measured_joints(model, sensordata, velocity_filter)
         self._poses = measured_poses(
             model,
             sensordata,
@@ -173,9 +173,16 @@ class StartReader:
         return spread
 
 
-def _measured_joints(
+def measured_joints(
     model: mujoco.MjModel, sensordata: TimeSeries, cutoff: float
 ) -> dict[int, MeasuredJoint]:
+    """The motion of every scalar joint whose position is measured, by joint id.
+
+    Args:
+      model: The compiled model that the sensor names refer to.
+      sensordata: The measurements; NaN where a signal was not measured.
+      cutoff: Of the zero-phase low-pass in front of the derivative, Hz.
+    """
     positions: dict[int, tuple[FloatArray, FloatArray]] = {}
     sensors: dict[int, str] = {}
     velocities: dict[int, tuple[FloatArray, FloatArray]] = {}

@@ -57,12 +57,13 @@ def test_page(tmp_path: Path) -> None:
     page = tmp_path / "comparison.html"
     evil = "<b>new</b>"
     page.write_text(render_comparison({"old": first, evil: with_value(first, "link2_mass", 0.9)}))
-    with open_browser(tmp_path / "profile") as browser:
+    with open_browser() as browser:
         browser.open(page, width=1000)
         assert browser.errors == []
         assert len(browser.requests) == 1
         assert browser.run("document.querySelectorAll('b').length") == 0
         assert browser.run("document.querySelectorAll('tbody tr').length") == 6
+        assert browser.faults() == []
         browser.run("document.querySelectorAll('thead button')[0].click()")
         assert browser.run("document.querySelector('tbody th').textContent") == evil
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,15 +17,15 @@ CANVASES = "document.querySelectorAll('#plots canvas').length"
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with open_browser(tmp_path_factory.mktemp("profile")) as opened:
+def page() -> Iterator[Page]:
+    with open_browser() as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(render_report(synthetic()))
+    path.write_text(render_report(synthetic(), {"2026-01-01_earlier": synthetic()}))
     return path
 
 
@@ -47,6 +49,44 @@ def test_draws_without_an_error_or_a_request(
     assert len(page.requests) == 1
     assert page.run("document.documentElement.scrollWidth") <= width
     assert page.run(INK) > 200
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1200, 390])
+def test_axe_finds_no_serious_fault(page: Page, report: Path, width: int, dark: bool) -> None:
+    show(page, report, width=width, dark=dark)
+    page.run("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    assert page.faults() == []
+
+
+def test_the_first_screen_answers_whether_to_trust_it_and_what_changed(
+    page: Page, report: Path
+) -> None:
+    page.open(report, width=1200, height=900)
+    for text in ("Trustworthy", "Held-out error", "Since the result before", "at its lower bound"):
+        bottom = page.run(
+            "[...document.querySelectorAll('.verdict p, .verdict span, .verdict li')]"
+            f".find((e) => e.textContent.includes('{text}')).getBoundingClientRect().bottom"
+        )
+        assert bottom < 900, text
+
+
+def test_tab_reaches_every_control(page: Page, report: Path) -> None:
+    """In reading order, beginning with the link that skips to the verdict."""
+    show(page, report)
+    page.run("(document.activeElement?.blur(), scrollTo(0, 0))")
+    reached: list[str] = []
+    for _ in range(120):
+        page.press("Tab")
+        here = page.run(
+            "document.activeElement.id || document.activeElement.dataset.curve || "
+            "document.activeElement.className || document.activeElement.textContent.trim()"
+        )
+        reached.append(str(here))
+    wanted = ["skip", "Parameters", "copy-yaml", "sequence", "zoom-in", "zoom-reset", "fitted"]
+    places = [reached.index(name) for name in wanted]
+    assert places == sorted(places)
+    assert "signal" in reached  # a plot takes the focus, and then arrows and plus and minus
 
 
 # Pixels of the fitted curve's colour in the first chart.
@@ -149,9 +189,14 @@ def test_prints(page: Page, report: Path, tmp_path: Path) -> None:
 def test_ten_minutes_of_fourteen_signals(page: Page, tmp_path: Path) -> None:
     long = synthetic(sequences=1, signals=14, duration=600.0, rate=1000.0)
     path = tmp_path / "long.html"
+    began = time.process_time()
     path.write_text(render_report(long))
+    assert time.process_time() - began < 20.0  # about five on an idle machine
     assert path.stat().st_size < 15e6
     show(page, path)
+    for _ in range(5):  # scroll through all signals, so that all are drawn
+        page.run("scrollBy(0, 1200)")
+    page.run("document.getElementById('zoom-reset').scrollIntoView()")
     milliseconds = page.run(
         """new Promise((done) => {
           const began = performance.now();
@@ -162,3 +207,13 @@ def test_ten_minutes_of_fourteen_signals(page: Page, tmp_path: Path) -> None:
     )
     assert milliseconds < 1000.0  # tens of milliseconds on an idle machine
     assert page.errors == []
+
+
+def test_memory_for_a_long_recording_stays_near_the_data() -> None:
+    long = synthetic(sequences=1, signals=14, duration=600.0, rate=1000.0)
+    data = sum(4 * signal.times.nbytes for signal in long.sequences[0].signals)
+    tracemalloc.start()
+    render_report(long)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < data

@@ -52,6 +52,7 @@ def test_every_chart_is_well_formed() -> None:
         charts.normal_chart(entry),
         charts.autocorrelation_chart(entry),
         charts.spectrum_chart(entry),
+        charts.trend_chart(made.trends[0]),
         charts.singular_value_chart(fit.singular_values),
         charts.singular_value_chart(np.zeros(3)),
         pairs.ellipse_chart(fit, "shoulder_armature", "link2_mass"),

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
-from sysid_ros.outcome import FloatArray
+from sysid_ros.outcome import FloatArray, ResidualTrend
 from sysid_ros.report.diagnostics import ResidualDiagnostics
+from sysid_ros.report.numbers import unit
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.frame import Frame
 from sysid_ros.sysid.fit_result import Iteration
@@ -111,6 +112,25 @@ def spectrum_chart(entry: ResidualDiagnostics) -> Markup:
         f"Spectrum of the residual of {entry.signal}",
     )
     return frame.svg(frame.path(entry.frequencies.tolist(), entry.spectrum.tolist(), "fitted"))
+
+
+def trend_chart(trend: ResidualTrend) -> Markup:
+    """The residual's mean and its middle 90 % against velocity or torque."""
+    middles = (0.5 * (trend.edges[:-1] + trend.edges[1:])).tolist()
+    frame = Frame(
+        Axis(
+            float(trend.edges[0]),
+            float(trend.edges[-1]),
+            f"{trend.against} [{unit(trend.against_unit)}]",
+        ),
+        Axis.over([*trend.low.tolist(), *trend.high.tolist(), 0.0], f"[{unit(trend.unit)}]"),
+        f"Residual of {trend.signal} against the {trend.against} of its joint",
+    )
+    return frame.svg(
+        frame.area(middles, trend.low.tolist(), trend.high.tolist()),
+        frame.path([float(trend.edges[0]), float(trend.edges[-1])], [0.0, 0.0], "zero"),
+        frame.path(middles, trend.mean.tolist(), "fitted"),
+    )
 
 
 def singular_value_chart(values: FloatArray) -> Markup:

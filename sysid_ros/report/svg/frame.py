@@ -74,6 +74,21 @@ class Frame:
         width = _RIGHT - _LEFT
         return element("rect", css="band", x=_LEFT, y=top, width=width, height=bottom - top)
 
+    def area(self, xs: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> Markup:
+        """The area between two curves, interrupted where either is NaN."""
+        parts = []
+        run: list[tuple[float, float, float]] = []
+        for point in [*zip(xs, lows, highs, strict=True), (math.nan,) * 3]:
+            if all(math.isfinite(value) for value in point):
+                run.append(point)
+            elif run:
+                corners = [(x, high) for x, _, high in run] + [(x, low) for x, low, _ in run[::-1]]
+                parts.append(
+                    "M" + "L".join(f"{self.column(x):.1f} {self.row(y):.1f}" for x, y in corners)
+                )
+                run = []
+        return element("path", css="band", d="Z".join(parts))
+
     def svg(self, *content: Markup) -> Markup:
         """The whole chart."""
         return element(
