@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -40,6 +40,7 @@ class TopicInfo:
       serialization: ``"cdr"``, ``"ros1"``, or what the bag says.
       qos: The offered QoS profiles as text, empty where unknown.
       definition: Its definition in the bag.
+      other_definitions: What other files or connections say, where the texts differ.
     """
 
     name: str
@@ -48,6 +49,7 @@ class TopicInfo:
     serialization: str
     qos: str
     definition: Definition
+    other_definitions: tuple[Definition, ...] = ()
 
 
 class Recording:
@@ -66,6 +68,7 @@ class Recording:
         self._definitions = definitions
         self._resources = resources
         self._span: tuple[int, int] | None = None
+        self._packed = files.message_compression
         stored = [topic for storage in storages for topic in storage.topics]
         self.topics: Mapping[str, TopicInfo] = _merge(stored, files.promised)
         self.format = storages[0].format
@@ -108,7 +111,8 @@ class Recording:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was wrong with the files, one sentence each; complete once all was read."""
-        return tuple(text for storage in self._storages for text in storage.warnings)
+        found = [text for storage in self._storages for text in storage.warnings]
+        return (*self._files.warnings, *found)
 
     def sha256(self) -> str:
         """Return a hash of the bag's contents, for provenance."""
@@ -137,15 +141,22 @@ class Recording:
         """Return the fields of a topic's type and of the types it uses.
 
         Raises:
-          BagError: As :meth:`topic`, or the type has no definition.
+          BagError: As :meth:`topic`, or the type has no definition, or two that differ.
         """
         topic = self.topic(name)
         try:
-            return self._definitions.types(
-                topic.msgtype, topic.definition, serialization=topic.serialization
+            types, *others = (
+                self._definitions.types(topic.msgtype, one, serialization=topic.serialization)
+                for one in (topic.definition, *topic.other_definitions)
             )
         except BagError as error:
             raise BagError(f"bag {self.path}, topic {name}: {error}") from error
+        if any(other != types for other in others):
+            raise BagError(
+                f"bag {self.path}: topic {name} holds messages of different versions of "
+                f"{topic.msgtype}"
+            )
+        return types
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[RawMessage]:
         """Yield messages as they lie in the files.
@@ -164,8 +175,7 @@ class Recording:
             raise BagError(f"bag {self.path}: {unknown_name('topic', name, self.topics)}")
         for storage in self._storages:
             messages = storage.messages(wanted)
-            packed = self._files.message_compression
-            yield from map(_unpack_message, messages) if packed else messages
+            yield from map(_unpack_message, messages) if self._packed else messages
 
     def _time_span(self) -> tuple[int, int]:
         if self._span is None:
@@ -201,9 +211,15 @@ def open_recording(
     with ExitStack() as stack:
         storages: list[Storage] = []
         for file in files.files:
+            if len(files.files) > 1 and not file.stat().st_size:
+                note = f"{file.name} is empty (0 bytes) and was left out."
+                files = replace(files, warnings=(*files.warnings, note))
+                continue
             storage = _open_storage(file, stack, salvage)
             stack.callback(storage.close)
             storages.append(storage)
+        if not storages:
+            raise BagError(f"bag {files.path}: all of its files are empty (0 bytes)")
         recording = Recording(files, storages, definitions, stack)
         _check_content(recording)
         recording._resources = stack.pop_all()
@@ -215,21 +231,24 @@ def _open_storage(path: Path, stack: ExitStack, salvage: bool) -> Storage:
     try:
         with path.open("rb") as file:
             start = file.read(16)
+        shown = path
         if start.startswith(_ZSTD_MAGIC):
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="sysid_ros_")))
             path = _decompress_file(path, folder)
             with path.open("rb") as file:
                 start = file.read(16)
         if start.startswith(MCAP_MAGIC):
-            return storage_mcap.McapStorage(path, salvage=salvage)
+            return storage_mcap.McapStorage(path, salvage=salvage, shown=shown)
         if start == storage_sqlite3.MAGIC:
-            return storage_sqlite3.Sqlite3Storage(path)
+            return storage_sqlite3.Sqlite3Storage(path, shown=shown)
         if start.startswith(storage_rosbag1.MAGIC):
-            return storage_rosbag1.Rosbag1Storage(path)
+            return storage_rosbag1.Rosbag1Storage(path, shown=shown)
     except (OSError, zstandard.ZstdError) as error:
         raise BagError(f"{path} cannot be read: {error}") from error
     what = f"starts with {start[:8].hex(' ')}" if start else "is empty (0 bytes)"
-    raise BagError(f"{path} {what}; it is no MCAP, SQLite or ROS 1 bag")
+    if path != shown:
+        what = f"was cut off or {what} once decompressed"
+    raise BagError(f"{shown} {what}; it is no MCAP, SQLite or ROS 1 bag")
 
 
 def _decompress_file(path: Path, folder: Path) -> Path:
@@ -262,14 +281,16 @@ def _merge(
     for name, group in sorted(groups.items()):
         counts = [topic.promised for topic in group]
         indexed = None if None in counts else sum(count or 0 for count in counts)
-        defined = [topic.definition for topic in group if topic.definition.language]
+        texts = {one.definition.text: one.definition for one in group if one.definition.language}
+        defined = list(texts.values()) or [group[0].definition]
         merged[name] = TopicInfo(
             name=name,
             msgtype=" | ".join(sorted({topic.msgtype for topic in group})),
             promised=indexed if promised is None else promised.get(name, indexed),
             serialization=group[0].serialization,
             qos=group[0].qos,
-            definition=(defined or [group[0].definition])[0],
+            definition=defined[0],
+            other_definitions=tuple(defined[1:]),
         )
     for name, count in (promised or {}).items():
         if count and name not in merged:
@@ -286,7 +307,12 @@ def _check_content(recording: Recording) -> None:
             f"bag {recording.path} is serialized as {named}; "
             f"readable are {', '.join(_SERIALIZATIONS)}"
         )
-    if next(recording.messages(), None) is None:
+    first = next(recording.messages(), None)
+    if first is None:
         promised = sum(topic.promised or 0 for topic in topics)
         promise = f" although its metadata promises {promised}" if promised else ""
-        raise BagError(f"bag {recording.path} holds no messages{promise}")
+        why = f": {' '.join(recording.warnings)[:-1]}" if recording.warnings else ""
+        raise BagError(f"bag {recording.path} holds no messages{promise}{why}")
+    # Without metadata nothing says that messages are compressed, but no CDR starts like that.
+    if first.data.startswith(_ZSTD_MAGIC):
+        recording._packed = True

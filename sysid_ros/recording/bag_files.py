@@ -13,6 +13,9 @@ import yaml
 from sysid_ros.errors import BagError
 
 _SUFFIXES = (".mcap", ".db3", ".bag", ".mcap.zstd", ".db3.zstd", ".mcap.zst", ".db3.zst")
+_REMEDY = "name the storage file, or make a whole bag with sysid_ros recover"
+_PART = re.compile(r"(?P<name>.*)_(?P<number>\d+)\.[a-z0-9.]+")
+_UNFINISHED = ".bag.active"  # what ROS 1 calls a bag that is being recorded
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class BagFiles:
       promised: Messages per topic according to ``metadata.yaml``; ``None`` without one.
       message_compression: Whether each message is compressed by itself (zstd).
       ros_distro: The distribution that recorded it, empty where unknown.
+      warnings: What had to be assumed, one sentence each.
     """
 
     path: Path
@@ -32,6 +36,7 @@ class BagFiles:
     promised: Mapping[str, int] | None = None
     message_compression: bool = False
     ros_distro: str = ""
+    warnings: tuple[str, ...] = ()
 
     def sha256(self) -> str:
         """Return a hash of the storage files' contents, in order."""
@@ -51,19 +56,42 @@ def find_bag_files(path: Path) -> BagFiles:
         ``metadata.yaml`` itself names its folder.
 
     Raises:
-      BagError: The path is missing or is not a bag, or ``metadata.yaml`` is malformed or names a
-        file that is not there.
+      BagError: The path is missing or is not a bag, ``metadata.yaml`` is malformed or names a
+        file that is not there, or a folder without it holds several recordings.
     """
     if path.name == "metadata.yaml":
         path = path.parent
-    if not path.exists():
-        raise BagError(f"bag {path} does not exist{_neighbours(path)}")
-    if path.is_file():
-        return BagFiles(path, (path,))
-    metadata = path / "metadata.yaml"
-    if metadata.is_file():
-        return _from_metadata(path, metadata)
-    return BagFiles(path, storage_files(path))
+    try:
+        if not path.exists():
+            raise BagError(f"bag {path} does not exist{_neighbours(path)}")
+        if path.is_file():
+            return BagFiles(path, (path,))
+        if not path.is_dir():
+            raise BagError(f"{path} is not a bag: it is neither a file nor a folder")
+        metadata = path / "metadata.yaml"
+        if metadata.is_file():
+            return _from_metadata(path, metadata)
+        return _without_metadata(path)
+    except (OSError, ValueError) as error:  # no permission, a name too long or with a NUL
+        raise BagError(f"bag {str(path)[:200]} cannot be read: {error.args[-1]}") from error
+
+
+def _without_metadata(folder: Path) -> BagFiles:
+    """The parts of one recording, which recorders number: ``NAME_0``, ``NAME_1``, ..."""
+    files = storage_files(folder)
+    if len(files) == 1:
+        return BagFiles(folder, files)
+    parts = [_PART.fullmatch(file.name) for file in files]
+    numbers = [int(part["number"]) for part in parts if part is not None]
+    names = {re.sub(r"\d+", "", part["name"]) for part in parts if part is not None}
+    listed = ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
+    if len(numbers) < len(files) or len(names) > 1 or len(set(numbers)) < len(files):
+        raise BagError(
+            f"{folder} has no metadata.yaml and holds several recordings ({listed}); name one"
+        )
+    missing = sorted(set(range(max(numbers))) - set(numbers))
+    said = (f"{folder.name} lacks part {missing[0]} of its recording.",) if missing else ()
+    return BagFiles(folder, files, warnings=said)
 
 
 def storage_files(folder: Path) -> tuple[Path, ...]:
@@ -72,7 +100,8 @@ def storage_files(folder: Path) -> tuple[Path, ...]:
     Raises:
       BagError: There are none.
     """
-    files = [entry for entry in folder.iterdir() if entry.name.endswith(_SUFFIXES)]
+    suffixes = (*_SUFFIXES, _UNFINISHED)
+    files = [entry for entry in folder.iterdir() if entry.name.endswith(suffixes)]
     if not files:
         raise BagError(
             f"{folder} is not a bag: it holds neither metadata.yaml nor {_listed()} files"
@@ -91,10 +120,10 @@ def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
             promised[name] = promised.get(name, 0) + int(topic["message_count"])
         mode = str(info.get("compression_mode") or "").lower()
         distro = str(info.get("ros_distro") or "")
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BagError(f"{metadata} cannot be read: {error}") from error
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        raise BagError(f"{metadata} cannot be read: {_reason(error)}; {_REMEDY}") from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BagError(f"{metadata} is not a rosbag2 description: {error!r}") from error
+        raise BagError(f"{metadata} is not a rosbag2 description; {_REMEDY}") from error
     if not names:
         raise BagError(f"{metadata} names no storage file")
     missing = [name for name in names if not (folder / name).is_file()]
@@ -104,6 +133,13 @@ def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
         )
     files = tuple(folder / name for name in names)
     return BagFiles(folder, files, promised, mode == "message", distro)
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong, on one line."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        return f"line {error.problem_mark.line + 1}, {error.problem}"
+    return " ".join(str(error).split())
 
 
 def _neighbours(path: Path) -> str:

@@ -78,6 +78,8 @@ class Definitions:
         return _parse(text, language, name, str(file))
 
     def _undefined(self, name: str, msgtype: str) -> BagError:
+        if not name:
+            return BagError("the bag does not say of which type its messages are")
         user = "" if name == msgtype else f" (used by {msgtype})"
         kind = name.rpartition("/")[2]
         if kind in _NOT_SUPPORTED:
@@ -110,8 +112,7 @@ def _parse(text: str, language: str, msgtype: str, source: str) -> Typesdict:
             types.update(parse_idl(body if head.startswith("IDL: ") else part))
         return types
     except TypesysError as error:
-        first = str(error).splitlines()[0]
-        raise BagError(f"the definition of {msgtype} in {source} is malformed: {first}") from error
+        raise BagError(f"the definition of {msgtype} in {source} is malformed") from error
 
 
 def _used_types(description: Any) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from sysid_ros.errors import BagError
 from sysid_ros.experiment.schema import Clock
 from sysid_ros.recording.bag import Recording, TopicInfo, open_recording
 from sysid_ros.recording.clock_relation import ClockRelation, relate
+from sysid_ros.recording.message_tree import locate
 from sysid_ros.recording.sampling import sampling
 from sysid_ros.recording.storage import RawMessage
 
@@ -151,6 +152,7 @@ class _Reading:
 
     stamp: struct.Struct | None  # of the header, where there is one
     problem: str | None
+    check: Callable[[RawMessage], str | None]  # of the first message
     log: array[int]
     publish: array[int]
     header: array[int]
@@ -164,10 +166,16 @@ class _Reading:
                 stamp = struct.Struct("<II")
         except BagError as error:
             problem = str(error)
-        return cls(stamp, problem, array("q"), array("q"), array("q"))
+
+        def check(message: RawMessage) -> str | None:
+            return problem or _misfit(recording, message)
+
+        return cls(stamp, problem, check, array("q"), array("q"), array("q"))
 
     def add(self, message: RawMessage) -> None:
         """Note one message's times."""
+        if not self.log:
+            self.problem = self.check(message)
         self.log.append(message.log_ns)
         if message.publish_ns:
             self.publish.append(message.publish_ns)
@@ -181,6 +189,16 @@ class _Reading:
             if len(stamps) == len(self.log) and any(stamps):
                 return clock, stamps
         return Clock.RECEIVE, self.log
+
+
+def _misfit(recording: Recording, message: RawMessage) -> str | None:
+    """Why a message cannot be decoded; ``None`` if it can."""
+    topic, types = recording.topic(message.topic), recording.types(message.topic)
+    try:
+        locate(message.data, topic.msgtype, types, serialization=topic.serialization)
+    except BagError as error:
+        return f"{error}."
+    return None
 
 
 def _summarize(topic: TopicInfo, reading: _Reading, start_ns: int) -> TopicSummary:

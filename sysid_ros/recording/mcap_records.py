@@ -19,11 +19,12 @@ from mcap.exceptions import McapError
 from mcap.opcode import Opcode
 from mcap.records import Channel, ChunkIndex, Schema, Statistics
 
+from sysid_ros.errors import BagError
 from sysid_ros.recording.storage import RawMessage
 
 MAGIC = b"\x89MCAP0\r\n"
 HEADER = struct.Struct("<BQ")  # opcode, length of the record's content
-_MESSAGE = struct.Struct("<BQHIQQ")  # the same, then channel, sequence, log time, publish time
+_MESSAGE = struct.Struct("<BQHIqq")  # the same, then channel, sequence, log time, publish time
 _CHUNK = struct.Struct("<QQQI")  # start, end, uncompressed size, CRC
 # what the parsers of damaged records and the decompressors of damaged chunks raise
 UNPARSABLE = (struct.error, ValueError, OverflowError, MemoryError, McapError)
@@ -138,6 +139,8 @@ def messages_in(records: bytes, wanted: dict[int, str]) -> Iterator[RawMessage]:
         opcode, length, channel, _, log_ns, publish_ns = unpack(records, position)
         following = position + head + length
         if opcode == message and channel in wanted and following <= end:
+            if log_ns < 0 or publish_ns < 0:  # unsigned in the file, signed in ROS
+                raise BagError(f"a message of {wanted[channel]} is dated after the year 2262")
             yield RawMessage(
                 wanted[channel], log_ns, publish_ns, records[position + size : following]
             )

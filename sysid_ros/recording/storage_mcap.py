@@ -37,17 +37,18 @@ class McapStorage:
 
     format = "mcap"
 
-    def __init__(self, path: Path, *, salvage: bool = False) -> None:
+    def __init__(self, path: Path, *, salvage: bool = False, shown: Path | None = None) -> None:
         """Open a file and learn its topics.
 
         Args:
           path: The ``.mcap`` file.
           salvage: Whether damaged chunks are left out with a warning.
+          shown: What messages call the file, if not ``path``.
 
         Raises:
           BagError: It is not an MCAP file or is damaged.
         """
-        self._path = path
+        self._path = shown or path
         self._salvage = salvage
         self._file: BinaryIO = path.open("rb")
         self._size = path.stat().st_size
@@ -129,8 +130,10 @@ class McapStorage:
                     summary = parse_definitions(self._file.read(end - start))
                 except UNPARSABLE:
                     return self._scan_definitions()
-                if summary.counts is not None and set(summary.counts) <= set(summary.channels):
-                    return summary
+                if summary.counts is not None:
+                    if set(summary.counts) <= set(summary.channels):
+                        return summary
+                    return self._scan_definitions()._replace(counts=summary.counts)
         return self._scan_definitions()
 
     def _scan_definitions(self) -> Summary:

@@ -20,6 +20,7 @@ from sysid_ros.recording.storage import Definition, RawMessage, StoredTopic, ros
 
 MAGIC = b"#ROSBAG V"
 _VERSION = b"#ROSBAG V2.0\n"
+_UNPACKABLE = (OSError, ValueError, EOFError, RuntimeError)  # of bz2 and lz4
 _MESSAGE, _BAG_HEADER, _CHUNK, _CHUNK_INFO, _CONNECTION = 0x02, 0x03, 0x05, 0x06, 0x07
 
 
@@ -55,16 +56,17 @@ class Rosbag1Storage:
 
     format = "rosbag1"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, shown: Path | None = None) -> None:
         """Open a bag and learn its topics.
 
         Args:
           path: The ``.bag`` file.
+          shown: What messages call the file, if not ``path``.
 
         Raises:
           BagError: It is not a ROS 1 bag of format 2.0 or is damaged.
         """
-        self._path = path
+        self._path = shown or path
         self._size = path.stat().st_size
         self._file: BinaryIO = path.open("rb")
         self.warnings: list[str] = []
@@ -156,11 +158,28 @@ class Rosbag1Storage:
                     return
                 if self._whole:
                     raise self._damaged(position, problem) from problem
+                yield from self._torn_chunk(position)
                 break
             yield from (found for found in contents if found is not None)
             position = self._file.tell()
         if not self._whole:
             self._note_cut(position)
+
+    def _torn_chunk(self, position: int) -> Iterator[_Message | _Connection | _Counts]:
+        """Yield what can be read of a chunk that the end of a cut-off file tore apart."""
+        self._file.seek(position)
+        try:
+            header = _parse_header(self._read_sized())
+            if _unsigned(header, b"op", "<B") != _CHUNK:
+                return
+            self._file.read(4)  # the size that it should have had
+            chunk = _Record(_CHUNK, header, self._file.read())
+            for record in _records_in(_unpack_partly(chunk)):
+                found = _interpret(record)
+                if found is not None:
+                    yield found
+        except _MalformedError:
+            return  # the tear
 
     def _is_filler(self, position: int, end: int) -> bool:
         """Tell whether only zero bytes lie there, as some writers leave before the index."""
@@ -237,28 +256,50 @@ def _interpret(record: _Record) -> _Message | _Connection | _Counts | None:
 
 
 def _chunk_records(chunk: _Record) -> list[_Record]:
-    """Unpack a chunk and return its records."""
-    compression = chunk.header.get(b"compression", b"none")
+    """Unpack a whole chunk and return its records."""
+    compression = _compression(chunk)
     try:
         if compression == b"bz2":
             records = bz2.decompress(chunk.data)
         elif compression == b"lz4":
             records = lz4.frame.decompress(chunk.data)
-        elif compression == b"none":
-            records = chunk.data
         else:
-            raise _MalformedError(f"the chunk's compression {compression!r} is unknown")
-    except (OSError, ValueError, EOFError, RuntimeError) as error:
+            records = chunk.data
+    except _UNPACKABLE as error:
         raise _MalformedError(f"the chunk does not unpack ({error})") from error
-    found = []
+    return list(_records_in(records))
+
+
+def _unpack_partly(chunk: _Record) -> bytes:
+    """Unpack a chunk as far as it goes."""
+    compression = _compression(chunk)
+    try:
+        if compression == b"bz2":
+            return bz2.BZ2Decompressor().decompress(chunk.data)
+        if compression == b"lz4":
+            unpacked: bytes = lz4.frame.LZ4FrameDecompressor().decompress(chunk.data)
+            return unpacked
+    except _UNPACKABLE as error:
+        raise _MalformedError(f"the chunk does not unpack ({error})") from error
+    return chunk.data
+
+
+def _compression(chunk: _Record) -> bytes:
+    compression = chunk.header.get(b"compression", b"none")
+    if compression not in (b"none", b"bz2", b"lz4"):
+        raise _MalformedError(f"the chunk's compression {compression!r} is unknown")
+    return compression
+
+
+def _records_in(records: bytes) -> Iterator[_Record]:
+    """Yield the records of an unpacked chunk."""
     position = 0
     while position < len(records):
         header_end = position + 4 + int.from_bytes(records[position : position + 4], "little")
         data_start = header_end + 4
         end = data_start + int.from_bytes(records[header_end:data_start], "little")
-        if end > len(records):
+        if end > len(records) or data_start > len(records):
             raise _MalformedError("a record there is longer than its chunk")
         header = _parse_header(records[position + 4 : header_end])
-        found.append(_Record(_unsigned(header, b"op", "<B"), header, records[data_start:end]))
+        yield _Record(_unsigned(header, b"op", "<B"), header, records[data_start:end])
         position = end
-    return found

@@ -24,16 +24,18 @@ class Sqlite3Storage:
 
     format = "sqlite3"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, shown: Path | None = None) -> None:
         """Open a file and learn its topics.
 
         Args:
           path: The ``.db3`` file.
+          shown: What messages call the file, if not ``path``.
 
         Raises:
           BagError: It is not a bag or is damaged.
         """
-        self._path = path
+        self._file = path
+        self._path = shown or path
         self.warnings: list[str] = []
         self._stack = ExitStack()
         try:
@@ -73,7 +75,7 @@ class Sqlite3Storage:
         that undoes a change it did not complete. SQLite uses them only where it may write beside
         the file, so such a bag is opened as a copy.
         """
-        path = self._path
+        path = self._file
         logs = [path.with_name(path.name + ending) for ending in ("-wal", "-journal")]
         logs = [log for log in logs if log.exists() and log.stat().st_size]
         if logs:
