@@ -234,17 +234,14 @@ def test_a_file_cut_anywhere_is_read_up_to_the_cut_or_refused(kinds, tmp_path, d
     assert warnings or len(stamps) == 50, "what is lost is never passed over"
 
 
-@pytest.mark.parametrize("mode", [None, Rosbag1Writer.CompressionFormat.LZ4])  # bz2 has no parts
-def test_a_torn_chunk_of_ros1_gives_what_it_holds(kinds, tmp_path, mode) -> None:
-    whole = (kinds / ("plain.bag" if mode is None else f"{mode.name}.bag")).read_bytes()
-    chunk = whole.index(b"op=\x05")
-    end = chunk + 1500 if mode is None else whole.index(b"op=\x04", chunk) - 20
+def test_a_torn_chunk_of_ros1_gives_what_it_holds(kinds, tmp_path) -> None:
+    whole = (kinds / "plain.bag").read_bytes()
     cut = tmp_path / "cut.bag"
-    cut.write_bytes(whole[:end])
+    cut.write_bytes(whole[: whole.index(b"op=\x05") + 1500])
     with open_recording(cut) as recording:
         read = sum(1 for _ in recording.messages())
         assert recording.warnings
-    assert 0 < read <= 50
+    assert 10 < read < 50
 
 
 def test_a_compressed_file_that_was_cut_is_called_by_its_own_name(arm, write_bag, capsys) -> None:
