@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import locate_bag, locate_model, message_paths_of, packages_of
+from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment, SequenceConfig, SignalKind
 from sysid_ros.model_source import (
     description_in,
@@ -99,6 +100,9 @@ def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
     """
     configs = _sequence_configs(experiment)
     models = _load_models(experiment, [config for _, config, _ in configs], data_dir)
+    first = models[_model_name(experiment, configs[0][1])]
+    # A wrong name is told now, and not after minutes of reading.
+    build_parameters(experiment, first.with_sensors)
     reads = [
         _Read(
             name,
@@ -115,7 +119,7 @@ def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
     hashes = {name: model.digest for name, model in models.items()}
     hashes.update({read.name: read.mapped.input_hash for read in reads})
     return Dataset(
-        source_spec=models[_model_name(experiment, configs[0][1])].spec,
+        source_spec=first.spec,
         training=training,
         validation=validation,
         noise=declared_noise(experiment),
