@@ -33,6 +33,7 @@ setup(
         "sysid_ros.commands",
         "sysid_ros.diagnosis",
         "sysid_ros.experiment",
+        "sysid_ros.exports",
         "sysid_ros.nodes",
         "sysid_ros.proposal",
         "sysid_ros.recording",

@@ -16,6 +16,7 @@ from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import locate_bag, locate_model, message_paths_of, packages_of
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment, SequenceConfig, SignalKind
+from sysid_ros.exports.model_text import ModelText
 from sysid_ros.model_source import (
     description_in,
     load_model,
@@ -58,6 +59,7 @@ class Dataset:
 
     Attributes:
       source_spec: The experiment's model as given.
+      source_text: The same as its author wrote it.
       training: Sequences to fit.
       validation: Held-out sequences; may be empty.
       noise: Known noise levels by sensor name, in the sensors' units.
@@ -67,6 +69,7 @@ class Dataset:
     """
 
     source_spec: mujoco.MjSpec
+    source_text: ModelText
     training: SequenceSet
     validation: SequenceSet
     noise: Mapping[str, float]
@@ -120,6 +123,7 @@ def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
     hashes.update({read.name: read.mapped.input_hash for read in reads})
     return Dataset(
         source_spec=first.spec,
+        source_text=first.text,
         training=training,
         validation=validation,
         noise=declared_noise(experiment),
@@ -137,6 +141,7 @@ def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
 class LoadedModel:
     """One model of the experiment: as given, and with a sensor for every measured signal."""
 
+    text: ModelText
     spec: mujoco.MjSpec
     with_sensors: mujoco.MjSpec
     digest: str
@@ -210,7 +215,7 @@ def model_of(experiment: Experiment, config: SequenceConfig, data_dir: Path | No
     spec = loaded.spec
     simulated = spec if _touches_geoms(experiment) else without_visuals(spec)
     with_sensors = with_state_sensors(simulated, experiment.signals)
-    return LoadedModel(spec, with_sensors, loaded.digest, loaded.warnings)
+    return LoadedModel(loaded.text, spec, with_sensors, loaded.digest, loaded.warnings)
 
 
 def _touches_geoms(experiment: Experiment) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from sysid_ros.declared_sensors import add_declared_sensor
 from sysid_ros.errors import ModelError, unknown_name
 from sysid_ros.experiment.packages import Packages
 from sysid_ros.experiment.schema import SignalConfig, SignalKind
+from sysid_ros.exports.model_text import ModelText
 from sysid_ros.recording.bag import open_recording
 from sysid_ros.recording.text import read_text
 from sysid_ros.state_sensors import add_state_sensors, state_joints
@@ -27,12 +27,14 @@ class LoadedModel:
     """A model as given.
 
     Attributes:
+      text: As its author wrote it.
       spec: The model; it compiles.
       digest: SHA-256 of its text.
       warnings: What of it had to be left out, one sentence each.
       urdf: Whether it was a URDF.
     """
 
+    text: ModelText
     spec: mujoco.MjSpec
     digest: str
     warnings: tuple[str, ...] = ()
@@ -49,19 +51,15 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
     Raises:
       ModelError: The file does not load or compile; the message has MuJoCo's reason.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"model {path} cannot be read: {error.strerror or error}") from error
-    text = content.decode(errors="replace")
-    if is_urdf(text):
-        return _load_text(text, f"file {path}", path.parent, packages or Packages.of())
+    text = ModelText.from_file(path)
+    if is_urdf(text.text.decode(errors="replace")):
+        return _load_text(text, f"file {path}", packages or Packages.of())
     try:
         spec = mujoco.MjSpec.from_file(str(path))
         spec.copy().compile()
     except (ValueError, OSError) as error:
         raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
-    return LoadedModel(spec, hashlib.sha256(content).hexdigest())
+    return LoadedModel(text, spec, text.digest)
 
 
 def model_from_description(text: str, source: str, packages: Packages | None = None) -> LoadedModel:
@@ -75,19 +73,19 @@ def model_from_description(text: str, source: str, packages: Packages | None = N
     Raises:
       ModelError: It does not compile.
     """
-    return _load_text(text, source, None, packages or Packages.of())
+    return _load_text(ModelText(source, text.encode()), source, packages or Packages.of())
 
 
-def _load_text(text: str, source: str, folder: Path | None, packages: Packages) -> LoadedModel:
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    urdf = is_urdf(text)
-    prepared = prepare_urdf(text, source, folder, packages) if urdf else PreparedUrdf(text, ())
+def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
+    xml = text.text.decode(errors="replace")
+    urdf = is_urdf(xml)
+    prepared = prepare_urdf(xml, source, text.folder, packages) if urdf else PreparedUrdf(xml, ())
     try:
         spec = mujoco.MjSpec.from_string(prepared.xml)
         spec.copy().compile()
     except ValueError as error:
         raise ModelError(f"the model from {source} does not compile: {_one_line(error)}") from error
-    return LoadedModel(spec, digest, prepared.warnings, urdf)
+    return LoadedModel(text, spec, text.digest, prepared.warnings, urdf)
 
 
 def description_in(

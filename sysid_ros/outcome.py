@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -96,6 +97,22 @@ class Score:
 
 
 @dataclass(frozen=True)
+class AppliedParameter:
+    """What one parameter does to the model.
+
+    Attributes:
+      name: The parameter's; its components are called ``name[0]`` and so on among the estimates.
+      values: Identified, or fixed where it was frozen.
+      modifier: What they are written into, as from
+        :func:`~sysid_ros.sysid.modifiers.modifier_to_dict`; empty where nothing is.
+    """
+
+    name: str
+    values: tuple[float, ...]
+    modifier: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """A fit with its scores and everything needed to judge it."""
 
@@ -110,6 +127,7 @@ class Outcome:
     provenance: Mapping[str, str]  # versions, hashes of inputs, command, experiment text
     bias: BiasCheck | None = None  # what other settings would have found, where asked for
     trends: tuple[ResidualTrend, ...] = ()  # of the held-out residuals, else of the fitted ones
+    applied: tuple[AppliedParameter, ...] = ()  # all parameters, frozen ones too
 
 
 @dataclass(frozen=True)

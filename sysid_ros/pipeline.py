@@ -16,7 +16,7 @@ from sysid_ros.experiment import check_fittable
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.outcome import Outcome
-from sysid_ros.results import StartState, check_writable, write_results
+from sysid_ros.results import SourceModel, StartState, check_writable, write_results
 from sysid_ros.resume import Resume, inputs_of
 from sysid_ros.run_folder import RunFolder
 from sysid_ros.scored import fit_settings, known_noise, outcome_of, title_of
@@ -104,6 +104,7 @@ def run_experiment(
             output,
             start_state=_start_state(dataset),
             partial=folder.path,
+            source=SourceModel(dataset.source_text, dataset.source_spec),
         )
     return RunReport(outcome, files.folder, files.report, files.model)
 

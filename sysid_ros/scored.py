@@ -12,12 +12,13 @@ import numpy as np
 import sysid_ros
 from sysid_ros.dataset import Dataset, SequenceSet
 from sysid_ros.experiment.schema import Experiment
-from sysid_ros.outcome import Outcome
+from sysid_ros.outcome import AppliedParameter, FloatArray, Outcome
 from sysid_ros.residual_trends import residual_trends
 from sysid_ros.scoring import ScoringSettings, WindowErrors, open_loop_errors, score, traces
 from sysid_ros.sysid.bias_check import BiasCheck
 from sysid_ros.sysid.fit import FitSettings, SignalNoise
 from sysid_ros.sysid.fit_result import FitResult
+from sysid_ros.sysid.modifiers import modifier_to_dict
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.verdict import verdict, warnings
 
@@ -113,6 +114,21 @@ def outcome_of(
         trends=residual_trends(
             apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter
         ),
+        applied=_applied(params, values),
+    )
+
+
+def _applied(params: ParameterDict, values: FloatArray) -> tuple[AppliedParameter, ...]:
+    """Every parameter at its final value, with what it is written into."""
+    final = params.copy()
+    final.update_from_vector(values)
+    return tuple(
+        AppliedParameter(
+            parameter.name,
+            tuple(parameter.as_vector().tolist()),
+            {} if parameter.modifier is None else modifier_to_dict(parameter.modifier),
+        )
+        for parameter in final.values()
     )
 
 

@@ -73,6 +73,7 @@ def test_folder_is_complete(tmp_path: Path, spec: mujoco.MjSpec) -> None:
     names = {path.name for path in result.folder.iterdir()}
     assert names == {
         "result.json", "parameters.yaml", "model.xml", "residuals.npz", "report.html",
+        "ros2_control.yaml", "domain_randomization.yaml",
     }  # fmt: skip
     assert result.report is not None and result.report.read_text() == render_report(
         synthetic(title="My arm / test")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sysid_ros.results.checkpoint import finalize_checkpoint, write_checkpoint
+from sysid_ros.results.export_files import SourceModel
 from sysid_ros.results.folder import check_writable, open_work_folder
 from sysid_ros.results.model_file import StartState, write_model
 from sysid_ros.results.reading import ResultError, read_results
@@ -12,6 +13,7 @@ from sysid_ros.results.writing import write_results
 __all__ = [
     "ResultError",
     "ResultFolder",
+    "SourceModel",
     "StartState",
     "check_writable",
     "finalize_checkpoint",

@@ -16,8 +16,14 @@ class Assets:
       kept: Content by new file name.
     """
 
-    def __init__(self, spec: mujoco.MjSpec) -> None:
-        """Remember where ``spec`` has its files from: memory first, then its folders."""
+    def __init__(self, spec: mujoco.MjSpec, *, subfolders: bool = False) -> None:
+        """Remember where ``spec`` has its files from: memory first, then its folders.
+
+        Args:
+          spec: The model.
+          subfolders: Whether a name such as ``visual/arm.stl`` stays as it is.
+        """
+        self._subfolders = subfolders
         self.kept: dict[str, bytes] = {}
         self._names: dict[tuple[str, bool], str] = {}
         self._memory = {str(name): content for name, content in dict(spec.assets).items()}
@@ -45,7 +51,13 @@ class Assets:
         """Write everything kept into ``folder``, which is created."""
         folder.mkdir(exist_ok=True)
         for name, content in self.kept.items():
-            (folder / name).write_bytes(content)
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+    def add(self, path: Path, content: bytes) -> str:
+        """Keep a file that is not named by the model; returns its new name."""
+        return self._unique_name(Path(path.name), content)
 
     def _read(self, given: str, folder: str) -> bytes:
         below = str(Path(folder) / given)
@@ -63,9 +75,11 @@ class Assets:
     def _unique_name(self, path: Path, content: bytes) -> str:
         """The file's own name, numbered where another file has it already."""
         number = 1
-        name = path.name
+        inside = self._subfolders and not path.is_absolute() and ".." not in path.parts
+        folder = path.parent if inside else Path()
+        name = (folder / path.name).as_posix()
         while name in self.kept and self.kept[name] != content:
             number += 1
-            name = f"{path.stem}_{number}{path.suffix}"
+            name = (folder / f"{path.stem}_{number}{path.suffix}").as_posix()
         self.kept[name] = content
         return name

@@ -65,6 +65,7 @@ def document_from(outcome: Outcome) -> dict[str, Any]:
         "landscapes": [asdict(landscape) for landscape in fit.landscapes],
         "bias_check": _bias(outcome.bias),
         "residual_trends": [asdict(trend) for trend in outcome.trends],
+        "applied": [asdict(parameter) for parameter in outcome.applied],
     }
 
 

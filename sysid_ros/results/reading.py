@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.errors import ErrorCode, SysidError
-from sysid_ros.outcome import Outcome, ResidualTrend, Score
+from sysid_ros.outcome import AppliedParameter, Outcome, ResidualTrend, Score
 from sysid_ros.recording.quality import TopicQuality
 from sysid_ros.results.document import FORMAT, HASH_PREFIX, VERSION_PREFIX
 from sysid_ros.results.result_folder import RESIDUALS, RESULT
@@ -62,6 +62,7 @@ def read_results(folder: str | os.PathLike[str], *, signals: bool = True) -> Out
             provenance=_provenance(document),
             bias=_bias(document.get("bias_check")),
             trends=tuple(_trend(entry) for entry in document.get("residual_trends", ())),
+            applied=tuple(_applied(entry) for entry in document.get("applied", ())),
         )
     except SysidError:
         raise
@@ -145,6 +146,11 @@ def _bias(entry: Mapping[str, Any] | None) -> BiasCheck | None:
 def _trend(entry: Mapping[str, Any]) -> ResidualTrend:
     curves = {name: _array(entry[name], (-1,)) for name in ("edges", "mean", "low", "high")}
     return ResidualTrend(**{**entry, **curves})
+
+
+def _applied(entry: Mapping[str, Any]) -> AppliedParameter:
+    values = tuple(_number(value) for value in entry["values"])
+    return AppliedParameter(entry["name"], values, entry["modifier"])
 
 
 def _parameter(name: str, entry: Mapping[str, Any]) -> ParameterEstimate:

@@ -10,6 +10,10 @@ RESULT = "result.json"
 PARAMETERS = "parameters.yaml"
 MODEL = "model.xml"
 ASSETS = "assets"  # folder of the files that model.xml names
+URDF = "model.urdf"
+ROS2_CONTROL = "ros2_control.yaml"
+RANDOMIZATION = "domain_randomization.yaml"
+BAM = "bam"  # folder of one file per joint
 RESIDUALS = "residuals.npz"
 REPORT = "report.html"
 
@@ -44,6 +48,9 @@ class ResultFolder:
 
 def clear(folder: Path) -> None:
     """Remove the files of a result that was begun in ``folder``; what else is there stays."""
-    for name in (RESULT, PARAMETERS, MODEL, RESIDUALS, REPORT):
+    for name in (
+        RESULT, PARAMETERS, MODEL, URDF, ROS2_CONTROL, RANDOMIZATION, RESIDUALS, REPORT,
+    ):  # fmt: skip
         (folder / name).unlink(missing_ok=True)
-    shutil.rmtree(folder / ASSETS, ignore_errors=True)
+    for name in (ASSETS, BAM):
+        shutil.rmtree(folder / name, ignore_errors=True)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import mujoco
 
-from sysid_ros.errors import ModelError
 from sysid_ros.outcome import Outcome
 from sysid_ros.report import render_report
 from sysid_ros.results.checkpoint import CHECKPOINT_FILE
 from sysid_ros.results.document import document_from
+from sysid_ros.results.export_files import SourceModel, write_exports, write_models
 from sysid_ros.results.folder import (
     discard,
     open_work_folder,
@@ -20,7 +19,7 @@ from sysid_ros.results.folder import (
     replace_file,
     translated_os_errors,
 )
-from sysid_ros.results.model_file import StartState, write_model
+from sysid_ros.results.model_file import StartState
 from sysid_ros.results.parameters_file import write_parameters
 from sysid_ros.results.previous import previous_results
 from sysid_ros.results.result_folder import (
@@ -46,6 +45,7 @@ def write_results(
     *,
     start_state: StartState | None = None,
     partial: Path | None = None,
+    source: SourceModel | None = None,
 ) -> ResultFolder:
     """Write everything about a fit into a new folder below ``output_dir``.
 
@@ -58,6 +58,7 @@ def write_results(
       output_dir: Holds the result folders; created if missing.
       start_state: The keyframe to add to the model.
       partial: The work folder in which the fit kept its checkpoint; it becomes the result.
+      source: The model as given; ``model.xml`` is its text with the identified values in place.
 
     Returns:
       The paths of ``result.json``, ``parameters.yaml``, ``model.xml``, ``residuals.npz`` and
@@ -71,7 +72,8 @@ def write_results(
     work = partial or open_work_folder(output_dir, outcome.title)
     try:
         with translated_os_errors(Path(output_dir)):
-            outcome = _with_model(outcome, spec, work, start_state)
+            outcome = write_models(outcome, spec, work, source=source, start_state=start_state)
+            write_exports(outcome, spec, work)
             write_json(work / RESULT, document_from(outcome))
             write_parameters(work / PARAMETERS, outcome)
             write_signals(work / RESIDUALS, outcome.sequences)
@@ -87,14 +89,3 @@ def write_results(
         else:
             clear(work)  # the checkpoint in it is still worth something
         raise
-
-
-def _with_model(
-    outcome: Outcome, spec: mujoco.MjSpec, folder: Path, start_state: StartState | None
-) -> Outcome:
-    """Write the model; ``outcome`` with a warning if that fails."""
-    try:
-        write_model(spec, folder, start_state=start_state)
-    except ModelError as error:
-        return replace(outcome, warnings=(*outcome.warnings, f"There is no model.xml: {error}."))
-    return outcome

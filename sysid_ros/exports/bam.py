@@ -1,0 +1,57 @@
+"""``bam/JOINT.json``: the friction of a joint in the words of BAM (better actuator models).
+
+MuJoCo's friction is BAM's model M1: a dry part and a viscous one. The file has the keys of those
+that BAM's own fit writes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+
+from sysid_ros.exports.joints import joints_of, targets
+from sysid_ros.outcome import Outcome
+
+_IDENTIFIED = ("armature", "damping", "frictionloss")
+
+
+def bam_documents(outcome: Outcome, model: mujoco.MjModel) -> dict[str, dict[str, Any]]:
+    """The content of one file per joint whose friction or armature was identified.
+
+    Args:
+      outcome: What was identified.
+      model: The identified model.
+
+    Returns:
+      Documents by joint. ``kt`` (N m/A) and ``R`` (ohm) are there where a dcmotor drives the
+      joint.
+    """
+    identified = targets(outcome.applied, "joint")
+    motors = _dc_motors(model)
+    return {
+        joint.name: {
+            "model": "m1",
+            "actuator": joint.name,
+            **motors.get(joint.name, {}),
+            "armature": joint.armature,
+            "friction_base": joint.frictionloss,
+            "friction_viscous": joint.damping,
+        }
+        for joint in joints_of(model)
+        if identified.get(joint.name, set()) & set(_IDENTIFIED)
+    }
+
+
+def _dc_motors(model: mujoco.MjModel) -> dict[str, dict[str, float]]:
+    """Torque constant and resistance by joint."""
+    kind = getattr(mujoco.mjtGain, "mjGAIN_DCMOTOR", None)
+    motors = {}
+    for i in range(model.nu):
+        actuator = model.actuator(i)
+        on_joint = int(model.actuator_trntype[i]) == int(mujoco.mjtTrn.mjTRN_JOINT)
+        if kind is not None and on_joint and int(actuator.gaintype[0]) == int(kind):
+            joint = model.joint(int(actuator.trnid[0])).name
+            gear = float(actuator.gear[0])
+            motors[joint] = {"kt": float(actuator.gainprm[1]) * gear, "R": actuator.gainprm[0]}
+    return motors

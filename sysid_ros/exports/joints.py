@@ -1,0 +1,83 @@
+"""The joints of an identified model as other programs describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.outcome import AppliedParameter
+from sysid_ros.sysid.actuator_attributes import is_position_servo
+
+_MOVING = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A hinge or a slide, in SI units.
+
+    Attributes:
+      name: Its name.
+      armature: Inertia of rotor and gear as seen at the joint, kg m^2 or kg.
+      damping: Viscous friction, N m s/rad or N s/m.
+      frictionloss: Dry friction, N m or N.
+      stiffness: Of a spring, N m/rad or N/m.
+      kp: Position gain of the servo that drives it, N m/rad or N/m; ``None`` without one.
+      kd: The servo's velocity gain, N m s/rad or N s/m; likewise.
+    """
+
+    name: str
+    armature: float
+    damping: float
+    frictionloss: float
+    stiffness: float
+    kp: float | None = None
+    kd: float | None = None
+
+
+def joints_of(model: mujoco.MjModel) -> tuple[Joint, ...]:
+    """All hinges and slides that have a name, in the model's order."""
+    servos = {}
+    for i in range(model.nu):
+        actuator = model.actuator(i)
+        on_joint = int(model.actuator_trntype[i]) == int(mujoco.mjtTrn.mjTRN_JOINT)
+        if on_joint and is_position_servo(actuator):
+            servos[int(actuator.trnid[0])] = actuator
+    found = []
+    for i in range(model.njnt):
+        name = model.joint(i).name
+        if not name or int(model.jnt_type[i]) not in _MOVING:
+            continue
+        dof = int(model.jnt_dofadr[i])
+        gear = float(servos[i].gear[0]) if i in servos else 1.0
+        found.append(
+            Joint(
+                name=name,
+                armature=float(model.dof_armature[dof]),
+                damping=float(model.dof_damping[dof]),
+                frictionloss=float(model.dof_frictionloss[dof]),
+                stiffness=float(model.jnt_stiffness[i]),
+                # Length and force of an actuator both carry its gear.
+                kp=-float(servos[i].biasprm[1]) * gear**2 if i in servos else None,
+                kd=-float(servos[i].biasprm[2]) * gear**2 if i in servos else None,
+            )
+        )
+    return tuple(found)
+
+
+def targets(applied: Iterable[AppliedParameter], element: str) -> dict[str, set[str]]:
+    """The attributes that parameters are written into, by element name.
+
+    Args:
+      applied: What the parameters do to the model.
+      element: joint, body, actuator, ...
+    """
+    found: dict[str, set[str]] = {}
+    for parameter in applied:
+        modifier = parameter.modifier
+        if modifier.get("type") == "attribute" and modifier["element"] == element:
+            for name in np.atleast_1d(modifier["name"]):
+                found.setdefault(str(name), set()).add(modifier["attribute"])
+    return found

@@ -1,0 +1,161 @@
+"""What identification changed in a model, written into its MJCF and nowhere else.
+
+The model before and after are compared as specifications, in which an attribute has the value, the
+unit and the name it has in the file. What a default class or an included file says is left as it
+is: the element itself gets the attribute, which takes precedence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.exports.actuator_edits import force_law, force_law_changed
+from sysid_ros.exports.inertial_edits import edit_inertial, inertial_changed
+from sysid_ros.exports.mjcf_documents import MjcfDocuments
+from sysid_ros.exports.xml_text import Element, XmlText, numbers
+from sysid_ros.sysid.body_inertia import compiled, read_inertia
+
+# By kind of element: what MjSpec calls an attribute, and MJCF where that differs.
+_ATTRIBUTES: dict[str, Sequence[str]] = {
+    "joint": (
+        "armature", "damping", "frictionloss", "stiffness", "springref", "ref", "pos", "axis",
+        "range", "margin", "actfrcrange", "springdamper", "solref_limit", "solimp_limit",
+        "solref_friction", "solimp_friction",
+    ),
+    "geom": ("mass", "density", "friction", "pos", "size", "solref", "solimp", "margin", "gap",
+             "solmix", "fluid_coefs"),
+    "pair": ("friction", "solref", "solreffriction", "solimp", "margin", "gap"),
+    "tendon": ("armature", "damping", "frictionloss", "stiffness", "springlength", "range",
+               "margin", "solref_limit", "solimp_limit", "solref_friction", "solimp_friction"),
+    "body": ("pos", "gravcomp"),
+    "actuator": ("gear", "forcerange", "ctrlrange", "actrange", "armature", "damping",
+                 "cranklength", "lengthrange"),
+}  # fmt: skip
+_OPTIONS = (
+    "gravity", "wind", "magnetic", "density", "viscosity", "timestep", "impratio", "tolerance",
+    "ls_tolerance", "noslip_tolerance", "ccd_tolerance", "o_margin", "o_solref", "o_solimp",
+)  # fmt: skip
+_MJCF_NAMES = {
+    "solref_limit": "solreflimit",
+    "solimp_limit": "solimplimit",
+    "solref_friction": "solreffriction",
+    "solimp_friction": "solimpfriction",
+    "fluid_coefs": "fluidcoef",
+}
+_LISTS = {
+    "joint": "joints",
+    "geom": "geoms",
+    "pair": "pairs",
+    "tendon": "tendons",
+    "body": "bodies",
+    "actuator": "actuators",
+}
+
+
+def edit_mjcf(documents: MjcfDocuments, before: Any, after: Any) -> None:
+    """Write the difference of two specs into the files of the first.
+
+    Args:
+      documents: The files; edits are collected in them.
+      before: The model as the files describe it (an MjSpec).
+      after: The identified one, made from ``before``; neither is changed.
+
+    Raises:
+      ModelError: Something changed in an element that no file writes by its name.
+    """
+    for kind, attributes in _ATTRIBUTES.items():
+        for old, new in _pairs(before, after, kind):
+            changes = list(_changes(old, new, attributes))
+            if changes:
+                document, element = documents.find(kind, old.name)
+                _set(document, element, changes)
+    for old, new in _pairs(before, after, "actuator"):
+        if force_law_changed(old, new):
+            document, element = documents.find("actuator", old.name)
+            tag, law = force_law(element.tag, old, new)
+            if tag != element.tag:
+                document.rename(element, tag)
+            for name, value in law.items():
+                document.set(element, name, value)
+    _edit_inertials(documents, before, after)
+    _edit_option(documents, before, after)
+
+
+def _pairs(before: Any, after: Any, kind: str) -> Iterator[tuple[Any, Any]]:
+    """Elements of one name, before and after."""
+    for old in getattr(before, _LISTS[kind]):
+        new = getattr(after, kind)(old.name) if old.name else None
+        if new is not None:
+            yield old, new
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One attribute's numbers, and how many of them have to be written."""
+
+    name: str
+    values: npt.NDArray[np.float64]
+    count: int
+
+
+def _changes(old: Any, new: Any, attributes: Sequence[str]) -> Iterator[_Change]:
+    for attribute in attributes:
+        if not hasattr(new, attribute):  # of a later MuJoCo
+            continue
+        was, now = (
+            np.atleast_1d(np.array(getattr(item, attribute), dtype=np.float64))
+            for item in (old, new)
+        )
+        different = np.flatnonzero((was != now) & ~(np.isnan(was) & np.isnan(now)))
+        if different.size:
+            yield _Change(_MJCF_NAMES.get(attribute, attribute), now, int(different[-1]) + 1)
+
+
+def _set(document: XmlText, element: Element, changes: Iterable[_Change]) -> None:
+    """Write as many numbers as there were, or more: those behind come from the same defaults."""
+    for change in changes:
+        written = len(element.attributes.get(change.name, "").split())
+        values = change.values[: max(written, change.count)]
+        document.set(element, change.name, numbers(values))
+
+
+def _edit_inertials(documents: MjcfDocuments, before: Any, after: Any) -> None:
+    _edit_compiler(documents, before, after)
+    pairs = _pairs(before, after, "body")
+    changed = [old.name for old, new in pairs if inertial_changed(old, new)]
+    model = compiled(before) if changed else None
+    for name in changed:
+        document, body = documents.find("body", name)
+        was, now = read_inertia(before, name, model), read_inertia(after, name)
+        edit_inertial(document, body, was, now)
+
+
+def _edit_compiler(documents: MjcfDocuments, before: Any, after: Any) -> None:
+    """Settings that would replace explicit inertias have to go where one was identified."""
+    inferred = int(before.compiler.inertiafromgeom) != int(after.compiler.inertiafromgeom)
+    total = before.compiler.settotalmass != after.compiler.settotalmass
+    for document, compiler in documents.elements("compiler"):
+        if inferred and "inertiafromgeom" in compiler.attributes:
+            document.set(compiler, "inertiafromgeom", "auto")
+        if total and "settotalmass" in compiler.attributes:
+            document.set(compiler, "settotalmass", None)
+
+
+def _edit_option(documents: MjcfDocuments, before: Any, after: Any) -> None:
+    changes = list(_changes(before.option, after.option, _OPTIONS))
+    if not changes:
+        return
+    options = documents.elements("option")
+    for change in changes:
+        # Of several elements the last one that has the attribute counts.
+        having = [pair for pair in options if change.name in pair[1].attributes] or options
+        if having:
+            _set(*having[-1], [change])
+    if not options:
+        attributes = " ".join(f'{c.name}="{numbers(c.values)}"' for c in changes)
+        documents.main.insert_first(documents.main.root, f"<option {attributes}/>")

@@ -1,0 +1,81 @@
+"""Whether two compiled models are the same robot."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+_SIZES = (
+    "nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nmesh", "nhfield", "ntex", "nmat",
+    "npair", "nexclude", "neq", "ntendon", "nsensor", "nkey", "nflex", "nskin", "nplugin",
+    "nmocap", "nnumeric", "ntext", "ntuple",
+)  # fmt: skip
+# The same inertia may have its axes in another order, from which these follow; it is compared as a
+# whole instead.
+_AXES = ("body_inertia", "body_iquat", "body_sameframe", "geom_sameframe", "site_sameframe",
+         "body_simple", "dof_simplenum")  # fmt: skip
+_SKIPPED = ("_", "name", "path", "text", "bvh", "oct")
+_OPTIONS = (
+    "timestep", "gravity", "wind", "magnetic", "density", "viscosity", "integrator", "cone",
+    "solver", "iterations", "tolerance", "disableflags", "enableflags", "impratio",
+)  # fmt: skip
+_RELATIVE = 1e-9  # the eigenvectors of an inertia written as a full matrix cost some digits
+_SINGLE = 1e-5  # of numbers in single precision
+
+
+def model_difference(model: mujoco.MjModel, expected: mujoco.MjModel) -> str | None:
+    """The first array in which two models differ by more than rounding.
+
+    Args:
+      model: One model.
+      expected: The other.
+
+    Returns:
+      The array's name and the largest difference; ``None`` where they are the same. Names and
+      paths of files are not compared.
+    """
+    for size in _SIZES:
+        if getattr(model, size, 0) != getattr(expected, size, 0):
+            return f"{size} is {getattr(model, size)} instead of {getattr(expected, size)}"
+    for name in dir(expected):
+        if name.startswith(_SKIPPED) or name in _AXES:
+            continue
+        array = getattr(expected, name)
+        if isinstance(array, np.ndarray) and not name.endswith("pathadr"):
+            difference = _difference(getattr(model, name), array)
+            if difference is not None:
+                return f"{name} differs {difference}"
+    for name in _OPTIONS:
+        difference = _difference(getattr(model.opt, name), getattr(expected.opt, name))
+        if difference is not None:
+            return f"option {name} differs {difference}"
+    difference = _difference(_inertias(model), _inertias(expected))
+    return None if difference is None else f"a body's inertia differs {difference}"
+
+
+def _difference(left: npt.ArrayLike, right: npt.ArrayLike) -> str | None:
+    a, b = np.asarray(left), np.asarray(right)
+    if a.shape != b.shape:
+        return f"in shape: {a.shape} instead of {b.shape}"
+    if a.dtype.kind != "f":
+        return None if np.array_equal(a, b) else "in value"
+    if a.size == 0:
+        return None
+    relative = _SINGLE if a.dtype == np.float32 else _RELATIVE
+    scale = float(np.max(np.abs(b), initial=0.0, where=np.isfinite(b)))
+    close = np.isclose(a, b, rtol=relative, atol=1e-3 * relative * scale, equal_nan=True)
+    if np.all(close):
+        return None
+    return f"by {float(np.nanmax(np.abs(np.where(close, 0.0, a - b)))):.3g}"
+
+
+def _inertias(model: mujoco.MjModel) -> npt.NDArray[np.float64]:
+    """The inertia of every body about its centre of mass in body axes, (nbody, 3, 3)."""
+    matrices = np.empty((model.nbody, 3, 3))
+    for i in range(model.nbody):
+        rotation = np.empty(9)
+        mujoco.mju_quat2Mat(rotation, model.body_iquat[i])
+        axes = rotation.reshape(3, 3)
+        matrices[i] = axes @ np.diag(model.body_inertia[i]) @ axes.T
+    return matrices

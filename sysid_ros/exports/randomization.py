@@ -1,0 +1,79 @@
+"""``domain_randomization.yaml``: the uncertainty of a result as a distribution to draw from.
+
+A policy or controller that is trained on one model trusts it too much. Parameters drawn from what
+the data leaves open, together and with their correlations, are robots that it might as well have
+been.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import yaml
+
+from sysid_ros.outcome import AppliedParameter, Outcome
+from sysid_ros.sysid.fit_result import ParameterEstimate
+
+_HEAD = """\
+# Identified by sysid_ros: {title}. {verdict}
+# Ranges for domain randomisation. Draw the parameters under covariance.names jointly from a normal
+# distribution with their mean and covariance.matrix, and clip to bounds; or each from interval
+# (95 %) where correlations do not matter. The others have no std: the data claims none, because
+# the parameter is at a bound or not determined (see flags): choose their range yourself.
+#   applies_to: the model's element, names and attribute that the value is written into
+"""
+
+
+def randomization_yaml(outcome: Outcome) -> str:
+    """Mean, standard deviation, interval and covariance of everything identified, as YAML."""
+    fit = outcome.fit
+    known = [
+        i
+        for i, parameter in enumerate(fit.parameters)
+        if parameter.standard_error is not None and np.isfinite(fit.covariance[i, i])
+    ]
+    content = {
+        "distribution": "normal",
+        "parameters": {p.name: _entry(p, outcome.applied) for p in fit.parameters},
+        "covariance": {
+            "names": [fit.parameters[i].name for i in known],
+            "matrix": fit.covariance[np.ix_(known, known)].tolist(),
+        },
+    }
+    head = _HEAD.format(title=outcome.title, verdict=" ".join(outcome.verdict.split()))
+    return head + yaml.safe_dump(
+        content,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=None,
+        width=float("inf"),  # a row of the covariance is a line
+    )
+
+
+def _entry(parameter: ParameterEstimate, applied: tuple[AppliedParameter, ...]) -> dict[str, Any]:
+    return {
+        "mean": float(parameter.value),
+        "std": _number(parameter.standard_error),
+        "interval": [_number(end) for end in parameter.interval() or (None, None)],
+        "bounds": [_number(parameter.lower), _number(parameter.upper)],
+        "unit": parameter.unit,
+        "flags": list(parameter.flags),
+        "applies_to": _target(parameter.name, applied),
+    }
+
+
+def _number(value: float | None) -> float | None:
+    """Null where something is unknown or unbounded."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _target(name: str, applied: tuple[AppliedParameter, ...]) -> dict[str, Any] | None:
+    """What one component is written into; ``component`` where there are several."""
+    for parameter in applied:
+        if parameter.modifier and name == parameter.name:
+            return dict(parameter.modifier)
+        if parameter.modifier and name.startswith(parameter.name + "["):
+            return {**parameter.modifier, "component": name[len(parameter.name) + 1 : -1]}
+    return None

@@ -1,0 +1,102 @@
+"""The files of a result that other programs take: their model, their parameters, their ranges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import mujoco
+
+from sysid_ros.errors import ModelError
+from sysid_ros.exports.bam import bam_documents
+from sysid_ros.exports.model_text import ModelText
+from sysid_ros.exports.randomization import randomization_yaml
+from sysid_ros.exports.ros2_control import ros2_control_yaml
+from sysid_ros.exports.urdf import edited_urdf
+from sysid_ros.outcome import Outcome
+from sysid_ros.results.folder import replace_file
+from sysid_ros.results.model_file import StartState, write_model
+from sysid_ros.results.result_folder import BAM, RANDOMIZATION, ROS2_CONTROL, URDF
+from sysid_ros.results.source_model import write_source_model
+from sysid_ros.results.strict_json import write_json
+from sysid_ros.sysid.body_inertia import compiled
+
+
+@dataclass(frozen=True)
+class SourceModel:
+    """The model that was identified, as it was given."""
+
+    text: ModelText
+    spec: mujoco.MjSpec
+
+
+def write_models(
+    outcome: Outcome,
+    spec: mujoco.MjSpec,
+    folder: Path,
+    *,
+    source: SourceModel | None,
+    start_state: StartState | None,
+) -> Outcome:
+    """Write ``model.xml`` and, where the source is one, ``model.urdf``.
+
+    Args:
+      outcome: What was identified.
+      spec: The identified model.
+      folder: An existing folder.
+      source: Where the model came from; without it the model is written anew.
+      start_state: The keyframe of a model that is written anew.
+
+    Returns:
+      The outcome, whose provenance says how the model was written, with a warning where it could
+      not be.
+
+    Raises:
+      OSError: The folder cannot be written.
+    """
+    try:
+        if source is None:
+            write_model(spec, folder, start_state=start_state)
+            return outcome
+        how = _write_model(source, spec, folder, start_state)
+    except ModelError as error:
+        how = "missing"
+        warning = f"There is no model.xml: {error}."
+        outcome = replace(outcome, warnings=(*outcome.warnings, warning))
+    if source is not None and source.text.is_urdf:
+        replace_file(folder / URDF, edited_urdf(source.text, source.spec, spec))
+    return replace(outcome, provenance={**outcome.provenance, "model.xml": how})
+
+
+def _write_model(
+    source: SourceModel, spec: mujoco.MjSpec, folder: Path, start_state: StartState | None
+) -> str:
+    """Write ``model.xml`` in one way or the other, and say which."""
+    try:
+        write_source_model(source.text, source.spec, spec, folder)
+    except ModelError as reason:
+        write_model(spec, folder, start_state=start_state)
+        return f"written anew by MuJoCo, because {reason}"
+    return "the source with nothing but the identified values changed"
+
+
+def write_exports(outcome: Outcome, spec: mujoco.MjSpec, folder: Path) -> None:
+    """Write what is no model: ros2_control, domain randomisation, BAM.
+
+    Args:
+      outcome: What was identified.
+      spec: The identified model; not changed.
+      folder: An existing folder.
+
+    Raises:
+      OSError: The folder cannot be written.
+    """
+    replace_file(folder / RANDOMIZATION, randomization_yaml(outcome).encode())
+    try:
+        model = compiled(spec)
+    except ModelError:  # a file is missing, as the warning about model.xml says
+        return
+    replace_file(folder / ROS2_CONTROL, ros2_control_yaml(outcome, model).encode())
+    for joint, document in bam_documents(outcome, model).items():
+        (folder / BAM).mkdir(exist_ok=True)
+        write_json(folder / BAM / f"{joint.replace('/', '_')}.json", document)
