@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,15 +62,23 @@ class BagSession:
     With a snapshot buffer it keeps what comes there instead, and writes it when asked to.
     """
 
-    def __init__(self, settings: BagSettings, buffer: SnapshotBuffer | None = None) -> None:
+    def __init__(
+        self,
+        settings: BagSettings,
+        buffer: SnapshotBuffer | None = None,
+        *,
+        closing: Callable[[], BagContents] = BagContents,
+    ) -> None:
         """Prepare, without a bag.
 
         Args:
           settings: Where and how to write.
           buffer: Where messages wait for :meth:`take_snapshot`; ``None`` to write them at once.
+          closing: Asked what goes into a bag at its end.
         """
         self._settings = settings
         self._buffer = buffer
+        self._closing = closing
         self._bag: BagFolder | None = None
         self._topics: dict[str, BagTopic] = {}
         self._channels: dict[str, int] = {}
@@ -180,6 +188,7 @@ class BagSession:
 
     def stop(self) -> None:
         """Complete the bag if there is one; :attr:`error` tells whether that failed."""
+        self.attach(self._closing())
         if self._bag is None:
             return
         try:

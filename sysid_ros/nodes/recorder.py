@@ -16,12 +16,20 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.timer import Timer
+from std_msgs.msg import String
 
 from sysid_ros.errors import OutputError, SysidError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.nodes import parameters, recorder_settings
+from sysid_ros.nodes.bag_contents import (
+    closing_contents,
+    description_contents,
+    experiment_contents,
+    joined,
+)
 from sysid_ros.nodes.bag_session import BagContents, BagSession
 from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
 from sysid_ros.nodes.process import run_node
@@ -65,13 +73,20 @@ class Recorder(LifecycleNode):
     def __init__(self, **node_options: Any) -> None:
         super().__init__("recorder", **node_options)
         self._settings = recorder_settings.declare(self)
-        self._session = BagSession(self._settings.bag, self._snapshot_buffer())
+        self._statistics: dict[str, TopicStatistics] = {}
+        self._session = BagSession(
+            self._settings.bag,
+            self._snapshot_buffer(),
+            closing=lambda: closing_contents(self._statistics),
+        )
         self._experiment: Experiment | None = None
         self._watch = self._make_watch(None)
         self._clock_watch = ClockWatch(self)
         self._timers_while_active: list[Timer] = []
-        self._statistics: dict[str, TopicStatistics] = {}
+        self._description = BagContents()
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        if self._settings.robot_description:
+            self._listen_for_description(self._settings.robot_description)
         self._recorder_services = RecorderServices(self, self._session, self)
 
     @property
@@ -211,10 +226,20 @@ class Recorder(LifecycleNode):
         self.get_logger().info(f"writing {self._session.last_bag}")
 
     def _contents(self) -> BagContents:
-        if self._experiment is None:
-            return BagContents()
-        text = self._experiment.text.encode()
-        return BagContents({"experiment.yaml": ("application/yaml", text)})
+        try:
+            return joined(experiment_contents(self._experiment), self._description)
+        except SysidError as error:  # no reason to lose the recording
+            self.get_logger().warning(f"the bag will not name its model: {error}")
+            return self._description
+
+    def _listen_for_description(self, topic: str) -> None:
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+        def on_description(message: String) -> None:
+            self._description = description_contents(subscription.topic_name, message.data)
+            self._session.attach(self._description)
+
+        subscription = self.create_subscription(String, topic, on_description, latched)
 
     def _on_topic(self, topic: WatchedTopic) -> None:
         self._session.add_topic(topic.bag_topic, latched=topic.latched)
@@ -227,7 +252,8 @@ class Recorder(LifecycleNode):
         stamp = header_stamp(data) if topic.has_header else None
         sequence = info.get("publication_sequence_number")
         publisher = (info.get("publisher_gid") or {}).get("data", b"")
-        self._count(name).add(publish_ns if stamp is None else stamp, publisher, sequence)
+        dated = publish_ns if stamp is None else stamp
+        self._count(name).add(dated, log_ns, publisher, sequence)
         was_writing = self._session.writing
         self._session.write(name, data, log_ns, publish_ns, sequence or 0)
         if was_writing and not self._session.writing:

@@ -17,6 +17,7 @@ class RecorderSettings:
 
     Attributes:
       bag: Where and how bags are written.
+      robot_description: Topic with the robot's description, which goes into every bag; or empty.
       queue_depth: Messages per topic that may wait to be written.
       max_gap_ns: Longer intervals between messages count as gaps.
       record_on_activate: Whether activation starts a bag.
@@ -27,6 +28,7 @@ class RecorderSettings:
     """
 
     bag: BagSettings
+    robot_description: str
     queue_depth: int
     max_gap_ns: int
     record_on_activate: bool
@@ -55,6 +57,12 @@ def declare(node: Node) -> RecorderSettings:
     flag = parameters.flag
     return RecorderSettings(
         bag=_bag_settings(node),
+        robot_description=text(
+            node,
+            "robot_description",
+            "robot_description",
+            "latched topic whose text is attached to every bag; empty for none",
+        ),
         queue_depth=parameters.integer(
             node, "queue_depth", 2000, "messages per topic that may wait to be written"
         ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
 from sysid_ros.nodes.bag_session import BagSession
@@ -34,17 +36,29 @@ def topic_status(
         level, message = DiagnosticStatus.WARN, f"{statistics.gaps} gaps"
     elif statistics.backwards:
         level, message = DiagnosticStatus.WARN, f"{statistics.backwards} stamps run backwards"
-    counts = statistics or TopicStatistics(max_gap_ns=0)
-    values = {
-        "received": counts.received,
-        "rate (Hz)": f"{counts.rate:.1f}",
-        "lost": counts.lost,
-        "gaps": counts.gaps,
-        "longest gap (s)": f"{1e-9 * counts.longest_gap_ns:.4f}",
-        "duplicate stamps": counts.duplicates,
-        "backward stamps": counts.backwards,
-    }
+    values = topic_values(statistics or TopicStatistics(max_gap_ns=0))
     return _status(level, f"{node}: {topic}", message, values)
+
+
+def topic_values(counts: TopicStatistics) -> dict[str, str]:
+    """What was counted of one topic, as on ``/diagnostics`` and at the end of a bag."""
+    values = {
+        "received": str(counts.received),
+        "rate (Hz)": f"{counts.rate:.1f}",
+        "jitter (s)": f"{counts.jitter:.6f}",
+        "lost": str(counts.lost),
+        "late": str(counts.late),
+        "out of order": str(counts.reordered),
+        "gaps": str(counts.gaps),
+        "longest gap (s)": f"{1e-9 * counts.longest_gap_ns:.4f}",
+        "duplicate stamps": str(counts.duplicates),
+        "backward stamps": str(counts.backwards),
+    }
+    clock = counts.clock
+    if clock is not None:
+        values["clock offset (s)"] = f"{clock.offset:.6f}"  # receipt minus stamp, without queueing
+        values["clock drift (s/s)"] = f"{clock.drift:.3g}"
+    return values
 
 
 def recorder_status(node: str, session: BagSession, clock: ClockWatch) -> DiagnosticStatus:
@@ -72,6 +86,8 @@ def recorder_status(node: str, session: BagSession, clock: ClockWatch) -> Diagno
     return _status(level, f"{node}: {node}", message, values)
 
 
-def _status(level: bytes, name: str, message: str, values: dict[str, object]) -> DiagnosticStatus:
+def _status(
+    level: bytes, name: str, message: str, values: Mapping[str, object]
+) -> DiagnosticStatus:
     pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
     return DiagnosticStatus(level=level, name=name, message=message, values=pairs)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import struct
+from array import array
 from collections import deque
 from dataclasses import dataclass, field
+
+import numpy as np
+
+from sysid_ros.recording.clock_relation import ClockRelation, relate
 
 _STAMP = {0: struct.Struct(">iI"), 1: struct.Struct("<iI")}  # by the CDR's byte order
 _CDR_HEADER = 4  # bytes
 _RATE_WINDOW = 200  # messages
+_BLOCK = 100  # messages, of which the one with the least delay tells about the clocks
 
 
 def header_stamp(data: bytes) -> int | None:
@@ -30,31 +36,36 @@ def header_stamp(data: bytes) -> int | None:
 class TopicStatistics:
     """Running counts of one topic; times in nanoseconds."""
 
-    max_gap_ns: int  # longer intervals are counted as gaps
+    max_gap_ns: int  # longer intervals are counted as gaps, longer delays than usual as late
     received: int = 0
     missing: int = 0  # numbers left out in the publishers' own counts
+    reordered: int = 0  # numbers that came after higher ones
     reported_lost: int = 0  # by the middleware
     gaps: int = 0
     longest_gap_ns: int = 0
     duplicates: int = 0  # equal stamps in a row
     backwards: int = 0  # stamps older than the one before
+    late: int = 0  # received later after their stamp than usual
     _last_ns: int | None = None
     _sequences: dict[bytes, int] = field(default_factory=dict)
     _recent: deque[int] = field(default_factory=lambda: deque(maxlen=_RATE_WINDOW))
+    # Per block of messages, stamp and time of receipt of the one with the least delay.
+    _quickest: array[int] = field(default_factory=lambda: array("q"))
+    _least_delay: int | None = None  # of the present block, the last one in _quickest
+    _usual_delay: int | None = None  # the least of the block before
 
-    def add(self, stamp_ns: int, publisher: bytes, sequence: int | None) -> None:
+    def add(self, stamp_ns: int, log_ns: int, publisher: bytes, sequence: int | None) -> None:
         """Count one message.
 
         Args:
           stamp_ns: Its header stamp, or its publish time where it has no header.
+          log_ns: When it was received.
           publisher: Identifies who sent it.
           sequence: That publisher's count of messages, if the middleware tells.
         """
         self.received += 1
         if sequence is not None:
-            expected = self._sequences.get(publisher, sequence - 1) + 1
-            self.missing += max(sequence - expected, 0)
-            self._sequences[publisher] = sequence
+            self._count_sequence(publisher, sequence)
         if self._last_ns is not None:
             interval = stamp_ns - self._last_ns
             self.duplicates += interval == 0
@@ -63,6 +74,7 @@ class TopicStatistics:
             self.longest_gap_ns = max(self.longest_gap_ns, interval)
         self._last_ns = stamp_ns
         self._recent.append(stamp_ns)
+        self._count_delay(stamp_ns, log_ns)
 
     @property
     def lost(self) -> int:
@@ -75,3 +87,41 @@ class TopicStatistics:
         if len(self._recent) < 2 or self._recent[-1] <= self._recent[0]:
             return 0.0
         return 1e9 * (len(self._recent) - 1) / (self._recent[-1] - self._recent[0])
+
+    @property
+    def jitter(self) -> float:
+        """95th percentile of the intervals' distance from their median over the last ones, s."""
+        if len(self._recent) < 3:
+            return 0.0
+        intervals = np.diff(np.array(self._recent)) * 1e-9
+        return float(np.percentile(np.abs(intervals - np.median(intervals)), 95.0))
+
+    @property
+    def clock(self) -> ClockRelation | None:
+        """How the stamps' clock relates to that of receipt, ``None`` before the first message."""
+        if not self._quickest:
+            return None
+        stamps, received = np.array(self._quickest, dtype=np.int64).reshape(-1, 2).T
+        return relate(stamps, received)
+
+    def _count_sequence(self, publisher: bytes, sequence: int) -> None:
+        highest = self._sequences.get(publisher)
+        if highest is None or sequence > highest:
+            self.missing += 0 if highest is None else sequence - highest - 1
+            self._sequences[publisher] = sequence
+        elif sequence < highest:  # it was taken for missing when a higher one came
+            self.reordered += 1
+            self.missing = max(self.missing - 1, 0)
+
+    def _count_delay(self, stamp_ns: int, log_ns: int) -> None:
+        delay = log_ns - stamp_ns
+        if self._usual_delay is not None:
+            self.late += delay - self._usual_delay > self.max_gap_ns
+        if self._least_delay is None:
+            self._quickest.extend((stamp_ns, log_ns))
+            self._least_delay = delay
+        elif delay < self._least_delay:
+            self._quickest[-2], self._quickest[-1] = stamp_ns, log_ns
+            self._least_delay = delay
+        if self.received % _BLOCK == 0:
+            self._usual_delay, self._least_delay = self._least_delay, None

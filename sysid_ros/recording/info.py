@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from array import array
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sysid_ros.errors import BagError
 from sysid_ros.experiment.schema import Clock
 from sysid_ros.recording.bag import Recording, TopicInfo, open_recording
 from sysid_ros.recording.clock_relation import ClockRelation, relate
+from sysid_ros.recording.mcap_extras import OWN_PREFIX, STORAGE_RECORD, read_extras
 from sysid_ros.recording.message_tree import locate
 from sysid_ros.recording.sampling import sampling
 from sysid_ros.recording.storage import RawMessage
@@ -65,6 +67,23 @@ class TopicSummary:
 
 
 @dataclass(frozen=True)
+class AttachmentSummary:
+    """A file inside the bag.
+
+    Attributes:
+      name: Its name.
+      media_type: Such as ``application/xml``.
+      size: In bytes.
+      sha256: Hash of its content.
+    """
+
+    name: str
+    media_type: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
 class BagInfo:
     """What is in a bag; ``str`` gives a table for a terminal.
 
@@ -79,6 +98,8 @@ class BagInfo:
       promised: How many the bag promises, ``None`` where it does not say.
       topics: Its topics by name.
       warnings: What is wrong with it, one sentence each.
+      attachments: The files inside it.
+      records: Named texts inside it, such as what its recorder counted.
     """
 
     path: str
@@ -91,6 +112,8 @@ class BagInfo:
     promised: int | None
     topics: tuple[TopicSummary, ...]
     warnings: tuple[str, ...]
+    attachments: tuple[AttachmentSummary, ...] = ()
+    records: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists, numbers and strings for JSON."""
@@ -104,7 +127,11 @@ class BagInfo:
             f"{self.messages} messages{promise} in {self.duration:.3f} s",
             "",
         ]
-        return "\n".join([*head, *_table(self.topics), *(f"! {text}" for text in self.warnings)])
+        extras = [*_attachment_lines(self.attachments), *_record_lines(self.records)]
+        if extras:
+            extras.insert(0, "")
+        warnings = [f"! {text}" for text in self.warnings]
+        return "\n".join([*head, *_table(self.topics), *extras, *warnings])
 
 
 def describe(path: str | Path, *, msg_paths: Sequence[str | Path] = ()) -> BagInfo:
@@ -132,6 +159,7 @@ def describe(path: str | Path, *, msg_paths: Sequence[str | Path] = ()) -> BagIn
         warnings = list(recording.warnings)
         if promised is not None and read != promised:
             warnings.append(f"the bag promises {promised} messages, {read} were read.")
+        attachments, records = _extras(recording.files)
         return BagInfo(
             path=str(recording.path),
             format=recording.format,
@@ -143,6 +171,8 @@ def describe(path: str | Path, *, msg_paths: Sequence[str | Path] = ()) -> BagIn
             promised=promised,
             topics=topics,
             warnings=tuple(warnings),
+            attachments=attachments,
+            records=records,
         )
 
 
@@ -227,6 +257,36 @@ def _summarize(topic: TopicInfo, reading: _Reading, start_ns: int) -> TopicSumma
         qos=topic.qos,
         problem=reading.problem,
     )
+
+
+def _extras(
+    files: Sequence[Path],
+) -> tuple[tuple[AttachmentSummary, ...], dict[str, Mapping[str, str]]]:
+    """Attached files and named texts of all files, without those of rosbag2 itself."""
+    found = [read_extras(file) for file in files]
+    attachments = tuple(
+        AttachmentSummary(
+            file.name, file.media_type, len(file.data), hashlib.sha256(file.data).hexdigest()
+        )
+        for extras in found
+        for file in extras.attachments
+    )
+    records = {name: record for extras in found for name, record in (extras.records or {}).items()}
+    records.pop(STORAGE_RECORD, None)
+    return attachments, records
+
+
+def _attachment_lines(attachments: Sequence[AttachmentSummary]) -> list[str]:
+    return [f"attached {file.name}: {file.media_type}, {file.size} bytes" for file in attachments]
+
+
+def _record_lines(records: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """One line per record, named without our own prefix."""
+    return [
+        f"{name.removeprefix(OWN_PREFIX)}: "
+        + ", ".join(f"{key} {value}" for key, value in record.items())
+        for name, record in records.items()
+    ]
 
 
 def _table(topics: Sequence[TopicSummary]) -> list[str]:

@@ -14,6 +14,13 @@ from mcap.records import Attachment, Metadata
 from sysid_ros.errors import BagError
 from sysid_ros.recording.mcap_records import HEADER, MAGIC, UNPARSABLE
 
+STORAGE_RECORD = "rosbag2"  # what metadata.yaml says, by every recorder
+# Records of ours.
+OWN_PREFIX = "sysid_ros."
+MODEL_RECORD = f"{OWN_PREFIX}model"
+DESCRIPTION_RECORD = f"{OWN_PREFIX}robot_description"
+TOPIC_RECORD = f"{OWN_PREFIX}topic "  # followed by the topic's name: what was counted of it
+
 
 @dataclass(frozen=True)
 class AttachedFile:

@@ -18,10 +18,9 @@ from sysid_ros.errors import BagError
 from sysid_ros.recording.bag import Recording, TopicInfo, open_recording
 from sysid_ros.recording.bag_files import find_bag_files, storage_files
 from sysid_ros.recording.bag_folder import BagFolder, BagTopic
-from sysid_ros.recording.mcap_extras import McapExtras, read_extras
+from sysid_ros.recording.mcap_extras import STORAGE_RECORD, McapExtras, read_extras
 from sysid_ros.recording.qos_text import read_profiles
 
-_OWN_RECORD = "rosbag2"  # the storage's own metadata; the new bag gets its own
 _ENCODINGS = {"msg": "ros2msg", "idl": "ros2idl"}
 
 
@@ -139,7 +138,7 @@ class _Copy:
         """Copy one file; returns what could not be copied."""
         for attachment in extras.attachments:
             self._bag.attach(attachment.name, attachment.media_type, attachment.data)
-        records = {k: v for k, v in (extras.records or {}).items() if k != _OWN_RECORD}
+        records = {k: v for k, v in (extras.records or {}).items() if k != STORAGE_RECORD}
         for name, entries in records.items():
             self._bag.add_record(name, entries)
         self._recovery.extras += len(extras.attachments) + len(records)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 
+import numpy as np
 import pytest
 
 from sysid_ros.nodes.topic_statistics import TopicStatistics, header_stamp
@@ -14,7 +15,7 @@ MS = 1_000_000
 def fed(stamps_ms: list[int], sequences: list[int] | None = None) -> TopicStatistics:
     statistics = TopicStatistics(max_gap_ns=100 * MS)
     for index, stamp in enumerate(stamps_ms):
-        statistics.add(stamp * MS, b"a", sequences[index] if sequences else None)
+        statistics.add(stamp * MS, stamp * MS, b"a", sequences[index] if sequences else None)
     return statistics
 
 
@@ -32,8 +33,8 @@ def test_numbers_left_out_are_losses():
 def test_losses_are_counted_per_publisher():
     statistics = TopicStatistics(max_gap_ns=100 * MS)
     for number in range(10):
-        statistics.add(number * MS, b"a", number)
-        statistics.add(number * MS, b"b", 1000 + number)
+        statistics.add(number * MS, number * MS, b"a", number)
+        statistics.add(number * MS, number * MS, b"b", 1000 + number)
     assert statistics.lost == 0
 
 
@@ -49,6 +50,44 @@ def test_gaps_duplicates_and_backward_stamps():
     assert statistics.longest_gap_ns == 250 * MS
     assert statistics.duplicates == 1
     assert statistics.backwards == 1
+
+
+def test_numbers_in_another_order_are_no_losses():
+    statistics = fed([0, 2, 4, 6, 8], [1, 3, 4, 2, 5])
+    assert statistics.lost == 0
+    assert statistics.reordered == 1
+
+
+def test_jitter_is_of_the_intervals():
+    rng = np.random.default_rng(0)
+    stamps = 10.0 * np.arange(200) + rng.uniform(-1.0, 1.0, 200)
+    statistics = TopicStatistics(max_gap_ns=100 * MS)
+    for stamp in stamps:
+        statistics.add(round(stamp * MS), 0, b"a", None)
+    intervals = np.diff(stamps) / 1e3
+    expected = np.percentile(np.abs(intervals - np.median(intervals)), 95)
+    assert statistics.jitter == pytest.approx(expected, rel=0.01)
+
+
+def test_clock_offset_and_drift_are_seen_through_queueing():
+    rng = np.random.default_rng(0)
+    statistics = TopicStatistics(max_gap_ns=100 * MS)
+    for number in range(20_000):
+        stamp = number * 2 * MS
+        delay = 30 * MS + 20e-6 * stamp + rng.exponential(3 * MS)  # the clocks drift by 20 us/s
+        statistics.add(stamp, stamp + round(delay), b"a", None)
+    assert statistics.clock is not None
+    assert statistics.clock.offset == pytest.approx(0.030, abs=2e-4)
+    assert statistics.clock.drift == pytest.approx(20e-6, rel=0.2)
+    assert statistics.late == 0
+
+
+def test_late_messages_are_counted_whatever_the_clocks_offset():
+    statistics = TopicStatistics(max_gap_ns=100 * MS)
+    for number in range(300):
+        delay = 5000 * MS + (200 * MS if number in (150, 151) else 0)
+        statistics.add(number * MS, number * MS + delay, b"a", None)
+    assert statistics.late == 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,103 @@
+"""Three times per message, from the robot to the fit: when it was measured, sent and received."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorder_process import listening, start_recorder
+from ros_client import RosClient
+from rosgraph_msgs.msg import Clock as ClockMessage
+from sensor_msgs.msg import JointState
+
+from sysid_ros.experiment.schema import Clock, SignalConfig, SignalKind
+from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.recording.bag import open_recording
+from sysid_ros.recording.mapped import MappedRecording
+from sysid_ros.recording.signal_map import map_recording
+from sysid_ros_interfaces.srv import Start, Stop
+
+PERIOD = 0.01  # s
+AGE = 5.0  # s from measuring to sending: a header stamp that nothing else could explain
+HELD_UP = 0.6  # s for which the recorder gets no processor
+SIGNAL = SignalConfig(
+    kind=SignalKind.QPOS, name="elbow", topic="/joint_states", field="position[elbow]"
+)
+
+
+def mapped(bag: str, clock: Clock) -> MappedRecording:
+    with open_recording(bag) as recording:
+        return map_recording(recording, [SIGNAL], clock=clock, max_gap=10.0, name="bag")
+
+
+def test_each_clock_dates_the_signal_by_its_own_time(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    process = start_recorder(nodes, tmp_path / "bags", "/joint_states")
+    publisher = client.node.create_publisher(JointState, "/joint_states", 1000)
+    client.wait_until(lambda: listening(publisher))
+    bag = client.call(Start, "/recorder/start").bag_path
+    sent = []
+    for number in range(120):
+        if number == 20:
+            os.kill(process.pid, signal.SIGSTOP)
+        if number == 20 + round(HELD_UP / PERIOD):
+            os.kill(process.pid, signal.SIGCONT)
+        now = time.time()
+        message = JointState(name=["elbow"], position=[0.1 * number])
+        stamp = round(1e9 * (now - AGE))
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
+        publisher.publish(message)
+        sent.append(now)
+        time.sleep(PERIOD)
+    client.spin(0.5)
+    assert client.call(Stop, "/recorder/stop").success
+
+    times = {}
+    for clock in (Clock.HEADER, Clock.PUBLISH, Clock.RECEIVE):
+        recording = mapped(bag, clock)
+        (measured,) = recording.measured
+        times[clock] = 1e-9 * recording.start_ns + measured.times
+        np.testing.assert_allclose(measured.values, 0.1 * np.arange(120)[-measured.values.size :])
+    np.testing.assert_allclose(times[Clock.HEADER], np.array(sent) - AGE, atol=1e-3)
+    assert np.max(np.abs(times[Clock.PUBLISH] - sent)) < 0.1  # sent at once
+    queued = times[Clock.RECEIVE] - sent[-times[Clock.RECEIVE].size :]
+    assert np.max(queued) > 0.7 * HELD_UP  # what a fit by this clock would take for a delay
+    assert np.min(queued) > -1e-3
+
+
+@pytest.mark.parametrize("jump", [-3.0, 7.0], ids=["back", "forward"])
+def test_simulated_time_that_jumps_does_not_end_the_recording(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, jump: float
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", use_sim_time="true")
+    clock = client.node.create_publisher(ClockMessage, "/clock", 10)
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(publisher) and listening(clock))
+
+    def tell(seconds: float) -> None:
+        message = ClockMessage()
+        message.clock.sec, message.clock.nanosec = divmod(round(1e9 * seconds), 10**9)
+        clock.publish(message)
+        client.spin(0.05)
+
+    tell(10.0)
+    client.spin(0.3)
+    bag = client.call(Start, "/recorder/start").bag_path
+    now = 10.0
+    for number in range(20):
+        now += jump if number == 10 else 0.1
+        tell(now)
+        publisher.publish(JointState(name=["elbow"], position=[float(number)]))
+        client.spin(0.05)
+    assert client.call(Stop, "/recorder/stop").success
+    with open_recording(bag) as recording:
+        received = np.array([message.log_ns for message in recording.messages()]) * 1e-9
+    assert len(received) == 20
+    steps = np.diff(received)
+    assert steps[np.argmax(np.abs(steps))] == pytest.approx(jump, abs=0.3)
+    assert 10.0 <= received[0] < 11.0  # the simulation's time, not the machine's
