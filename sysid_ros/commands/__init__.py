@@ -1,6 +1,7 @@
 """The commands of ``sysid_ros``, one module each, in the order in which ``--help`` lists them."""
 
 from sysid_ros.commands import (
+    apply,
     check,
     compare,
     demo,
@@ -13,6 +14,6 @@ from sysid_ros.commands import (
     report,
 )
 
-COMMANDS = (init, check, fit, compare, evaluate, info, recover, export, report, demo)
+COMMANDS = (init, check, fit, compare, evaluate, info, recover, export, apply, report, demo)
 
 __all__ = ["COMMANDS"]

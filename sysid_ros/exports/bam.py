@@ -1,7 +1,7 @@
 """``bam/JOINT.json``: the friction of a joint in the words of BAM (better actuator models).
 
-MuJoCo's friction is BAM's model M1: a dry part and a viscous one. The file has the keys of those
-that BAM's own fit writes.
+MuJoCo's own friction is BAM's model M1: a dry part and a viscous one. The file has the keys of
+those that BAM's own fit writes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import mujoco
 
 from sysid_ros.exports.joints import joints_of, targets
 from sysid_ros.outcome import Outcome
+from sysid_ros.sysid.friction import FrictionParameters, joint_frictions
+from sysid_ros.sysid.friction.models import PARAMETERS, parameters_of
 
-_IDENTIFIED = ("armature", "damping", "frictionloss")
+_IDENTIFIED = {"armature", "damping", "frictionloss", *PARAMETERS}
 
 
 def bam_documents(outcome: Outcome, model: mujoco.MjModel) -> dict[str, dict[str, Any]]:
@@ -29,18 +31,20 @@ def bam_documents(outcome: Outcome, model: mujoco.MjModel) -> dict[str, dict[str
     """
     identified = targets(outcome.applied, "joint")
     motors = _dc_motors(model)
-    return {
-        joint.name: {
-            "model": "m1",
-            "actuator": joint.name,
-            **motors.get(joint.name, {}),
-            "armature": joint.armature,
-            "friction_base": joint.frictionloss,
-            "friction_viscous": joint.damping,
-        }
-        for joint in joints_of(model)
-        if identified.get(joint.name, set()) & set(_IDENTIFIED)
-    }
+    extended = joint_frictions(model)
+    documents = {}
+    for joint in joints_of(model):
+        plain = FrictionParameters(friction_viscous=joint.damping, friction_base=joint.frictionloss)
+        friction = extended.get(joint.name, plain)
+        if identified.get(joint.name, set()) & _IDENTIFIED:
+            documents[joint.name] = {
+                "model": friction.model,
+                "actuator": joint.name,
+                **motors.get(joint.name, {}),
+                "armature": joint.armature,
+                **{name: getattr(friction, name) for name in parameters_of(friction.model)},
+            }
+    return documents
 
 
 def _dc_motors(model: mujoco.MjModel) -> dict[str, dict[str, float]]:

@@ -25,7 +25,7 @@ _ATTRIBUTES: dict[str, Sequence[str]] = {
     "joint": (
         "armature", "damping", "frictionloss", "stiffness", "springref", "ref", "pos", "axis",
         "range", "margin", "actfrcrange", "springdamper", "solref_limit", "solimp_limit",
-        "solref_friction", "solimp_friction",
+        "solref_friction", "solimp_friction", "userdata",
     ),
     "geom": ("mass", "density", "friction", "pos", "size", "solref", "solimp", "margin", "gap",
              "solmix", "fluid_coefs"),
@@ -40,7 +40,9 @@ _OPTIONS = (
     "gravity", "wind", "magnetic", "density", "viscosity", "timestep", "impratio", "tolerance",
     "ls_tolerance", "noslip_tolerance", "ccd_tolerance", "o_margin", "o_solref", "o_solimp",
 )  # fmt: skip
+_SIZES = ("nuserdata", "nuser_jnt")  # where a friction model keeps what MuJoCo has no place for
 _MJCF_NAMES = {
+    "userdata": "user",
     "solref_limit": "solreflimit",
     "solimp_limit": "solimplimit",
     "solref_friction": "solreffriction",
@@ -83,7 +85,8 @@ def edit_mjcf(documents: MjcfDocuments, before: Any, after: Any) -> None:
             for name, value in law.items():
                 document.set(element, name, value)
     _edit_inertials(documents, before, after)
-    _edit_option(documents, before, after)
+    _edit_global(documents, "option", before.option, after.option, _OPTIONS)
+    _edit_global(documents, "size", before, after, _SIZES)
 
 
 def _pairs(before: Any, after: Any, kind: str) -> Iterator[tuple[Any, Any]]:
@@ -111,6 +114,7 @@ def _changes(old: Any, new: Any, attributes: Sequence[str]) -> Iterator[_Change]
             np.atleast_1d(np.array(getattr(item, attribute), dtype=np.float64))
             for item in (old, new)
         )
+        was = np.concatenate([was, np.full(max(now.size - was.size, 0), np.nan)])[: now.size]
         different = np.flatnonzero((was != now) & ~(np.isnan(was) & np.isnan(now)))
         if different.size:
             yield _Change(_MJCF_NAMES.get(attribute, attribute), now, int(different[-1]) + 1)
@@ -146,16 +150,16 @@ def _edit_compiler(documents: MjcfDocuments, before: Any, after: Any) -> None:
             document.set(compiler, "settotalmass", None)
 
 
-def _edit_option(documents: MjcfDocuments, before: Any, after: Any) -> None:
-    changes = list(_changes(before.option, after.option, _OPTIONS))
-    if not changes:
-        return
-    options = documents.elements("option")
-    for change in changes:
+def _edit_global(
+    documents: MjcfDocuments, tag: str, old: Any, new: Any, attributes: Sequence[str]
+) -> None:
+    """An element that stands once for the whole model, or several times, one for the other."""
+    changes = list(_changes(old, new, attributes))
+    found = documents.elements(tag)
+    for change in changes if found else ():
         # Of several elements the last one that has the attribute counts.
-        having = [pair for pair in options if change.name in pair[1].attributes] or options
-        if having:
-            _set(*having[-1], [change])
-    if not options:
-        attributes = " ".join(f'{c.name}="{numbers(c.values)}"' for c in changes)
-        documents.main.insert_first(documents.main.root, f"<option {attributes}/>")
+        having = [pair for pair in found if change.name in pair[1].attributes] or found
+        _set(*having[-1], [change])
+    if changes and not found:
+        text = " ".join(f'{c.name}="{numbers(c.values)}"' for c in changes)
+        documents.main.insert_first(documents.main.root, f"<{tag} {text}/>")

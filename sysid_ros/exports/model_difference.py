@@ -9,7 +9,7 @@ import numpy.typing as npt
 _SIZES = (
     "nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nmesh", "nhfield", "ntex", "nmat",
     "npair", "nexclude", "neq", "ntendon", "nsensor", "nkey", "nflex", "nskin", "nplugin",
-    "nmocap", "nnumeric", "ntext", "ntuple",
+    "nmocap", "nnumeric", "ntext", "ntuple", "nuserdata",
 )  # fmt: skip
 # The same inertia may have its axes in another order, from which these follow; it is compared as a
 # whole instead.

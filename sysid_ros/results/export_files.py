@@ -7,16 +7,16 @@ from pathlib import Path
 
 import mujoco
 
-from sysid_ros.errors import ModelError
+from sysid_ros.errors import ModelError, OutputError
 from sysid_ros.exports.bam import bam_documents
 from sysid_ros.exports.model_text import ModelText
 from sysid_ros.exports.randomization import randomization_yaml
 from sysid_ros.exports.ros2_control import ros2_control_yaml
 from sysid_ros.exports.urdf import edited_urdf
 from sysid_ros.outcome import Outcome
-from sysid_ros.results.folder import replace_file
+from sysid_ros.results.folder import replace_file, translated_os_errors
 from sysid_ros.results.model_file import StartState, write_model
-from sysid_ros.results.result_folder import BAM, RANDOMIZATION, ROS2_CONTROL, URDF
+from sysid_ros.results.result_folder import BAM, MODEL, RANDOMIZATION, ROS2_CONTROL, URDF
 from sysid_ros.results.source_model import write_source_model
 from sysid_ros.results.strict_json import write_json
 from sysid_ros.sysid.body_inertia import compiled
@@ -100,3 +100,33 @@ def write_exports(outcome: Outcome, spec: mujoco.MjSpec, folder: Path) -> None:
     for joint, document in bam_documents(outcome, model).items():
         (folder / BAM).mkdir(exist_ok=True)
         write_json(folder / BAM / f"{joint.replace('/', '_')}.json", document)
+
+
+def write_applied(
+    text: ModelText, before: mujoco.MjSpec, after: mujoco.MjSpec, folder: Path
+) -> Path:
+    """Write a model file with other values into a new folder.
+
+    Args:
+      text: The file.
+      before: What MuJoCo reads from it.
+      after: The model with the new values, made from ``before``.
+      folder: Created; it must not hold a model already.
+
+    Returns:
+      The path of ``model.xml`` or ``model.urdf``.
+
+    Raises:
+      ModelError: The text cannot say what changed; the message says why.
+      OutputError: The folder cannot be written or holds a model.
+    """
+    path = folder / (URDF if text.is_urdf else MODEL)
+    if path.exists():
+        raise OutputError(f"{path} exists; choose another folder")
+    with translated_os_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if text.is_urdf:
+            replace_file(path, edited_urdf(text, before, after))
+        else:
+            write_source_model(text, before, after, folder)
+    return path

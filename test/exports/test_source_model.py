@@ -17,6 +17,11 @@ from sysid_ros.exports.model_difference import model_difference
 from sysid_ros.exports.model_text import ModelText
 from sysid_ros.results.source_model import write_source_model
 from sysid_ros.sysid.attributes import lookup, names, table
+from sysid_ros.sysid.friction import (
+    FrictionParameters,
+    apply_friction_to_spec,
+    joint_frictions,
+)
 
 ARM = """<mujoco model="arm">
   <!-- Keep me: "damping='9'" -->
@@ -145,6 +150,21 @@ def test_servos_keep_their_words(tmp_path: Path) -> None:
     text = check(source, changes, _folder(tmp_path))
     assert '<position name="servo" joint="a" class="heavy" kp="41" kv="3"/>' in text
     assert '<velocity name="wheel" joint="b" kv="4"/>' in text
+
+
+def test_friction_models_are_kept(tmp_path: Path) -> None:
+    """What MuJoCo has no attribute for stands in the joint's user data."""
+    source = ModelText("arm", ARM.encode())
+    before = source.spec()
+    after = before.copy()
+    friction = FrictionParameters(
+        friction_viscous=0.1, friction_base=0.2, friction_stribeck=0.3, load_friction_motor=0.05
+    )
+    apply_friction_to_spec(after, "c", friction)
+    path = write_source_model(source, before, after, tmp_path)
+    written = mujoco.MjModel.from_xml_path(str(path))
+    assert joint_frictions(written) == {"c": friction}
+    assert len(changed_lines(ARM, path.read_text())) == 2  # the joint, and a <size>
 
 
 def test_nothing_identified_changes_nothing(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from sysid_ros.exports.bam import bam_documents
 from sysid_ros.exports.randomization import randomization_yaml
 from sysid_ros.exports.ros2_control import ros2_control_yaml
 from sysid_ros.outcome import AppliedParameter, Outcome
+from sysid_ros.sysid.friction import FrictionParameters, apply_friction_to_spec
 from sysid_ros.sysid.modifiers import AttributeModifier
 
 MODEL = """<mujoco><worldbody><body name="link1"><joint name="shoulder" armature="0.1"
@@ -94,3 +95,13 @@ def test_bam_gets_the_friction_of_identified_joints(made: Outcome, model: mujoco
             "friction_base": 0.05, "friction_viscous": 0.3,
         }
     }  # fmt: skip
+
+
+def test_bam_gets_extended_friction(made: Outcome) -> None:
+    spec = mujoco.MjSpec.from_string(MODEL)
+    friction = FrictionParameters(friction_base=0.2, friction_stribeck=0.1, friction_viscous=0.3)
+    apply_friction_to_spec(spec, "shoulder", friction)
+    document = bam_documents(made, spec.compile())["shoulder"]
+    assert document["model"] == "m2"
+    keys = ("friction_base", "friction_stribeck", "friction_viscous", "dtheta_stribeck", "alpha")
+    assert FrictionParameters(**{key: document[key] for key in keys}) == friction

@@ -1,0 +1,64 @@
+"""``sysid_ros apply``: write a result's values into another model file of the robot."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sysid_ros.commands.common import AddParser, complain, debug_arguments
+
+if TYPE_CHECKING:
+    from sysid_ros.exports.applying import WrittenValue
+
+
+def register(add_parser: AddParser) -> None:
+    """Declare the command and its arguments."""
+    parser = add_parser("apply", parents=[debug_arguments()], help=_run.__doc__)
+    parser.add_argument("result_dir", type=Path, metavar="RESULT_DIR", help="a result")
+    parser.add_argument("model", type=Path, metavar="MODEL", help="an MJCF or URDF file")
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="DIR", help="a new folder for the model"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Write a result's values into another MJCF or URDF file of the same robot, by name."""
+    from sysid_ros.errors import ModelError
+    from sysid_ros.exports.applying import apply_parameters
+    from sysid_ros.model_source import load_model
+    from sysid_ros.results import read_results
+    from sysid_ros.results.export_files import write_applied
+
+    applied = read_results(options.result_dir).applied
+    if not applied:
+        raise ModelError(f"{options.result_dir} does not say what its parameters are written into")
+    model = load_model(options.model)
+    changed, written, left_out = apply_parameters(model.spec, applied, urdf=model.text.is_urdf)
+    if not written:
+        raise ModelError(f"{options.model} has no place for any parameter: {'; '.join(left_out)}")
+    path = write_applied(model.text, model.spec, changed, options.output)
+    _print(written)
+    for sentence in left_out:
+        complain(f"left out: {sentence}")
+    print(path)
+    return 0
+
+
+def _print(written: tuple[WrittenValue, ...]) -> None:
+    """What the file had and what it has now."""
+    from rich.text import Text
+
+    from sysid_ros.terminal import console_for, plain_table
+
+    table = plain_table("parameter", "written into", "initial", "identified")
+    for value in written:
+        target = Text(f"{value.attribute} of {value.element} {value.name}")
+        before, after = (
+            " ".join(f"{number:.4g}" for number in numbers)
+            for numbers in (value.before, value.after)
+        )
+        table.add_row(Text(value.parameter), target, before, after)
+    console_for(sys.stdout).print(table)

@@ -1,0 +1,93 @@
+"""Identified parameters written into another model of the same robot, by the names of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import SysidError
+from sysid_ros.outcome import AppliedParameter
+from sysid_ros.sysid.attributes import lookup
+
+FloatArray = npt.NDArray[np.float64]
+
+# What a URDF can hold, by element.
+URDF_ATTRIBUTES = {
+    "joint": ("damping", "frictionloss"),
+    "body": ("mass", "mass_ipos", "com_x", "com_y", "com_z", "inertia"),
+}
+
+
+@dataclass(frozen=True)
+class WrittenValue:
+    """One attribute of one element that got an identified value.
+
+    Attributes:
+      parameter: The parameter's name.
+      element: joint, body, ...
+      name: The element's name.
+      attribute: Of the element.
+      before: What the model had, (n,).
+      after: What was identified, (n,).
+    """
+
+    parameter: str
+    element: str
+    name: str
+    attribute: str
+    before: FloatArray
+    after: FloatArray
+
+
+def apply_parameters(
+    spec: Any, applied: Iterable[AppliedParameter], *, urdf: bool
+) -> tuple[Any, tuple[WrittenValue, ...], tuple[str, ...]]:
+    """Write the parameters of a result into a model.
+
+    Args:
+      spec: The model (an MjSpec); it is not changed.
+      applied: The parameters and what they are written into.
+      urdf: Whether the model has to be written as URDF, which can hold few of them.
+
+    Returns:
+      The changed copy of the model, what was written, and a sentence for each parameter, or part
+      of one, that the model has no place for.
+    """
+    changed = spec.copy()
+    written: list[WrittenValue] = []
+    left_out: list[str] = []
+    for parameter in applied:
+        kind = parameter.modifier.get("type")
+        if kind == "signal":
+            left_out.append(f"{parameter.name} belongs to a signal, not to the model")
+        elif kind != "attribute":
+            left_out.append(f"{parameter.name} is written by Python code, which a file cannot hold")
+        else:
+            _apply(changed, parameter, urdf, written, left_out)
+    return changed, tuple(written), tuple(left_out)
+
+
+def _apply(
+    spec: Any,
+    parameter: AppliedParameter,
+    urdf: bool,
+    written: list[WrittenValue],
+    left_out: list[str],
+) -> None:
+    element, attribute = parameter.modifier["element"], parameter.modifier["attribute"]
+    if urdf and attribute not in URDF_ATTRIBUTES.get(element, ()):
+        left_out.append(f"{parameter.name}: URDF has no place for the {attribute} of {element}s")
+        return
+    row, value = lookup(element, attribute), np.array(parameter.values)
+    for name in map(str, np.atleast_1d(parameter.modifier["name"])):
+        try:
+            before = row.read(spec, name)
+            row.write(spec, name, value)
+        except SysidError as error:
+            left_out.append(f"{parameter.name}: {error}")
+        else:
+            written.append(WrittenValue(parameter.name, element, name, attribute, before, value))

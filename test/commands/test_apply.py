@@ -1,0 +1,79 @@
+"""``sysid_ros apply`` writes a result into other files of the robot, as far as they have room."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from outcomes import outcome as synthetic
+
+from sysid_ros.cli import main
+from sysid_ros.errors import ErrorCode
+from sysid_ros.outcome import AppliedParameter
+from sysid_ros.results import write_results
+from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
+
+URDF = """<robot name="arm"><link name="base"/>
+  <link name="forearm"><inertial><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="elbow" type="continuous"><parent link="base"/><child link="forearm"/></joint>
+</robot>"""
+MJCF = """<mujoco><worldbody><body name="forearm"><joint name="elbow"/>
+  <inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body></worldbody></mujoco>"""
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Path:
+    applied = (
+        AppliedParameter("d", (0.25,), AttributeModifier("joint", "elbow", "damping").to_dict()),
+        AppliedParameter("a", (0.03,), AttributeModifier("joint", "elbow", "armature").to_dict()),
+        AppliedParameter("m", (2.0,), AttributeModifier("body", "forearm", "mass").to_dict()),
+        AppliedParameter("k", (9.0,), AttributeModifier("actuator", "servo", "kp").to_dict()),
+        AppliedParameter("t", (0.01,), SignalModifier("elbow_qpos", "delay").to_dict()),
+    )
+    spec = mujoco.MjSpec.from_string(MJCF)
+    return write_results(replace(synthetic(), applied=applied), spec, tmp_path / "results").folder
+
+
+@pytest.mark.parametrize(("text", "suffix"), [(URDF, "urdf"), (MJCF, "xml")])
+def test_values_are_written_by_name(
+    text: str, suffix: str, result: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / f"robot.{suffix}"
+    source.write_text(text)
+    assert main(["apply", str(result), str(source), "--output", str(tmp_path / "new")]) == 0
+    output = capsys.readouterr()
+    path = tmp_path / "new" / f"model.{suffix}"
+    assert output.out.splitlines()[-1] == str(path)
+    assert "damping of joint elbow" in output.out
+    model = mujoco.MjModel.from_xml_path(str(path))
+    assert model.joint("elbow").damping[0] == 0.25
+    assert model.body("forearm").mass == 2.0
+    np.testing.assert_allclose(model.body("forearm").inertia, 0.2)
+    assert "left out: k: Actuator 'servo' not found" in output.err or suffix == "urdf"
+    assert "left out: t belongs to a signal" in output.err
+    assert ("URDF has no place for the armature" in output.err) == (suffix == "urdf")
+    assert source.read_text() == text
+
+
+def test_nothing_is_overwritten(
+    result: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "model.xml").write_text(MJCF)
+    command = ["apply", str(result), str(tmp_path / "model.xml"), "--output", str(tmp_path)]
+    assert main(command) == ErrorCode.OUTPUT_UNWRITABLE
+    assert "choose another folder" in capsys.readouterr().err
+    assert (tmp_path / "model.xml").read_text() == MJCF
+
+
+def test_another_robot_is_refused(
+    result: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cat.xml").write_text(MJCF.replace("elbow", "tail").replace("forearm", "cat"))
+    command = ["apply", str(result), str(tmp_path / "cat.xml"), "--output", str(tmp_path / "new")]
+    assert main(command) == ErrorCode.INVALID_MODEL
+    assert "Joint 'elbow' not found" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
