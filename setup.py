@@ -53,6 +53,7 @@ setup(
     zip_safe=False,
     install_requires=[
         "Jinja2>=3.0",
+        "lz4>=3.1",
         "mcap>=1.1",
         "mujoco>=3.3",
         "numba>=0.58",
@@ -62,6 +63,7 @@ setup(
         "rosbags>=0.10",
         "scipy>=1.11",
         "threadpoolctl>=3.1",
+        "zstandard>=0.15",
     ],
     extras_require={
         "dask": ["distributed"],
