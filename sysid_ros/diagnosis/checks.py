@@ -8,18 +8,15 @@ from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.consistency import Disagreement, disagreement
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
-from sysid_ros.diagnosis.explanation import Explanation, best_explanation
+from sysid_ros.diagnosis.explanation import Explanation, best_explanation, together
 from sysid_ros.diagnosis.finding import Change, Finding
 from sysid_ros.diagnosis.hypotheses import discrete, families
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.diagnosis.sampling_findings import sampling_findings
-from sysid_ros.diagnosis.tracking import (
-    Tracking,
-    partner,
-    tracking_changes,
-    tracking_families,
-)
+from sysid_ros.diagnosis.sampling_mistakes import moves
+from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
+from sysid_ros.diagnosis.torque_unit import torque_unit
 from sysid_ros.diagnosis.wording import finding_of
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
@@ -27,7 +24,7 @@ from sysid_ros.sysid.blas import single_blas_thread
 
 _MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
 _DYNAMICS_LEFT = 0.7  # share of the torques that a repair may leave unexplained
-_TRACKING_LEFT = 0.95  # the same of commands; a servo at its limits follows badly
+_ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
 
 
@@ -116,35 +113,26 @@ def _decided(
 
 def _tracking(state: _State) -> list[Finding]:
     """Servos that do something else than they are asked for."""
-    found: list[Finding] = []
-    while len(found) < _MOST:
-        test = Tracking(state.recorded)
-        if not test.usable:
+    found: list[Explanation] = []
+    for _ in range(_ROUNDS):
+        explanations = servo_explanations(state.recorded)
+        for one in explanations:
+            state.recorded = repaired(state.recorded, one.change)
+            others = counterparts(state.recorded, one.change.signals)
+            if not state.declared.explains(one.change, one.size, others):
+                found.append(one)
+        if not explanations:
             break
-        best = best_explanation(
-            test,
-            tracking_changes(state.recorded),
-            tracking_families(state.recorded),
-            state.recorded,
-            unexplained=_TRACKING_LEFT,
+    return [
+        _finding(
+            state,
+            one,
+            f"As recorded, {_percent(one.before**2)} of the commands' power is something that "
+            "no such servo would make of them, whatever its gains and loads; with this "
+            f"repaired, {_percent(one.after**2)}.",
         )
-        if best is None:
-            break
-        state.recorded = repaired(state.recorded, best.change)
-        partners = [partner(state.recorded, label) for label in best.change.signals]
-        others = tuple(label for label in partners if label is not None)
-        if state.declared.explains(best.change, best.size, others):
-            continue
-        found.append(
-            _finding(
-                state,
-                best,
-                f"As recorded, {_percent(best.before**2)} of the commands' power is something that "
-                "no such servo would make of them, whatever its gains and loads; with this "
-                f"repaired, {_percent(best.after**2)}.",
-            )
-        )
-    return found
+        for one in together(found)
+    ]
 
 
 def _dynamics(state: _State) -> list[Finding]:
@@ -175,7 +163,27 @@ def _dynamics(state: _State) -> list[Finding]:
                 f"it is {_percent(1.0 - best.after**2)}.",
             )
         )
-    return found
+    return found + _unit_of_torques(state)
+
+
+def _unit_of_torques(state: _State) -> list[Finding]:
+    """Torques that are all much too large or too small for the model."""
+    moving = all(moves(state.recorded, joint) for joint in state.recorded.positions)
+    if not moving or not can_be_tested(state.recorded):
+        return []
+    test = Dynamics(state.recorded)
+    unit = torque_unit(state.recorded, test) if test.usable else None
+    if unit is None or state.declared.explains(unit.change, unit.size):
+        return []
+    return [
+        _finding(
+            state,
+            unit,
+            "Masses eight times the model's, or an eighth of them, with whatever friction, leave "
+            f"{_percent(unit.before**2)} of the torques' power unexplained; in another unit it is "
+            f"{_percent(unit.after**2)}.",
+        )
+    ]
 
 
 def _finding(state: _State, best: Explanation, why: str) -> Finding:

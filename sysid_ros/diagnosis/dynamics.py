@@ -57,13 +57,41 @@ class Dynamics:
         if delays:
             data = filtered(self._recorded, self._labels, delays) or data
         data = data.changed(changes)
-        table = self._table(changes, data)
-        torque = self._torque(data.value)
+        return self._fitted(self._table(changes, data), self._torque(data.value))[0]
+
+    def motion(self, data: Filtered) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Positions, velocities and accelerations of all joints, (n, nv) each."""
+        value, rate, second = (
+            np.column_stack([part[label] for label in self._joints])
+            for part in (data.value, data.rate, data.second)
+        )
+        return value, rate, second
+
+    def fitted(
+        self, columns: FloatArray, known: FloatArray | None = None
+    ) -> tuple[Misfit, FloatArray]:
+        """What some non-negative combination of torques leaves of the recordings as they are.
+
+        Args:
+          columns: (n, nv, p).
+          known: (n, nv) torque that is taken as given; none if left out.
+
+        Returns:
+          The residual, and the combination (p,).
+        """
+        torque = self._torque(self.data.value)
+        given = None if known is None else known[:, self._rows]
+        return self._fitted(columns[:, self._rows], torque, given)
+
+    def _fitted(
+        self, table: FloatArray, torque: FloatArray, known: FloatArray | None = None
+    ) -> tuple[Misfit, FloatArray]:
         weight = 1.0 / _variation(torque)
         matrix = (table * weight[None, :, None]).reshape(-1, table.shape[2])
-        target = (torque * weight).reshape(-1)
-        residual = target - matrix @ non_negative_fit(matrix, target)
-        return misfit_of(residual.reshape(torque.shape), data.block)
+        target = ((torque if known is None else torque - known) * weight).reshape(-1)
+        found = non_negative_fit(matrix, target)
+        residual = target - matrix @ found
+        return misfit_of(residual.reshape(torque.shape), self.data.block), found
 
     def _table(self, changes: tuple[Change, ...], data: Filtered) -> FloatArray:
         """The regressor, which most changes leave as it was."""
@@ -73,13 +101,7 @@ class Dynamics:
         if key not in self._tables:
             if len(self._tables) > 2:
                 self._tables.popitem()
-            self._tables[key] = regressor(
-                self._recorded.model,
-                *(
-                    np.column_stack([part[label] for label in self._joints])
-                    for part in (data.value, data.rate, data.second)
-                ),
-            )[:, self._rows]
+            self._tables[key] = regressor(self._recorded.model, *self.motion(data))[:, self._rows]
         return self._tables[key]
 
     def _torque(self, value: Mapping[str, FloatArray]) -> FloatArray:

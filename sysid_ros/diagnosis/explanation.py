@@ -8,7 +8,8 @@ model cannot cause that, because the model's masses and frictions do not enter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,7 +18,7 @@ import numpy.typing as npt
 import scipy.optimize
 
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.hypotheses import DEGREE, Family
+from sysid_ros.diagnosis.hypotheses import DEGREE, LAGS, Family
 from sysid_ros.diagnosis.misfit import Misfit
 from sysid_ros.diagnosis.recorded import Recorded
 
@@ -37,6 +38,7 @@ _ORDER = tuple(_LIMITS)  # of equally good explanations, the first
 _SMALLEST_OFFSET = 0.04  # rad
 _SMALLEST_FACTOR = 1.25
 _SMALLEST_LAG = 0.004  # s
+_LARGEST_LAG = 0.98 * LAGS[-1]  # s; there the best lag would be longer still
 _RESAMPLES = 200
 
 
@@ -94,7 +96,7 @@ def best_explanation(
     scored += [
         (family.change(size), size, misfit)
         for family in sized
-        for size, misfit in [_best_of(family, score, before)]
+        for size, misfit in [best_of(family, score, before)]
     ]
     accepted = [
         (change, size, misfit)
@@ -103,6 +105,7 @@ def best_explanation(
     ]
     if not accepted:
         return None
+    accepted = [entry for entry in accepted if not _is_degrees(entry, accepted)]
     least = min(entry[2].share for entry in accepted)
     equal = [entry for entry in accepted if entry[2].share ** 2 <= _SAME * least**2 + 1e-8]
     change, size, misfit = min(equal, key=_simplicity)
@@ -111,7 +114,7 @@ def best_explanation(
         size,
         before.share,
         misfit.share,
-        _interval(change, size, score, 0.1 * recorded.interval),
+        size_interval(change, size, score, 0.1 * recorded.interval),
         tuple(
             other
             for other, _, _ in equal
@@ -120,35 +123,113 @@ def best_explanation(
     )
 
 
+def _is_degrees(
+    entry: tuple[Change, float, Misfit], accepted: Sequence[tuple[Change, float, Misfit]]
+) -> bool:
+    """Whether a scale is that of degrees, which are among the accepted repairs."""
+    change, size, _ = entry
+    return change.kind is FindingKind.SCALE and any(
+        other.kind is FindingKind.DEGREES
+        and other.signals == change.signals
+        and named_degrees(size)
+        and (size > 1.0) == (next(iter(other.scale.values())) > 1.0)
+        for other, _, _ in accepted
+    )
+
+
+def together(explanations: Sequence[Explanation]) -> list[Explanation]:
+    """Explanations with those joined that say the same of several signals.
+
+    Args:
+      explanations: Of signals that are different.
+    """
+    joined: list[Explanation] = []
+    for one in explanations:
+        for place, other in enumerate(joined):
+            if _same_mistake(one, other):
+                joined[place] = _joined(other, one)
+                break
+        else:
+            joined.append(one)
+    return joined
+
+
+def _same_mistake(one: Explanation, other: Explanation) -> bool:
+    kind = one.change.kind
+    if kind is not other.change.kind or kind is FindingKind.SWAP:
+        return False
+    if not one.size:
+        return {*one.change.scale.values()} == {*other.change.scale.values()}
+    if one.interval is None or other.interval is None:
+        return False
+    return one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
+
+
+def _joined(one: Explanation, other: Explanation) -> Explanation:
+    """Two explanations as one, with the mean of their sizes and what both are sure of."""
+    labels = (*one.change.signals, *other.change.signals)
+    interval = None
+    size = 0.5 * (one.size + other.size)
+    if one.interval is not None and other.interval is not None:
+        interval = max(one.interval[0], other.interval[0]), min(one.interval[1], other.interval[1])
+        size = min(max(size, interval[0]), interval[1])
+    value = size or next(iter(one.change.scale.values()))
+    return Explanation(
+        Family(one.change.kind, labels, ()).change(value),
+        size,
+        max(one.before, other.before),
+        max(one.after, other.after),
+        interval,
+        (*one.alternatives, *other.alternatives),
+    )
+
+
 def _simplicity(entry: tuple[Change, float, Misfit]) -> tuple[int, int, float]:
     change, _, misfit = entry
     return len(change.signals), _ORDER.index(change.kind), misfit.share
 
 
-def _best_of(
+def best_of(
     family: Family, score: Callable[[Change], Misfit], before: Misfit
 ) -> tuple[float, Misfit]:
-    """The best size of a family; coarsely, then finely where that looks promising."""
+    """The best size of a family; coarsely, then finely where that looks promising.
+
+    Args:
+      family: The changes.
+      score: What a change leaves unexplained.
+      before: What is unexplained as it is.
+    """
     sizes = list(family.sizes)
     coarse = [score(family.change(size)) for size in sizes]
     best = int(np.argmin([misfit.share for misfit in coarse]))
     if coarse[best].ratio(before) > 0.95:
         return sizes[best], coarse[best]
-    neutral = 1.0 if family.kind is FindingKind.SCALE else 0.0
-    around = sorted({*sizes, neutral})
-    place = around.index(sizes[best])
-    low = around[max(place - 1, 0)]
-    high = around[min(place + 1, len(around) - 1)]
+    low, high = _around(family, sizes[best])
+    ratios = family.kind is FindingKind.SCALE  # searched for by the logarithm
+
+    def size_at(place: float) -> float:
+        return math.exp(place) if ratios else place
+
+    ends = (math.log(low), math.log(high)) if ratios else (low, high)
     found = scipy.optimize.minimize_scalar(
-        lambda size: score(family.change(size)).share,
-        bounds=(low, high),
+        lambda place: score(family.change(size_at(place))).share,
+        bounds=ends,
         method="bounded",
-        options={"maxiter": 12, "xatol": 1e-3 * (high - low)},
+        options={"maxiter": 12, "xatol": 1e-3 * (ends[1] - ends[0])},
     )
-    misfit = score(family.change(float(found.x)))
+    size = size_at(float(found.x))
+    misfit = score(family.change(size))
     if misfit.share > coarse[best].share:
         return sizes[best], coarse[best]
-    return float(found.x), misfit
+    return size, misfit
+
+
+def _around(family: Family, size: float) -> tuple[float, float]:
+    """The sizes next to one, no change among them."""
+    neutral = 1.0 if family.kind is FindingKind.SCALE else 0.0
+    sizes = sorted({*family.sizes, neutral})
+    place = sizes.index(size)
+    return sizes[max(place - 1, 0)], sizes[min(place + 1, len(sizes) - 1)]
 
 
 def _accepted(
@@ -161,7 +242,8 @@ def _accepted(
     elif kind is FindingKind.SCALE:
         matters = max(size, 1.0 / size) >= _SMALLEST_FACTOR
     elif kind is FindingKind.LAG:
-        matters = abs(size) >= max(_SMALLEST_LAG, 0.75 * recorded.interval)
+        smallest = max(_SMALLEST_LAG, 0.75 * recorded.interval)
+        matters = smallest <= abs(size) < _LARGEST_LAG
     return (
         matters
         and misfit.ratio(before) < _LIMITS[kind]
@@ -169,7 +251,7 @@ def _accepted(
     )
 
 
-def _interval(
+def size_interval(
     change: Change, size: float, score: Callable[[Change], Misfit], resolution: float
 ) -> tuple[float, float] | None:
     """95 % interval of a size, by resampling stretches of time; a lag's has a least width.

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import scipy.signal
 
 from sysid_ros.diagnosis.finding import Change
+from sysid_ros.diagnosis.levels import level_step
 from sysid_ros.diagnosis.recorded import Recorded, Samples
 
 FloatArray = npt.NDArray[np.float64]
@@ -119,20 +120,23 @@ def _cutoff(recorded: Recorded, labels: list[str], used: list[Mapping[str, Sampl
             rate = 1.0 / float(np.median(np.diff(times)))
             grid = np.arange(times[0], times[-1], 1.0 / rate)
             rates.append(rate)
-            motions.append(motion_bandwidth(signals[name].at(grid), rate))
+            step = level_step([signals[name].values])
+            motions.append(motion_bandwidth(signals[name].at(grid), rate, step))
     known = [motion for motion in motions if motion is not None]
     moving = _PASSED * float(np.median(known)) if known else _HIGHEST
     return min(max(moving, _LOWEST), _HIGHEST, _RATE_SHARE * min(rates, default=1.0))
 
 
-def motion_bandwidth(position: FloatArray, rate: float) -> float | None:
+def motion_bandwidth(position: FloatArray, rate: float, step: float | None = None) -> float | None:
     """Frequency [Hz] below which most of a motion's velocity lies.
 
-    The highest third of the spectrum is taken for noise and subtracted everywhere.
+    The highest third of the spectrum is taken for noise and subtracted everywhere; of a quantised
+    signal at least its steps' power, spread up to the frequency at which levels are crossed.
 
     Args:
       position: (n,) evenly sampled.
       rate: Hz.
+      step: Between the signal's levels; ``None`` for a continuous one.
 
     Returns:
       ``None`` where there is no motion above the noise, or too few samples.
@@ -143,6 +147,9 @@ def motion_bandwidth(position: FloatArray, rate: float) -> float | None:
         position, rate, nperseg=min(len(position), max(256, int(8.0 * rate)))
     )
     noise = float(np.median(power[2 * len(power) // 3 :]))
+    if step:
+        crossings = float(np.mean(np.abs(np.diff(position)))) * rate / step
+        noise = max(noise, step**2 / 12.0 / max(min(0.5 * rate, crossings), frequency[1]))
     speed = np.cumsum(np.maximum(power - 3.0 * noise, 0.0) * frequency**2)
     if speed[-1] <= 0.0:
         return None

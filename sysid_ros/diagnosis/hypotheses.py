@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.sampling_mistakes import moves
 
 DEGREE = math.pi / 180.0
 
 OFFSETS = (0.1, 0.3, 0.7, 1.2, math.pi / 2.0, 2.2, math.pi)  # rad
-SCALES = (0.1, 0.3, 0.5, 0.7, 1.4, 2.0, 3.0, 10.0)
+SCALES = (0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 1.4, 2.0, 3.0, 10.0, 100.0, 1000.0)
 LAGS = (0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)  # s
 
 
@@ -36,26 +37,29 @@ class Family:
         each = dict.fromkeys(self.labels, size)
         if self.kind is FindingKind.OFFSET:
             return Change(self.kind, offset=each)
-        if self.kind is FindingKind.SCALE:
-            return Change(self.kind, scale=each)
-        return Change(self.kind, delay=each)
+        if self.kind is FindingKind.LAG:
+            return Change(self.kind, delay=each)
+        return Change(self.kind, scale=each)
 
 
 def discrete(recorded: Recorded) -> Iterator[Change]:
-    """Signs, degrees for radians and exchanged signals, those of single signals first."""
+    """Signs, degrees for radians and exchanged signals, of single joints and of all."""
     efforts = tuple(recorded.efforts.values())
     joints = [joint_labels(recorded, joint) for joint in recorded.positions]
-    for labels in [*((effort,) for effort in efforts), *joints]:
+    groups = [*((effort,) for effort in efforts), *joints, efforts]
+    for labels in dict.fromkeys(groups):
         yield Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0))
-    for joint, labels in zip(recorded.positions, joints, strict=True):
-        if recorded.is_hinge(joint):
+    hinges = [joint_labels(recorded, j) for j in recorded.positions if recorded.is_hinge(j)]
+    everything = tuple(label for labels in hinges for label in labels)
+    for labels in dict.fromkeys([*hinges, everything]):
+        if labels:
             yield Change(FindingKind.DEGREES, scale=dict.fromkeys(labels, DEGREE))
             yield Change(FindingKind.DEGREES, scale=dict.fromkeys(labels, 1.0 / DEGREE))
     for one, other in itertools.combinations(efforts, 2):
         yield Change(FindingKind.SWAP, exchange=((one, other),))
     for first, second in itertools.combinations(recorded.positions, 2):
         if recorded.is_hinge(first) == recorded.is_hinge(second):
-            pairs = _pairs(recorded, first, second)
+            pairs = joint_pairs(recorded, first, second)
             yield Change(FindingKind.SWAP, exchange=pairs)
             acting = [_effort_on(recorded, joint) for joint in (first, second)]
             if acting[0] is not None and acting[1] is not None:
@@ -66,9 +70,10 @@ def families(recorded: Recorded) -> Iterator[Family]:
     """Offsets, scales and lags."""
     efforts = tuple(recorded.efforts.values())
     for joint, label in recorded.positions.items():
+        if not moves(recorded, joint):
+            continue
         if recorded.is_hinge(joint):
-            sizes = (*(-size for size in reversed(OFFSETS)), *OFFSETS)
-            yield Family(FindingKind.OFFSET, (label,), sizes)
+            yield Family(FindingKind.OFFSET, (label,), both_ways())
         yield Family(FindingKind.SCALE, joint_labels(recorded, joint), SCALES)
     groups = [efforts, *((effort,) for effort in efforts)] if len(efforts) > 1 else [efforts]
     lags = (*(-lag for lag in reversed(LAGS[:7])), *LAGS)
@@ -78,13 +83,19 @@ def families(recorded: Recorded) -> Iterator[Family]:
             yield Family(FindingKind.SCALE, labels, SCALES)
 
 
+def both_ways() -> tuple[float, ...]:
+    """Offsets of either sign, increasing."""
+    return (*(-size for size in reversed(OFFSETS)), *OFFSETS)
+
+
 def joint_labels(recorded: Recorded, joint: int) -> tuple[str, ...]:
     """A joint's position and, where it is measured, its velocity."""
     position, velocity = recorded.positions[joint], recorded.velocities.get(joint)
     return (position,) if velocity is None else (position, velocity)
 
 
-def _pairs(recorded: Recorded, first: int, second: int) -> tuple[tuple[str, str], ...]:
+def joint_pairs(recorded: Recorded, first: int, second: int) -> tuple[tuple[str, str], ...]:
+    """What is exchanged where two joints' measurements are."""
     pairs = zip(joint_labels(recorded, first), joint_labels(recorded, second), strict=False)
     return tuple(pairs)
 

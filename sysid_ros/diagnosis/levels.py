@@ -16,6 +16,7 @@ _SAME = 1e-6  # of the range; closer values are the same level
 _RUN = 3  # equal samples in a row at the extreme that count as clipped
 _SATURATED = 0.005  # of all samples
 _ABRUPT = 0.25  # of the usual change from sample to sample; a clipped signal stops that suddenly
+_SWITCHED = 0.7  # of all samples at the extremes; more are a command that switches between them
 _STEADY = 0.3  # of all samples that equal the one before; more are a stepped command
 
 
@@ -71,6 +72,8 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
         clipped_only = _clipped_share(parts, reach)
         if len(moving) + clipped_only * len(values) < (1.0 - _STEADY) * len(changes):
             return None
+    if _clipped_share(parts, reach) > _SWITCHED:
+        return None
     usual = float(np.median(moving)) if len(moving) else 0.0
     for limit in (float(values.max()), float(values.min())):
         runs = [run for part in parts for run in _runs(part, limit, reach)]

@@ -60,6 +60,24 @@ def regressor(
         for body in _moving_bodies(model)
         for points in _points(model, body)
     ]
+    return np.concatenate([np.stack(columns, axis=2), own_torques(model, qpos, qvel, qacc)], axis=2)
+
+
+def own_torques(
+    model: mujoco.MjModel, qpos: FloatArray, qvel: FloatArray, qacc: FloatArray
+) -> FloatArray:
+    """Joint torque per unit of what acts on one joint alone: armature, damping, friction, spring.
+
+    Args:
+      model: The model.
+      qpos: (n, nq).
+      qvel: (n, nv).
+      qacc: (n, nv).
+
+    Returns:
+      (n, nv, p).
+    """
+    columns = []
     usual = np.sqrt(np.mean(qvel**2, axis=0)) + 1e-9
     for dof in range(model.nv):
         friction = np.tanh(qvel[:, dof] / (_STICTION_SHARE * usual[dof]))

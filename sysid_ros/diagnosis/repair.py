@@ -40,6 +40,7 @@ class ExperimentLines:
         self._parameters: list[Entry] = list(tree.get("parameters") or [])
         self._configs = {signal.label: signal for signal in experiment.signals}
         self.max_gap = experiment.fit.max_gap
+        self.robust = experiment.fit.loss != "linear"
 
     def topic(self, label: str) -> str:
         """The topic that a signal comes from."""

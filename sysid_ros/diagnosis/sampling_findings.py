@@ -7,14 +7,15 @@ from sysid_ros.diagnosis.finding import Finding, FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.repair import ExperimentLines, Repair, setting
 from sysid_ros.diagnosis.sampling_mistakes import (
+    PLAYED,
     Rate,
     by_topic,
     coarse_step,
     is_slow,
     is_uneven,
-    measured_kinds,
     motion_range,
     sampling_of,
+    signal_kinds,
     stuck_limit,
 )
 
@@ -29,11 +30,12 @@ def sampling_findings(
       lines: The experiment's entries.
       declared: The experiment's parameters.
     """
-    kinds = measured_kinds(recorded)
-    found = _rates(recorded, lines, kinds)
+    kinds = signal_kinds(recorded)
+    measured = {label: kind for label, kind in kinds.items() if kind != PLAYED}
+    found = _rates(recorded, lines, measured)
     for label, kind in kinds.items():
         stuck = stuck_limit(recorded, label)
-        if stuck is not None:
+        if stuck is not None and not lines.robust:
             found.append(_saturated(label, stuck.limit, stuck.share, stuck.times, lines))
         step = coarse_step(recorded, label, kind)
         if step is not None and not _noise_says_so(lines, label, step):

@@ -20,6 +20,7 @@ _SAMPLES_PER_PERIOD = 5.0  # of the fastest motion, at the least
 _COMFORTABLE = 40.0  # samples per period, enough at any rate
 _UNEVEN = 0.4  # of the usual interval, the 95th percentile of the deviation from it
 _COARSE = {"position": 0.002, "velocity": 0.01, "effort": 0.02}  # level step over range
+PLAYED = "command"  # its levels and rate are its own business
 _LEAST_TURN = 0.05  # rad
 _LEAST_TRAVEL = 0.005  # m
 _OVER_NOISE = 10.0  # range over the noise from sample to sample
@@ -44,7 +45,7 @@ def sampling_of(parts: list[Samples]) -> Rate | None:
     tops = []
     for part in parts:
         grid = np.arange(part.times[0], part.times[-1], usual)
-        top = motion_bandwidth(part.at(grid), 1.0 / usual)
+        top = motion_bandwidth(part.at(grid), 1.0 / usual, level_step([part.values]))
         if top is not None:
             tops.append(top)
     return Rate(1.0 / usual, deviation, float(np.median(tops)) if tops else 0.0)
@@ -63,18 +64,20 @@ def is_uneven(sampled: Rate) -> bool:
     return sampled.deviation > _UNEVEN
 
 
-def measured_kinds(recorded: Recorded) -> dict[str, str]:
-    """Every sampled signal of a joint with what it is: position, velocity or effort."""
+def signal_kinds(recorded: Recorded) -> dict[str, str]:
+    """Every signal of a joint with what it is: position, velocity, effort, or effort command."""
     kinds = dict.fromkeys(recorded.positions.values(), "position")
     kinds.update(dict.fromkeys(recorded.velocities.values(), "velocity"))
     for label in recorded.efforts.values():
-        if not any(part.held for part in recorded.pooled(label)):
-            kinds[label] = "effort"
+        held = any(part.held for part in recorded.pooled(label))
+        kinds[label] = "command" if held else "effort"
     return kinds
 
 
 def coarse_step(recorded: Recorded, label: str, kind: str) -> float | None:
     """The distance between a signal's levels where it hides much of the motion."""
+    if kind == PLAYED:
+        return None
     values = [part.values for part in recorded.pooled(label)]
     step = level_step(values)
     if step is None:
@@ -88,27 +91,28 @@ def stuck_limit(recorded: Recorded, label: str) -> Saturation | None:
     return saturation([part.values for part in recorded.pooled(label)])
 
 
-def beyond_limits(recorded: Recorded, actuator: int) -> tuple[float, float, float] | None:
-    """Share of commands beyond what the model's actuator obeys, and its limits."""
-    model = recorded.model
-    if not model.actuator_ctrllimited[actuator]:
-        return None
-    label = {**recorded.efforts, **recorded.servos}[actuator]
-    low, high = (float(value) for value in model.actuator_ctrlrange[actuator])
-    values = np.concatenate([part.values for part in recorded.pooled(label)])
-    slack = 1e-3 * (high - low)
-    share = float(np.mean((values < low - slack) | (values > high + slack)))
-    return (share, low, high) if share > 0.01 else None
-
-
 def motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:
     """How far a joint moved in all recordings, and what would be the least."""
     parts = recorded.pooled(recorded.positions[joint])
     low, high = np.percentile(np.concatenate([part.values for part in parts]), [1.0, 99.0])
     jumps = np.concatenate([np.diff(part.values, n=2) for part in parts])
-    noise = float(np.median(np.abs(jumps))) / 0.6745 / np.sqrt(6.0) if len(jumps) else 0.0
+    sampled = sampling_of(parts)
+    noise = 0.0
+    if len(jumps) and sampled is not None and _is_fine(sampled):
+        noise = float(np.median(np.abs(jumps))) / 0.6745 / np.sqrt(6.0)
     hinge = int(recorded.model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
     return float(high - low), max(_LEAST_TURN if hinge else _LEAST_TRAVEL, _OVER_NOISE * noise)
+
+
+def _is_fine(sampled: Rate) -> bool:
+    """Whether the motion from sample to sample is small, so that what remains is noise."""
+    return sampled.rate >= max(_ALWAYS_ENOUGH, _COMFORTABLE * sampled.bandwidth)
+
+
+def moves(recorded: Recorded, joint: int) -> bool:
+    """Whether a joint moved enough to say anything about its zero and scale."""
+    reach, least = motion_range(recorded, joint)
+    return reach >= least
 
 
 def by_topic(labels: Mapping[str, str]) -> dict[str, list[str]]:

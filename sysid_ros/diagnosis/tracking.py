@@ -10,8 +10,7 @@ known columns, and limited: a servo sags under a load, but not by many times wha
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
@@ -19,8 +18,7 @@ import numpy.typing as npt
 import scipy.optimize
 
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
-from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.hypotheses import DEGREE, LAGS, OFFSETS, SCALES, Family
+from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.misfit import Misfit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.regressor import body_torques
@@ -40,16 +38,16 @@ class Tracking:
     """Scores repairs by how well servos then follow their commands.
 
     Args:
-      recorded: What was recorded, servos with measured joints among it.
+      recorded: What was recorded.
+      servos: Those of :func:`tracked` that count.
     """
 
-    def __init__(self, recorded: Recorded) -> None:
+    def __init__(self, recorded: Recorded, servos: Sequence[int]) -> None:
         self._recorded = recorded
-        self._servos = tracked(recorded)
-        self._labels = [
-            *recorded.positions.values(), *(recorded.servos[a] for a in self._servos)
-        ]  # fmt: skip
-        self._plain = filtered(recorded, self._labels) if self._servos else None
+        self._servos = servos
+        self._labels = [*recorded.positions.values(), *(recorded.servos[a] for a in servos)]
+        self._plain = filtered(recorded, self._labels)
+        self._known_loads: dict[str, FloatArray | None] = {}
 
     @property
     def usable(self) -> bool:
@@ -69,7 +67,7 @@ class Tracking:
         if data is None:
             raise ValueError("the recordings are too short")
         data = data.changed(changes)
-        loads = self._loads(data)
+        loads = self._loads(data, changes)
         residuals = [self._residual(data, actuator, loads) for actuator in self._servos]
         return misfit_of(np.column_stack(residuals), data.block)
 
@@ -98,14 +96,20 @@ class Tracking:
         spread = max(float(np.std(wanted)), 1e-9)
         return _robust_residual(matrix / spread, error / spread, np.maximum(limits, 1e-12))
 
-    def _loads(self, data: Filtered) -> FloatArray | None:
+    def _loads(self, data: Filtered, changes: tuple[Change, ...]) -> FloatArray | None:
         """Torques that the bodies' weights and inertias take, where all joints are measured."""
         model, positions = self._recorded.model, self._recorded.positions
         if not (model.nq == model.nv == model.njnt == len(positions)):
             return None
         labels = [positions[joint] for joint in range(model.njnt)]
+        key = repr([change for change in changes if {*labels} & {*change.signals}])
+        if key not in self._known_loads:
+            self._known_loads[key] = self._body_torques(data, labels)
+        return self._known_loads[key]
+
+    def _body_torques(self, data: Filtered, labels: list[str]) -> FloatArray:
         return body_torques(
-            model,
+            self._recorded.model,
             *(
                 np.column_stack([part[label] for label in labels])
                 for part in (data.value, data.rate, data.second)
@@ -129,13 +133,19 @@ def _robust_residual(matrix: FloatArray, target: FloatArray, limits: FloatArray)
     weight = np.ones(len(target))
     for _ in range(_REWEIGHTED):
         factor = np.linalg.qr(matrix * weight[:, None])
-        found = scipy.optimize.lsq_linear(
-            factor.R, factor.Q.T @ (target * weight), bounds=(0.0, limits)
-        )
-        residual = target - matrix @ found.x
+        residual = target - matrix @ _bounded(factor.R, factor.Q.T @ (target * weight), limits)
         weight = 1.0 / np.sqrt(1.0 + (residual / _FORGIVEN) ** 2)
     compressed: FloatArray = _FORGIVEN * np.sqrt(np.log1p((residual / _FORGIVEN) ** 2))
     return compressed
+
+
+def _bounded(matrix: FloatArray, target: FloatArray, limits: FloatArray) -> FloatArray:
+    """Least squares between zero and limits, of a triangular matrix."""
+    scaled = matrix * limits  # so that every limit is one
+    found, _ = scipy.optimize.nnls(scaled, target, maxiter=30 * len(limits))
+    if found.max(initial=0.0) > 1.0:
+        found = scipy.optimize.lsq_linear(scaled, target, bounds=(0.0, 1.0), method="bvls").x
+    return np.asarray(found * limits)
 
 
 def tracked(recorded: Recorded) -> list[int]:
@@ -147,43 +157,3 @@ def tracked(recorded: Recorded) -> list[int]:
         and any(float(np.ptp(part.values)) > 0.0 for part in recorded.pooled(label))
         and int(recorded.model.actuator_dyntype[actuator]) != int(mujoco.mjtDyn.mjDYN_USER)
     ]
-
-
-def tracking_changes(recorded: Recorded) -> Iterator[Change]:
-    """Signs, degrees and exchanged signals of servos, those of commands first."""
-    servos = tracked(recorded)
-    commands = [recorded.servos[a] for a in servos]
-    positions = [recorded.positions[recorded.joint_of(a)] for a in servos]
-    for label in (*commands, *positions):
-        yield Change(FindingKind.SIGN, scale={label: -1.0})
-    for actuator in servos:
-        joint = recorded.joint_of(actuator)
-        if recorded.is_hinge(joint):
-            for label in (recorded.servos[actuator], recorded.positions[joint]):
-                yield Change(FindingKind.DEGREES, scale={label: DEGREE})
-    for labels in (commands, positions):
-        for one, other in itertools.combinations(labels, 2):
-            yield Change(FindingKind.SWAP, exchange=((one, other),))
-
-
-def tracking_families(recorded: Recorded) -> Iterator[Family]:
-    """Offsets, scales and lags of servos' commands."""
-    servos = tracked(recorded)
-    commands = tuple(recorded.servos[actuator] for actuator in servos)
-    for actuator in servos:
-        label = recorded.servos[actuator]
-        if recorded.is_hinge(recorded.joint_of(actuator)):
-            offsets = (*(-size for size in reversed(OFFSETS)), *OFFSETS)
-            yield Family(FindingKind.OFFSET, (label,), offsets)
-        yield Family(FindingKind.SCALE, (label,), SCALES)
-    groups = [commands, *((one,) for one in commands)] if len(commands) > 1 else [commands]
-    for labels in groups:
-        yield Family(FindingKind.LAG, labels, LAGS)
-
-
-def partner(recorded: Recorded, command: str) -> str | None:
-    """The measured position that a servo's command asks for."""
-    for actuator, label in recorded.servos.items():
-        if label == command:
-            return recorded.positions.get(recorded.joint_of(actuator))
-    return None

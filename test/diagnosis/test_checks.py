@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,19 @@ MISTAKES: dict[str, tuple[Change, FindingKind, set[str]]] = {
         lambda r: r.exchanged("position", 0, 1), FindingKind.SWAP, {"p0", "p1"}
     ),
     "exchanged torques": (lambda r: r.exchanged("command", 0, 1), FindingKind.SWAP, {"m0", "m1"}),
+    "degrees everywhere": (
+        lambda r: replace(r, position=np.rad2deg(r.position)), FindingKind.DEGREES, {"p0", "p1"}
+    ),
+    "signs of all torques": (
+        lambda r: replace(r, command=-r.command), FindingKind.SIGN, {"m0", "m1"}
+    ),
+    "millinewton metres": (
+        lambda r: replace(r, command=1e3 * r.command), FindingKind.SCALE, {"m0", "m1"}
+    ),
+    "cut off": (
+        lambda r: r.changed("command", 0, lambda x: np.clip(x, *np.percentile(x, [5, 95]))),
+        FindingKind.SATURATION, {"m0"},
+    ),
     "quantised": (
         lambda r: r.changed("position", 0, lambda x: np.round(x / 0.02) * 0.02),
         FindingKind.QUANTISATION, {"p0"},
