@@ -1,0 +1,108 @@
+"""A humanoid's topics at their usual rates, for :mod:`benchmark.capture`.
+
+Prints ``ready`` once every topic has a subscriber, and at the end what it sent, as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import struct
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import rclpy
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Float64MultiArray
+
+JOINTS = 29
+PATIENCE = 30.0  # s to wait for subscribers
+SETTLING = 1.0  # s after the last message, for those under way
+_STAMP = struct.Struct("<iI")
+_STAMP_AT = 4  # bytes, after CDR's own header
+
+
+@dataclass
+class Stream:
+    """One topic, serialized once; only the stamp changes, as the load is to be the recorder's."""
+
+    publisher: Publisher[Any]
+    content: bytearray
+    stamped: bool
+    period: float  # s
+    sent: int = 0
+    latest: float = field(default=0.0)  # s by which the worst message was late
+
+    def send_due(self, elapsed: float, limit: int) -> None:
+        """Send what is due after ``elapsed`` seconds, ``limit`` messages in all at most."""
+        while self.sent < limit and self.sent * self.period <= elapsed:
+            self.latest = max(self.latest, elapsed - self.sent * self.period)
+            if self.stamped:
+                _STAMP.pack_into(self.content, _STAMP_AT, *divmod(time.time_ns(), 10**9))
+            self.publisher.publish(bytes(self.content))
+            self.sent += 1
+
+
+def streams(node: Node, factor: float, depth: int) -> list[Stream]:
+    """29 joint states and commands at 1 kHz each and an IMU at 400 Hz, times ``factor``."""
+    states = JointState(
+        name=[f"joint_{number}" for number in range(JOINTS)],
+        **dict.fromkeys(("position", "velocity", "effort"), [0.1] * JOINTS),
+    )
+    messages = (
+        ("/joint_states", states, 1000.0),
+        ("/command", Float64MultiArray(data=[0.1] * JOINTS), 1000.0),
+        ("/imu", Imu(), 400.0),
+    )
+    return [
+        Stream(
+            node.create_publisher(type(message), topic, depth),
+            bytearray(serialize_message(message)),
+            hasattr(message, "header"),
+            1.0 / (factor * rate),
+        )
+        for topic, message, rate in messages
+    ]
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Publish for some seconds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--duration", type=float, default=60.0)
+    parser.add_argument("--factor", type=float, default=1.0, help="of every rate")
+    parser.add_argument("--depth", type=int, default=10, help="of the publishers' queues")
+    options = parser.parse_args(args)
+    rclpy.init(args=[])
+    node = rclpy.create_node("robot")
+    topics = streams(node, options.factor, options.depth)
+    deadline = time.monotonic() + PATIENCE
+    while not all(topic.publisher.get_subscription_count() for topic in topics):
+        if time.monotonic() > deadline:
+            raise SystemExit(f"nobody subscribed within {PATIENCE:g} s")
+        time.sleep(0.05)
+    print("ready", flush=True)
+    limits = [round(options.duration / topic.period) for topic in topics]
+    began = time.monotonic()
+    while any(topic.sent < limit for topic, limit in zip(topics, limits, strict=True)):
+        elapsed = time.monotonic() - began
+        for topic, limit in zip(topics, limits, strict=True):
+            topic.send_due(elapsed, limit)
+        upcoming = min(topic.sent * topic.period for topic in topics)
+        time.sleep(max(0.0, upcoming - (time.monotonic() - began)))
+    seconds = time.monotonic() - began
+    time.sleep(SETTLING)
+    found = {
+        topic.publisher.topic_name: {"sent": topic.sent, "latest": topic.latest} for topic in topics
+    }
+    print(json.dumps({"seconds": seconds, "topics": found}), flush=True)
+    node.destroy_node()
+    rclpy.shutdown()
+
+
+if __name__ == "__main__":
+    main()
