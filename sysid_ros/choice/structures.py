@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sysid_ros.errors import ExperimentError, unknown_name
+from sysid_ros.experiment.friction import with_friction_model
 from sysid_ros.experiment.schema import Experiment
+from sysid_ros.sysid.friction.models import MODELS
 
 AS_WRITTEN = "experiment"  # the name of the experiment's own structure
 
@@ -21,7 +23,8 @@ def structure(experiment: Experiment, name: str) -> Experiment:
 
     Args:
       experiment: What the structures have in common.
-      name: One of its ``alternatives``, or ``experiment`` for what it says itself.
+      name: One of its ``alternatives``, ``m1`` to ``m6`` for a friction model of its joints, or
+        ``experiment`` for what it says itself.
 
     Returns:
       An experiment without alternatives.
@@ -41,9 +44,11 @@ def structure(experiment: Experiment, name: str) -> Experiment:
             modifiers=chosen.modifiers or experiment.modifiers,
             alternatives={},
         )
+    if name in MODELS:
+        return replace(with_friction_model(experiment, name), alternatives={})
     if name == AS_WRITTEN:
         return replace(experiment, alternatives={})
-    raise ExperimentError(unknown_name("model", name, default_structures(experiment)))
+    raise ExperimentError(unknown_name("model", name, (*default_structures(experiment), *MODELS)))
 
 
 def structures(experiment: Experiment, names: Sequence[str]) -> dict[str, Experiment]:

@@ -29,7 +29,8 @@ def register(add_parser: AddParser) -> None:
     parser.add_argument(
         "--models",
         metavar="NAME,NAME",
-        help="what to compare: alternatives of the experiment file, or 'experiment' for its own",
+        help="what to compare: alternatives of the experiment file, friction models m1 to m6, or "
+        "'experiment' for its own",
     )
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="where the result folder goes (experiment's)"

@@ -10,19 +10,29 @@ from sysid_ros.errors import SysidError
 # The kinds of element that a parameter entry may name, in the order that messages list them.
 ELEMENTS = ("joint", "body", "actuator", "geom", "pair", "tendon", "option", "signal")
 
+# Of a joint: all parameters of the friction model that its form names.
+FRICTION = "friction"
+
 
 def attribute_names(element: str) -> tuple[str, ...]:
-    """The attributes that one kind of element has."""
+    """The attributes that one kind of element has, and what stands for several of them."""
     from sysid_ros.sysid.attributes import table
 
-    return tuple(name for kind, name in table() if kind == element)
+    together = (FRICTION,) if element == "joint" else ()
+    return (*(name for kind, name in table() if kind == element), *together)
 
 
-def form_problem(element: str, attribute: str, form: str) -> str | None:
+def form_problem(element: str, attribute: str, form: str | None) -> str | None:
     """Say what is wrong with the form of an attribute, ``None`` if nothing is."""
     from sysid_ros.sysid.attributes import lookup
+    from sysid_ros.sysid.friction.models import MODELS, parameters_of
 
     try:
+        if (element, attribute) == ("joint", FRICTION):
+            if form is None:
+                return f"names no friction model; valid: {', '.join(MODELS)}"
+            parameters_of(form)
+            return None
         lookup(element, attribute, form)
     except SysidError as error:
         return str(error)

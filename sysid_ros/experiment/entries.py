@@ -6,7 +6,12 @@ import re
 from dataclasses import replace
 
 from sysid_ros.errors import unknown_name
-from sysid_ros.experiment.attribute_names import ELEMENTS, attribute_names, form_problem
+from sysid_ros.experiment.attribute_names import (
+    ELEMENTS,
+    FRICTION,
+    attribute_names,
+    form_problem,
+)
 from sysid_ros.experiment.problems import Problems
 from sysid_ros.experiment.schema import (
     AlternativeConfig,
@@ -184,8 +189,10 @@ def _read_attribute(
         "attribute": attribute,
         "line": value.place.line,
     }
-    if value.content is None:
+    if value.content is None and attribute != FRICTION:
         return ParameterConfig(element, pattern, attribute, line=value.place.line)
+    if value.content is None:
+        value = Value({}, value.place)
     if isinstance(value.content, str):
         value = Value({_key_of_word(value.content): _word_setting(value)}, value.place)
     elif not isinstance(value.content, dict):
@@ -197,9 +204,17 @@ def _read_attribute(
         return ParameterConfig(element, pattern, attribute)
     before = len(problems)
     config = read_section(ParameterConfig, value, where, problems, given=given)
-    wrong = form_problem(element, attribute, config.form) if config.form is not None else None
+    wrong = None
+    if config.form is not None or attribute == FRICTION:
+        wrong = form_problem(element, attribute, config.form)
     if wrong is not None:
         problems.add(value.place, f"{where}: {wrong}")
+    if attribute == FRICTION and (config.initial, config.min, config.max) != (None, None, None):
+        problems.add(
+            value.place,
+            f"{where}: a friction model has several parameters; give starts and bounds to them, "
+            "such as friction_base: {max: 2.0} beside friction: m4",
+        )
     if len(problems) == before:
         _check_bounds(config, value, where, problems)
     return config

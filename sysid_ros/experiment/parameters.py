@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import ExperimentError, SysidError, unknown_name
+from sysid_ros.experiment.friction import expanded
 from sysid_ros.experiment.hook import call_hook
 from sysid_ros.experiment.schema import Experiment, ParameterConfig
 from sysid_ros.state_sensors import state_labels
@@ -24,6 +25,8 @@ _CENTRE = ("com_x", "com_y", "com_z")
 _PARTS = {
     ("body", "mass_ipos"): ("mass", *_CENTRE),
     ("body", "inertia"): ("mass", *_CENTRE, "moments"),
+    ("joint", "friction_viscous"): ("damping",),
+    ("joint", "friction_base"): ("frictionloss",),
 }
 
 
@@ -49,7 +52,7 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
     """
     parameters = ParameterDict()
     claims: dict[tuple[str, str, str], ParameterConfig] = {}
-    for config in experiment.parameters:
+    for config in _all_parameters(experiment, spec):
         try:
             row = lookup(config.element, config.attribute, config.form)
             names = _matches(experiment, spec, config)
@@ -64,6 +67,13 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
     if experiment.modifiers is not None:
         call_hook(experiment, parameters, spec)
     return parameters
+
+
+def _all_parameters(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, ...]:
+    try:
+        return expanded(experiment, spec)
+    except SysidError as error:
+        raise ExperimentError(f"{experiment.path or 'experiment'}: {error}") from error
 
 
 @dataclass(frozen=True)

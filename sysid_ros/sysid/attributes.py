@@ -14,6 +14,7 @@ from sysid_ros.sysid.actuator_attributes import actuator_attributes
 from sysid_ros.sysid.attribute import Attribute
 from sysid_ros.sysid.body_attributes import body_attributes
 from sysid_ros.sysid.elements import find, matching, matching_names, names
+from sysid_ros.sysid.friction.attributes import friction_attributes
 from sysid_ros.sysid.joint_attributes import joint_attributes
 from sysid_ros.sysid.other_attributes import other_attributes
 from sysid_ros.sysid.parameter import ParameterError
@@ -27,7 +28,13 @@ _INERTIA_FORMS = MappingProxyType({"pseudo": "inertia", "mass": "mass", "mass_ip
 @functools.cache
 def table() -> MappingProxyType[tuple[str, str], Attribute]:
     """All rows by (element, attribute), read-only."""
-    rows = [*joint_attributes(), *body_attributes(), *actuator_attributes(), *other_attributes()]
+    rows = [
+        *joint_attributes(),
+        *friction_attributes(),
+        *body_attributes(),
+        *actuator_attributes(),
+        *other_attributes(),
+    ]
     return MappingProxyType({(row.element, row.name): row for row in rows})
 
 

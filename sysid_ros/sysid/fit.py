@@ -18,6 +18,7 @@ from sysid_ros.sysid.estimates import bounds_width, estimates, uncertainty_of
 from sysid_ros.sysid.fit_landscape import landscapes_of
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
 from sysid_ros.sysid.fit_state import FitState, check_state
+from sysid_ros.sysid.friction.parameters import late_components
 from sysid_ros.sysid.identifiability import describe_open_directions
 from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
@@ -35,6 +36,7 @@ FloatArray = npt.NDArray[np.float64]
 
 NOISE_ROUNDS = 3
 REDESCENDING = ("cauchy",)  # losses that count a far sample ever less
+HELD = 1e-6  # of its scale: how far a parameter may move while it is held
 NOISE_SETTLED = 0.05  # relative change of every noise level below which no further round is run
 NOISE_TOLERANCE = 1e-3  # relative decrease of the cost that ends a round with unsettled noise
 
@@ -177,7 +179,8 @@ class _Fit:
         self._listeners = listeners
         self._began = began
         self._trace: list[Iteration] = []
-        self._approaching = settings.loss in REDESCENDING
+        self._late = late_components(problem.params) & (settings.optimizer == "auto")
+        self._approaching = settings.loss in REDESCENDING or bool(self._late.any())
         self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
 
     def run(self, resume: FitState | None = None) -> FitResult:
@@ -209,12 +212,22 @@ class _Fit:
         self._approaching, self._rounds = state.approaching, state.rounds
 
     def _approach(self, point: Point, iterations: int, damping: float) -> Solution:
-        """Minimize a convex loss first: far from the optimum, a redescending one is flat."""
-        wanted, self._problem.loss = self._problem.loss, loss_named("huber")
+        """Minimize something easier first.
+
+        A convex loss, where far from the optimum the wanted one is flat; and without the parameters
+        that say where an effect acts as long as its size is not known.
+        """
+        problem = self._problem
+        wanted = problem.loss, problem.lower, problem.upper
+        if self._settings.loss in REDESCENDING:
+            problem.loss = loss_named("huber")
+        held = HELD * problem.scale  # the solver needs room between bounds
+        problem.lower = np.where(self._late, point.theta - held, problem.lower)
+        problem.upper = np.where(self._late, point.theta + held, problem.upper)
         try:
             return self._minimize(point, iterations, damping, precise=False)
         finally:
-            self._problem.loss = wanted
+            problem.loss, problem.lower, problem.upper = wanted
             self._approaching = False
 
     def _minimize(

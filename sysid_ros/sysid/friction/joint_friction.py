@@ -30,7 +30,8 @@ STORED = PARAMETERS[2:]  # without Kv and Kc; the row's order from FIRST on
 # With these it is 2e-5 rad/s.
 SOLIMP_FRICTION = (0.9999, 0.9999)
 SOLREF_FRICTION = (0.004, 1.0)
-# A friction loss of zero has no row in the solver that the budget could be written to.
+# A friction loss of zero has no row in the solver: none that the budget could be written to, and
+# none whose derivative would tell a fit at its bound that it should leave it.
 LEAST_FRICTIONLOSS = 1e-10
 
 
@@ -50,12 +51,9 @@ def apply_friction_to_spec(spec: Any, joint: str, friction: FrictionParameters) 
     first = np.atleast_1d(damping)
     first[0] = friction.friction_viscous
     item.damping = first if damping.ndim else float(first[0])
-    extended = any(getattr(friction, name) != 0.0 for name in STORED if name not in SHAPE)
-    marked = _row_start(item.userdata) is not None
-    least = LEAST_FRICTIONLOSS if extended or marked else 0.0
-    item.frictionloss = max(friction.friction_base, least)
+    item.frictionloss = max(friction.friction_base, LEAST_FRICTIONLOSS)
     stiffen(item)
-    if extended or marked:
+    if is_marked(item) or any(getattr(friction, n) != 0.0 for n in STORED if n not in SHAPE):
         _write_row(spec, item, friction)
 
 
@@ -84,11 +82,16 @@ def mark_joint(spec: Any, joint: str) -> None:
       ModelError: There is no such joint, or it is neither hinge nor slide.
     """
     item = _single(spec, joint)
-    if _row_start(item.userdata) is None:
+    if not is_marked(item):
         friction = friction_of_spec(spec, joint)
         _write_row(spec, item, friction)
         item.frictionloss = max(float(item.frictionloss), LEAST_FRICTIONLOSS)
     stiffen(item)
+
+
+def is_marked(joint: Any) -> bool:
+    """Whether a joint of a spec has a row for all terms."""
+    return _row_start(joint.userdata) is not None
 
 
 def joint_frictions(model: Any) -> Mapping[str, FrictionParameters]:
