@@ -193,7 +193,7 @@ def test_a_signal_may_be_mapped_once() -> None:
 
 BAD_PARAMETERS = [
     ("{joint: j, armatur: {}}", "unknown key 'armatur' in parameters[0]; nearest: 'armature'"),
-    ("{joint: j}", "parameters[0] names no attribute of the joint; valid: armature"),
+    ("{joint: j}", "parameters[0] names no attribute of the joint; valid: alpha, armature"),
     ("{joint: j, body: b, mass: }", "parameters[0] needs exactly one of the keys joint, body"),
     ("{armature: {}}", "parameters[0] needs exactly one of the keys joint, body"),
     ("{joint: j, armature: 0.1}",
