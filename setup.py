@@ -34,6 +34,7 @@ setup(
         "sysid_ros.diagnosis",
         "sysid_ros.experiment",
         "sysid_ros.exports",
+        "sysid_ros.live",
         "sysid_ros.nodes",
         "sysid_ros.proposal",
         "sysid_ros.recording",
@@ -44,7 +45,11 @@ setup(
         "sysid_ros.sysid.friction",
         "sysid_ros.sysid.sensitivity",
     ],
-    package_data={"sysid_ros": ["py.typed"], "sysid_ros.report": ["templates/*"]},
+    package_data={
+        "sysid_ros": ["py.typed"],
+        "sysid_ros.live": ["page.*"],
+        "sysid_ros.report": ["templates/*"],
+    },
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/sysid_ros"]),
         ("share/sysid_ros", ["package.xml"]),

@@ -31,9 +31,13 @@ class Page:
 
     def open(self, path: Path, width: int = 1200, height: int = 900, *, dark: bool = False) -> None:
         """Load a file at a window size."""
+        self.visit(path.absolute().as_uri(), width, height, dark=dark)
+
+    def visit(self, address: str, width: int = 1200, height: int = 900, *, dark: bool = False):
+        """Load an address at a window size."""
         self.resize(width, height)
         self._page.emulate_media(color_scheme="dark" if dark else "light")
-        self._page.goto(path.absolute().as_uri())
+        self._page.goto(address)
 
     def resize(self, width: int, height: int) -> None:
         """Change the size of the window."""

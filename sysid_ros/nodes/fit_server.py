@@ -20,6 +20,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from sysid_ros.errors import ErrorCode, SysidError
+from sysid_ros.live import LivePage, LiveProgress
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.fit_messages import (
     REPLACE_SEQUENCES,
@@ -29,6 +30,7 @@ from sysid_ros.nodes.fit_messages import (
     fit_result,
     report_message,
 )
+from sysid_ros.nodes.fit_topics import FitTopics
 from sysid_ros.nodes.process import run_node
 from sysid_ros.results import read_results
 from sysid_ros.worker import FIT_FUNCTION, FitEnd, FitProgress, run_fit
@@ -67,11 +69,20 @@ class FitServer(Node):
         self._nice = parameters.integer(
             self, "nice", 0, "0 to 19: how much a fit stands back behind the robot's processes"
         )
+        port = parameters.integer(
+            self, "live_page_port", 0, "port of a page on this machine that shows fits; 0: none"
+        )
         if not 0 <= self._nice <= 19:
             raise SysidError(f"the parameter nice must be from 0 to 19, got {self._nice}")
         self._goal_lock = threading.Lock()
         self._busy = False
         self._ending = threading.Event()
+        self._canceled_on_page = threading.Event()
+        self._progress = LiveProgress()
+        self._topics = FitTopics(self)
+        self._page = LivePage(port, self._progress, self._canceled_on_page.set) if port else None
+        if self._page is not None:
+            self.get_logger().info(f"live page: {self._page.url}")
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._identified = self.create_publisher(
             IdentifiedParameters, "~/identified_parameters", latched
@@ -98,7 +109,9 @@ class FitServer(Node):
             return not self._busy
 
     def destroy_node(self) -> None:
-        """End the action with the node."""
+        """End the action and the page with the node."""
+        if self._page is not None:
+            self._page.close()
         self._server.destroy()
         super().destroy_node()
 
@@ -114,9 +127,12 @@ class FitServer(Node):
         return CancelResponse.ACCEPT
 
     def _execute(self, goal_handle: ServerGoalHandle[Any, Any, Any]) -> FitModel.Result:
+        self._canceled_on_page.clear()
+        self._progress.begin(goal_handle.request.experiment_file or "experiment given as text")
         try:
             end = self._run(goal_handle)
             result = self._result(end)
+            self._progress.end(_ending(result))
             self._finish(goal_handle, result)
             return result
         finally:
@@ -127,13 +143,20 @@ class FitServer(Node):
         def on_progress(progress: FitProgress) -> None:
             if progress.iteration is not None:
                 goal_handle.publish_feedback(feedback(progress.iteration, progress.progress))
+                self._topics.publish(progress.iteration, progress.progress)
+                self._progress.iteration(progress.iteration, progress.progress)
             else:
                 self.get_logger().info(progress.stage)
+                self._progress.stage(progress.stage)
 
         return run_fit(
             self._request(goal_handle.request),
             on_progress=on_progress,
-            should_cancel=lambda: goal_handle.is_cancel_requested or self._ending.is_set(),
+            should_cancel=lambda: (
+                goal_handle.is_cancel_requested
+                or self._ending.is_set()
+                or self._canceled_on_page.is_set()
+            ),
             function=self._function,
         )
 
@@ -180,12 +203,17 @@ class FitServer(Node):
             goal_handle.succeed()
         else:
             goal_handle.abort()
-        name = ErrorCode(result.error_code).name
-        self.get_logger().info(
-            f"fit ended: {name if result.error_code else result.status}"
-            + (f", {result.error_msg}" if result.error_msg else "")
-            + (f", results in {result.result_dir}" if result.result_dir else "")
-        )
+        self.get_logger().info(_ending(result))
+
+
+def _ending(result: FitModel.Result) -> str:
+    """One sentence on how a fit ended."""
+    name = ErrorCode(result.error_code).name
+    return (
+        f"fit ended: {name if result.error_code else result.status}"
+        + (f", {result.error_msg}" if result.error_msg else "")
+        + (f", results in {result.result_dir}" if result.result_dir else "")
+    )
 
 
 def main(args: Sequence[str] | None = None) -> int:

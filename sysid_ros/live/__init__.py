@@ -1,0 +1,8 @@
+"""A page that shows a running fit, served on this machine alone."""
+
+from __future__ import annotations
+
+from sysid_ros.live.progress import LiveProgress
+from sysid_ros.live.server import LivePage
+
+__all__ = ["LivePage", "LiveProgress"]

@@ -1,0 +1,118 @@
+"use strict";
+
+const PERIOD = 500; // ms between two questions
+const SVG = "http://www.w3.org/2000/svg";
+const token = document.querySelector("meta[name=token]").content;
+const part = (id) => document.getElementById(id);
+
+let series = "";
+let steps = [];
+let names = [];
+let rows = [];
+
+function number(value) {
+  if (value === null || value === undefined) return "–";
+  return String(Number(value.toPrecision(5)));
+}
+
+// Points of a line that fills a box; values that are missing are left out.
+function points(values, width, height) {
+  const known = values.map((value, i) => [i, value]).filter(([, v]) => v !== null);
+  if (!known.length) return "";
+  const numbers = known.map(([, value]) => value);
+  const low = Math.min(...numbers);
+  const span = Math.max(...numbers) - low;
+  const last = Math.max(values.length - 1, 1);
+  return known
+    .map(([i, value]) => {
+      const y = span > 0 ? (value - low) / span : 0.5;
+      return `${((width * i) / last).toFixed(1)},${(height * (0.95 - 0.9 * y)).toFixed(1)}`;
+    })
+    .join(" ");
+}
+
+function thinned(values, most) {
+  const stride = Math.max(1, Math.ceil(values.length / most));
+  return values.filter((_, i) => i % stride === 0 || i === values.length - 1);
+}
+
+function makeRows() {
+  const body = part("parameters");
+  body.replaceChildren();
+  rows = names.map((name) => {
+    const row = body.insertRow();
+    const head = document.createElement("th");
+    head.scope = "row";
+    head.textContent = name;
+    row.append(head);
+    const cells = [row.insertCell(), row.insertCell(), row.insertCell()];
+    const chart = document.createElementNS(SVG, "svg");
+    chart.setAttribute("viewBox", "0 0 120 24");
+    chart.setAttribute("preserveAspectRatio", "none");
+    chart.setAttribute("aria-hidden", "true");
+    const line = document.createElementNS(SVG, "polyline");
+    chart.append(line);
+    row.insertCell().append(chart);
+    return { cells, line };
+  });
+}
+
+function show(news) {
+  if (news.series !== series) {
+    series = news.series;
+    steps = [];
+    names = news.names;
+    makeRows();
+  }
+  steps = steps.slice(0, news.first).concat(news.steps);
+  const running = news.state === "running" || news.state === "canceling";
+  part("title").textContent = news.title || "No fit yet";
+  document.title = running ? `${Math.round(100 * news.share)} % – ${news.title}` : "sysid_ros";
+  const said = {
+    idle: "Waiting for a goal.",
+    running: `Running: ${news.stage}.`,
+    canceling: "Cancelling; the best parameters so far are kept.",
+    ended: news.message,
+  }[news.state];
+  if (part("status").textContent !== said) part("status").textContent = said;
+  part("share").value = news.share;
+  const button = part("cancel");
+  button.hidden = !running;
+  button.disabled = news.state === "canceling";
+  if (news.steps.length) draw();
+}
+
+function draw() {
+  const last = steps[steps.length - 1];
+  const time = last.elapsed === null ? "" : `, ${last.elapsed.toFixed(1)} s`;
+  part("cost").textContent = `${number(last.cost)} after step ${last.iteration}${time}`;
+  const shown = thinned(steps, 600);
+  const costs = shown.map((step) => (step.cost > 0 ? Math.log10(step.cost) : null));
+  part("cost-chart").firstElementChild.setAttribute("points", points(costs, 600, 160));
+  rows.forEach(({ cells, line }, i) => {
+    const [start, now] = [steps[0].values[i], last.values[i]];
+    const change = start ? `${(100 * (now / start - 1)).toFixed(1)} %` : "–";
+    [number(start), number(now), change].forEach((text, j) => (cells[j].textContent = text));
+    line.setAttribute("points", points(shown.map((step) => step.values[i]), 120, 24));
+  });
+}
+
+async function ask() {
+  try {
+    const query = new URLSearchParams({ series, count: steps.length });
+    const answer = await fetch(`progress?${query}`);
+    if (!answer.ok) throw new Error(answer.statusText);
+    show(await answer.json());
+  } catch {
+    part("status").textContent = "The fit server does not answer.";
+    part("cancel").hidden = true;
+  }
+  setTimeout(ask, PERIOD);
+}
+
+part("cancel").addEventListener("click", async () => {
+  part("cancel").disabled = true;
+  await fetch("cancel", { method: "POST", headers: { "X-Sysid-Ros-Token": token } });
+});
+
+ask();

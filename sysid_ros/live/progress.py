@@ -1,0 +1,111 @@
+"""What is known about the present fit, told by one thread and read by others."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+from sysid_ros.sysid.fit_result import Iteration
+
+_MOST = 5000  # steps kept; of longer fits every second one goes, again and again
+
+
+class LiveProgress:
+    """The present fit, or the last one, as a browser asks for it; safe for several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._fit = 0  # counts the fits, so that a page notices a new one
+        self._thinned = 0  # counts the times that steps were dropped
+        self._state = "idle"  # idle, running, canceling, ended
+        self._title = ""
+        self._stage = ""
+        self._message = ""
+        self._share = 0.0
+        self._names: tuple[str, ...] = ()
+        self._steps: list[dict[str, Any]] = []
+
+    def begin(self, title: str) -> None:
+        """A fit starts; everything of the one before is forgotten."""
+        with self._lock:
+            self._fit += 1
+            self._state, self._title = "running", title
+            self._stage, self._message, self._share = "starting", "", 0.0
+            self._names, self._steps = (), []
+
+    def stage(self, text: str) -> None:
+        """What is being done now."""
+        with self._lock:
+            self._stage = text
+
+    def iteration(self, step: Iteration, share: float) -> None:
+        """One accepted step of the optimizer.
+
+        Args:
+          step: The step.
+          share: Estimated share of the work done, 0 to 1.
+        """
+        with self._lock:
+            if step.names != self._names:
+                self._names, self._steps = step.names, []
+            self._share = share
+            self._steps.append(
+                {
+                    "iteration": step.iteration,
+                    "cost": _finite(step.cost),
+                    "elapsed": _finite(step.elapsed),
+                    "values": [_finite(value) for value in step.values.tolist()],
+                }
+            )
+            if len(self._steps) > _MOST:
+                self._steps = [*self._steps[:-1:2], self._steps[-1]]
+                self._thinned += 1
+
+    def canceling(self) -> None:
+        """Somebody asked to stop."""
+        with self._lock:
+            if self._state == "running":
+                self._state = "canceling"
+
+    def end(self, message: str) -> None:
+        """The fit is over; ``message`` says how."""
+        with self._lock:
+            self._state, self._message, self._share = "ended", message, 1.0
+
+    @property
+    def running(self) -> bool:
+        """Whether a fit runs that can be cancelled."""
+        with self._lock:
+            return self._state == "running"
+
+    def snapshot(self, known: str = "", count: int = 0) -> dict[str, Any]:
+        """Everything, or what is new.
+
+        Args:
+          known: ``series`` of the last snapshot that the caller has.
+          count: How many steps the caller has of it.
+
+        Returns:
+          Plain data: ``state``, ``title``, ``stage``, ``message``, ``share``, ``names``, the
+          steps from number ``first`` on, and ``series``, which changes when earlier steps do not
+          count any more.
+        """
+        with self._lock:
+            series = f"{self._fit}.{self._thinned}.{len(self._names)}"
+            first = count if series == known and 0 <= count <= len(self._steps) else 0
+            return {
+                "series": series,
+                "state": self._state,
+                "title": self._title,
+                "stage": self._stage,
+                "message": self._message,
+                "share": self._share,
+                "names": list(self._names),
+                "first": first,
+                "steps": self._steps[first:],
+            }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
