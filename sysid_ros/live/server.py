@@ -162,7 +162,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Cross-Origin-Resource-Policy", "same-origin")
         self.send_header(
             "Content-Security-Policy",
-            "default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; connect-src 'self'; "
+            "default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; "
+            "connect-src 'self'; "
             "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         )
         self.end_headers()
