@@ -20,7 +20,7 @@ _HEAD = """\
 # Identified by sysid_ros: {title}. {verdict}
 # Ranges for domain randomisation. Draw the parameters under covariance.names jointly from a normal
 # distribution with their mean and covariance.matrix, and clip to bounds; or each from interval
-# (95 %) where correlations do not matter. The others have no std: the data claims none, because
+# (95 %, within the bounds) where correlations do not matter. The others have no std: the data claims none, because
 # the parameter is at a bound or not determined (see flags): choose their range yourself.
 #   applies_to: the model's element, names and attribute that the value is written into
 """
@@ -53,10 +53,14 @@ def randomization_yaml(outcome: Outcome) -> str:
 
 
 def _entry(parameter: ParameterEstimate, applied: tuple[AppliedParameter, ...]) -> dict[str, Any]:
+    interval = parameter.interval()
+    within = (
+        (None, None) if interval is None else np.clip(interval, parameter.lower, parameter.upper)
+    )
     return {
         "mean": float(parameter.value),
         "std": _number(parameter.standard_error),
-        "interval": [_number(end) for end in parameter.interval() or (None, None)],
+        "interval": [_number(end) for end in within],
         "bounds": [_number(parameter.lower), _number(parameter.upper)],
         "unit": parameter.unit,
         "flags": list(parameter.flags),

@@ -87,6 +87,15 @@ def test_ranges_are_those_of_the_fit(made: Outcome) -> None:
     assert content["parameters"]["link2_mass"]["applies_to"]["name"] == "link2"
 
 
+def test_no_range_leaves_the_bounds(made: Outcome) -> None:
+    first = made.fit.parameters[0]
+    assert first.interval()[0] < first.value - 1e-9
+    bounded = replace(first, lower=first.value - 1e-9)
+    fit = replace(made.fit, parameters=(bounded, *made.fit.parameters[1:]))
+    content = yaml.safe_load(randomization_yaml(replace(made, fit=fit)))
+    assert content["parameters"][first.name]["interval"] == [bounded.lower, first.interval()[1]]
+
+
 def test_bam_gets_the_friction_of_identified_joints(made: Outcome, model: mujoco.MjModel) -> None:
     documents = bam_documents(made, model)
     assert documents == {
