@@ -44,6 +44,7 @@ setup(
         "sysid_ros.sysid",
         "sysid_ros.sysid.friction",
         "sysid_ros.sysid.sensitivity",
+        "sysid_ros.video",
     ],
     package_data={
         "sysid_ros": ["py.typed"],
@@ -63,6 +64,7 @@ setup(
         "mujoco>=3.3",
         "numba>=0.58",
         "numpy>=1.26",
+        "Pillow>=9.0",
         "PyYAML>=5.4",
         "rich>=11.2",
         "rosbags>=0.10",

@@ -12,6 +12,9 @@ from hypothesis import settings
 settings.register_profile("any_machine", deadline=None)
 settings.load_profile("any_machine")
 
+# An animation for every fit of every test would take minutes; tests of it ask for one.
+os.environ.setdefault("MUJOCO_GL", "disabled")
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:

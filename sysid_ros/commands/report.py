@@ -29,6 +29,7 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.results import read_results
     from sysid_ros.results.folder import replace_file
     from sysid_ros.results.previous import previous_results
+    from sysid_ros.video import read_video
 
     folders = list(dict.fromkeys(folder.resolve() for folder in options.result_dirs))
     ambiguous = len({folder.name for folder in folders}) < len(folders)
@@ -39,7 +40,7 @@ def _run(options: argparse.Namespace) -> int:
         page = options.output or folders[0] / "report.html"
         outcome = next(iter(outcomes.values()))
         previous = previous_results(outcome, folders[0].parent, before=folders[0].name)
-        text = render_report(outcome, previous)
+        text = render_report(outcome, previous, read_video(folders[0]))
     else:
         page = options.output or Path("comparison.html")
         text = render_comparison(outcomes)

@@ -20,11 +20,16 @@ from sysid_ros.report.next_experiment import next_experiment
 from sysid_ros.report.signal_data import signal_data
 from sysid_ros.report.svg import charts, pairs
 from sysid_ros.report.svg.heatmap import heatmap
+from sysid_ros.video import Video, telling_stretch
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render_report(outcome: Outcome, previous: Mapping[str, Outcome] | None = None) -> str:
+def render_report(
+    outcome: Outcome,
+    previous: Mapping[str, Outcome] | None = None,
+    video: Video | None = None,
+) -> str:
     """Render ``outcome`` as one HTML document.
 
     The document loads nothing: style, script (uPlot for the signals) and data are inside, and a
@@ -33,17 +38,19 @@ def render_report(outcome: Outcome, previous: Mapping[str, Outcome] | None = Non
     Args:
       outcome: What the pipeline delivered, or what was read back from a result folder.
       previous: Earlier results of the same model by their label, the latest first.
+      video: An animation of the robot, or why there is none.
 
     Returns:
       The text of ``report.html``.
     """
     return render_page(
         "report.html.j2",
-        ("tables.js", "uplot.js", "signals.js"),
+        ("tables.js", "uplot.js", "signals.js", "video.js"),
         title=f"{outcome.title}: identification report",
         history=history_rows(outcome, previous or {}),
         significant=comparison.SIGNIFICANT,
         **_content(outcome),
+        **_video(outcome, video or Video(None, "none was made")),
     )
 
 
@@ -127,6 +134,18 @@ def _content(outcome: Outcome) -> dict[str, Any]:
         "bias_rows": bias_rows(outcome.bias),
         "licence": asset("uplot.LICENSE"),
         "data": json_for_html(signal_data(outcome.sequences, outcome.fit.noise)),
+    }
+
+
+def _video(outcome: Outcome, video: Video) -> dict[str, Any]:
+    """What the section of the animation shows."""
+    if video.content is None:
+        return {"video": None, "video_reason": video.reason}
+    stretch = telling_stretch(outcome.sequences)
+    return {
+        "video": base64.b64encode(video.content).decode("ascii"),
+        "shown": outcome.sequences[stretch.sequence] if stretch else None,
+        "stretch": stretch,
     }
 
 

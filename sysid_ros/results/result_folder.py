@@ -6,6 +6,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from sysid_ros.video import VIDEO
+
 RESULT = "result.json"
 PARAMETERS = "parameters.yaml"
 MODEL = "model.xml"
@@ -49,7 +51,7 @@ class ResultFolder:
 def clear(folder: Path) -> None:
     """Remove the files of a result that was begun in ``folder``; what else is there stays."""
     for name in (
-        RESULT, PARAMETERS, MODEL, URDF, ROS2_CONTROL, RANDOMIZATION, RESIDUALS, REPORT,
+        RESULT, PARAMETERS, MODEL, URDF, ROS2_CONTROL, RANDOMIZATION, RESIDUALS, REPORT, VIDEO,
     ):  # fmt: skip
         (folder / name).unlink(missing_ok=True)
     for name in (ASSETS, BAM):

@@ -23,6 +23,7 @@ from sysid_ros.results.model_file import StartState
 from sysid_ros.results.parameters_file import write_parameters
 from sysid_ros.results.previous import previous_results
 from sysid_ros.results.result_folder import (
+    MODEL,
     PARAMETERS,
     REPORT,
     RESIDUALS,
@@ -34,6 +35,7 @@ from sysid_ros.results.signals_file import write_signals
 from sysid_ros.results.state_file import STATE_FILE
 from sysid_ros.results.strict_json import write_json
 from sysid_ros.sysid.fit_result import FitStatus
+from sysid_ros.video import drawing
 
 _DONE = (FitStatus.CONVERGED, FitStatus.STALLED)  # more of the same would change nothing
 
@@ -62,8 +64,9 @@ def write_results(
 
     Returns:
       The paths of ``result.json``, ``parameters.yaml``, ``model.xml``, ``residuals.npz`` and
-      ``report.html``. A model that cannot be written such that it loads is left out and becomes
-      a warning: the numbers of a long fit are not lost for that.
+      ``report.html``; ``video.webp`` is beside them where it could be drawn. A model that cannot
+      be written such that it loads is left out and becomes a warning: the numbers of a long fit
+      are not lost for that.
 
     Raises:
       OutputError: If it cannot be written; nothing but ``partial`` with its checkpoint is left
@@ -74,11 +77,13 @@ def write_results(
         with translated_os_errors(Path(output_dir)):
             outcome = write_models(outcome, spec, work, source=source, start_state=start_state)
             write_exports(outcome, spec, work)
-            write_json(work / RESULT, document_from(outcome))
-            write_parameters(work / PARAMETERS, outcome)
             write_signals(work / RESIDUALS, outcome.sequences)
-            previous = previous_results(outcome, work.parent)
-            replace_file(work / REPORT, render_report(outcome, previous).encode())
+            with drawing(work, wanted=_is_drawable(outcome, work)) as video:
+                write_json(work / RESULT, document_from(outcome))
+                write_parameters(work / PARAMETERS, outcome)
+                previous = previous_results(outcome, work.parent)
+                page = render_report(outcome, previous, video())
+            replace_file(work / REPORT, page.encode())
             (work / CHECKPOINT_FILE).unlink(missing_ok=True)
             if outcome.fit.status in _DONE:
                 (work / STATE_FILE).unlink(missing_ok=True)
@@ -89,3 +94,9 @@ def write_results(
         else:
             clear(work)  # the checkpoint in it is still worth something
         raise
+
+
+def _is_drawable(outcome: Outcome, folder: Path) -> bool:
+    """Whether there is something to animate; a fit that was stopped is not kept waiting."""
+    stopped = outcome.fit.status is FitStatus.CANCELED
+    return not stopped and bool(outcome.sequences) and (folder / MODEL).exists()

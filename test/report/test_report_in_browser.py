@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 from browser import Page, open_browser
 from outcomes import outcome as synthetic
+from PIL import Image
 
 from sysid_ros.report import render_report
+from sysid_ros.video import Video
 
 CANVASES = "document.querySelectorAll('#plots canvas').length"
 
@@ -176,6 +179,28 @@ def test_copies_yaml(page: Page, report: Path) -> None:
     )
     page.run("document.getElementById('copy-yaml').click()")
     page.wait_for("document.getElementById('copy-done').textContent !== ''")
+
+
+def test_the_video_can_be_stopped(page: Page, tmp_path: Path) -> None:
+    content = io.BytesIO()
+    red, blue = (Image.new("RGB", (640, 240), colour) for colour in ("red", "blue"))
+    red.save(content, format="WEBP", save_all=True, append_images=[blue], duration=100, loop=0)
+    path = tmp_path / "report.html"
+    path.write_text(render_report(synthetic(), video=Video(content.getvalue())))
+    page.errors.clear()
+    page.open(path)
+    page.wait_for("document.getElementById('animation').complete")
+    assert page.run("document.getElementById('animation').naturalWidth") == 640
+    assert page.run("document.getElementById('still').hidden")
+    page.run("document.getElementById('play').focus()")
+    page.press("Enter")
+    assert page.run("document.getElementById('play').textContent") == "Play"
+    colour = "[...document.getElementById('still').getContext('2d').getImageData(9, 9, 1, 1).data]"
+    assert page.run(colour)[0] > 200
+    page.press("Enter")
+    assert page.run("document.getElementById('still').hidden")
+    assert page.errors == []
+    assert page.faults() == []
 
 
 def test_prints(page: Page, report: Path, tmp_path: Path) -> None:

@@ -1,0 +1,8 @@
+"""A short animation of a result: the measured robot, and as ghosts the initial and fitted ones."""
+
+from __future__ import annotations
+
+from sysid_ros.video.making import VIDEO, Video, drawing, read_video
+from sysid_ros.video.poses import telling_stretch
+
+__all__ = ["VIDEO", "Video", "drawing", "read_video", "telling_stretch"]

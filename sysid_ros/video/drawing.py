@@ -1,0 +1,146 @@
+"""Pictures of poses: the measured robot, with a coloured ghost where a model says it is."""
+
+from __future__ import annotations
+
+import copy
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from sysid_ros.errors import DataError
+from sysid_ros.outcome import FloatArray
+from sysid_ros.video.poses import FRAMES_PER_SECOND, Poses
+
+WIDTH, HEIGHT = 320, 240  # of each of the two pictures side by side
+
+_INITIAL = (0.85, 0.45, 0.05, 0.55)  # the report's colours of the curves
+_FITTED = (0.04, 0.38, 0.77, 0.55)
+_BACKGROUND = (0.93, 0.94, 0.96)
+_SHOWN_GROUPS = 3  # MuJoCo draws geoms of groups 0, 1 and 2 by default
+_DISTANCE = 2.5  # times the radius of what moves, for a field of view of 45 degrees
+_QUALITY = 70
+
+
+def drawable_model(path: Path) -> mujoco.MjModel:
+    """Load a model such that it can be drawn quickly, on a bright background.
+
+    Args:
+      path: Its file.
+
+    Raises:
+      DataError: Nothing of it would be visible.
+      ValueError: It does not load.
+    """
+    spec = mujoco.MjSpec.from_file(str(path))
+    spec.visual.quality.offsamples = 0  # smooth edges take most of the time without a graphics card
+    spec.visual.headlight.ambient = (0.4, 0.4, 0.4)
+    spec.visual.headlight.diffuse = (0.6, 0.6, 0.6)
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = WIDTH, HEIGHT
+    if not any(int(t.type) == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX) for t in spec.textures):
+        spec.add_texture(
+            name="sysid_ros_background",
+            type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+            builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
+            rgb1=_BACKGROUND,
+            rgb2=_BACKGROUND,
+            width=32,
+            height=192,
+        )
+    model = spec.compile()
+    moving = model.body_weldid[model.geom_bodyid] != 0
+    visible = moving & (model.geom_group < _SHOWN_GROUPS) & (model.geom_rgba[:, 3] > 0.0)
+    if not visible.any():
+        raise DataError("the model has no visible geoms to draw")
+    return model
+
+
+def animation(model: mujoco.MjModel, poses: Poses) -> bytes:
+    """Draw measured and initial robot beside measured and fitted one, as animated WebP.
+
+    Args:
+      model: As from :func:`drawable_model`.
+      poses: Where the joints are.
+
+    Returns:
+      The content of the file.
+    """
+    pictures = [
+        Image.fromarray(np.hstack(pair))
+        for pair in zip(
+            _pictures(model, poses.measured, poses.initial, _INITIAL),
+            _pictures(model, poses.measured, poses.fitted, _FITTED),
+            strict=True,
+        )
+    ]
+    content = io.BytesIO()
+    pictures[0].save(
+        content,
+        format="WEBP",
+        save_all=True,
+        append_images=pictures[1:],
+        duration=round(1000 / FRAMES_PER_SECOND),
+        loop=0,
+        quality=_QUALITY,
+    )
+    return content.getvalue()
+
+
+def _pictures(
+    model: mujoco.MjModel, solid: FloatArray, ghost: FloatArray, colour: Sequence[float]
+) -> Iterator[npt.NDArray[np.uint8]]:
+    """One picture (height, width, 3) per pose."""
+    data = mujoco.MjData(model)
+    camera = _camera(model, data, solid)
+    ghostly = _tinted(model, colour)
+    options = mujoco.MjvOption()
+    with mujoco.Renderer(model, HEIGHT, WIDTH) as renderer:
+        renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = False
+        for here, there in zip(solid, ghost, strict=True):
+            _place(model, data, here)
+            renderer.update_scene(data, camera, options)
+            _place(ghostly, data, there)
+            moving = int(mujoco.mjtCatBit.mjCAT_DYNAMIC)
+            mujoco.mjv_addGeoms(ghostly, data, options, mujoco.MjvPerturb(), moving, renderer.scene)
+            yield renderer.render().copy()
+
+
+def _place(model: mujoco.MjModel, data: Any, qpos: FloatArray) -> None:
+    data.qpos[:] = np.clip(qpos, -1e6, 1e6)  # a model that runs away must not stop the others
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_camlight(model, data)
+
+
+def _tinted(model: mujoco.MjModel, colour: Sequence[float]) -> mujoco.MjModel:
+    """A copy whose visible geoms all have one translucent colour."""
+    tinted = copy.copy(model)
+    visible = tinted.geom_rgba[:, 3] > 0.0
+    tinted.geom_matid[:] = -1
+    tinted.geom_rgba[visible] = colour
+    return tinted
+
+
+def _camera(model: mujoco.MjModel, data: Any, qpos: FloatArray) -> mujoco.MjvCamera:
+    """A camera that sees all of the motion; across the plane of a robot that has one."""
+    camera = mujoco.MjvCamera()
+    mujoco.mjv_defaultFreeCamera(model, camera)
+    moving = model.body_weldid[model.geom_bodyid] != 0
+    centres = []
+    for pose in qpos:
+        _place(model, data, pose)
+        centres.append(data.geom_xpos[moving].copy())
+    places = np.concatenate(centres)
+    middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
+    radius = float(np.linalg.norm(places - middle, axis=1).max() + model.geom_rbound[moving].max())
+    camera.lookat[:] = middle
+    camera.distance = _DISTANCE * radius
+    axes = data.xaxis[model.jnt_type == int(mujoco.mjtJoint.mjJNT_HINGE)]
+    if len(axes) and np.all(np.abs(axes @ axes[0]) > 0.98) and abs(axes[0, 2]) < 0.3:
+        camera.azimuth = float(np.degrees(np.arctan2(axes[0, 1], axes[0, 0])))
+        camera.elevation = -5.0
+    return camera

@@ -1,0 +1,123 @@
+"""From signals to poses: which seconds of a result to show, and where each joint was then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.errors import DataError
+from sysid_ros.outcome import FloatArray, SequenceFit, SignalFit
+
+FRAMES_PER_SECOND = 10
+SECONDS = 4.0
+
+_POSITION_UNITS = ("rad", "m")
+_JOINTPOS = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
+_QPOS_SUFFIX = "_qpos"  # what signals that name a joint instead of a sensor are called by
+_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The part of a result that is shown: a sequence by its place, from ``start`` to ``end`` s."""
+
+    sequence: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Generalized positions at the instants of the pictures, (frames, nq) each."""
+
+    measured: FloatArray
+    initial: FloatArray
+    fitted: FloatArray
+
+
+def telling_stretch(sequences: Sequence[SequenceFit]) -> Stretch | None:
+    """The seconds in which the initial model errs most, of the first held-out sequence.
+
+    Args:
+      sequences: What was scored; the first one serves where none is held out.
+
+    Returns:
+      A stretch of at most :data:`SECONDS`, or ``None`` where no position is measured.
+    """
+    if not sequences:
+        return None
+    chosen = next((i for i, s in enumerate(sequences) if s.role == "validation"), 0)
+    positions = [s for s in sequences[chosen].signals if s.unit in _POSITION_UNITS and s.times.size]
+    if not positions:
+        return None
+    begin = min(float(s.times[0]) for s in positions)
+    end = max(float(s.times[-1]) for s in positions)
+    starts = np.arange(begin, max(end - SECONDS, begin) + 1e-9, 0.5)
+    errors = [_error(positions, t, t + SECONDS) for t in starts]
+    start = float(starts[int(np.argmax(errors))])
+    return Stretch(chosen, start, min(start + SECONDS, end))
+
+
+def _error(signals: Sequence[SignalFit], start: float, end: float) -> float:
+    """Sum over signals of the mean square of the initial model's error relative to the motion."""
+    total = 0.0
+    for signal in signals:
+        inside = (signal.times >= start) & (signal.times <= end)
+        known = inside & np.isfinite(signal.initial) & np.isfinite(signal.measured)
+        if known.any():
+            square = np.mean((signal.initial[known] - signal.measured[known]) ** 2)
+            total += float(square / (np.nanvar(signal.measured) or 1.0))
+    return total
+
+
+def poses(model: mujoco.MjModel, sequence: SequenceFit, stretch: Stretch) -> Poses:
+    """Where the joints were, at :data:`FRAMES_PER_SECOND`.
+
+    Args:
+      model: The identified model; joints that nothing measures stay as in its first keyframe, or
+        at its reference.
+      sequence: The one that ``stretch`` names.
+      stretch: What to show.
+
+    Raises:
+      DataError: No signal is the position of a hinge or slide.
+    """
+    count = max(2, round((stretch.end - stretch.start) * FRAMES_PER_SECOND))
+    times = stretch.start + np.arange(count) / FRAMES_PER_SECOND
+    rest = model.key_qpos[0] if model.nkey else model.qpos0
+    found = {name: np.tile(rest, (count, 1)) for name in ("measured", "initial", "fitted")}
+    joints = 0
+    for signal in sequence.signals:
+        joint = _joint_of(model, signal.name)
+        if joint is None or not signal.times.size:
+            continue
+        joints += 1
+        for name, pose in found.items():
+            pose[:, model.jnt_qposadr[joint]] = _at(signal, getattr(signal, name), times)
+    if not joints:
+        raise DataError("no signal is the position of a hinge or slide of the model")
+    return Poses(**found)
+
+
+def _joint_of(model: mujoco.MjModel, signal: str) -> int | None:
+    """The hinge or slide whose position a signal is."""
+    sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, signal)
+    joint = -1
+    if sensor >= 0 and int(model.sensor_type[sensor]) == _JOINTPOS:
+        joint = int(model.sensor_objid[sensor])
+    elif sensor < 0 and signal.endswith(_QPOS_SUFFIX):
+        name = signal.removesuffix(_QPOS_SUFFIX)
+        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+    return joint if joint >= 0 and int(model.jnt_type[joint]) in _SCALAR else None
+
+
+def _at(signal: SignalFit, values: FloatArray, times: FloatArray) -> FloatArray:
+    """The last known value at each instant; a simulation that is not known is where it was."""
+    known = np.isfinite(values)
+    if not known.any():
+        return np.zeros(times.size)
+    place = np.searchsorted(signal.times[known], times, side="right") - 1
+    return np.asarray(values[known][np.maximum(place, 0)])

@@ -1,0 +1,101 @@
+"""The animation is drawn by another process; where it cannot, there is a reason and no harm."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from outcomes import outcome as synthetic
+from PIL import Image
+
+from sysid_ros.report import render_report
+from sysid_ros.results.result_folder import MODEL, RESIDUALS
+from sysid_ros.results.signals_file import write_signals
+from sysid_ros.video import VIDEO, Video, drawing, read_video
+from sysid_ros.video.drawing import HEIGHT, WIDTH
+
+ROBOT = """
+<mujoco>
+  <worldbody>
+    <body>
+      <joint name="a" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -1" size="0.1"{geom}/>
+    </body>
+  </worldbody>
+  <sensor><jointpos name="signal_0" joint="a"/></sensor>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the process needs of a result."""
+    monkeypatch.setenv("MUJOCO_GL", "egl")
+    (tmp_path / MODEL).write_text(ROBOT.format(geom=""))
+    write_signals(tmp_path / RESIDUALS, synthetic().sequences)
+    return tmp_path
+
+
+def drawn(folder: Path) -> Video:
+    with drawing(folder) as video:
+        return video()
+
+
+def test_measured_robot_with_both_ghosts(folder: Path) -> None:
+    video = drawn(folder)
+    if video.content is None:
+        pytest.skip(f"nothing to draw with here: {video.reason}")
+    assert read_video(folder) == video
+    assert len(video.content) < 1e6
+    with Image.open(io.BytesIO(video.content)) as animation:
+        assert animation.size == (2 * WIDTH, HEIGHT)
+        assert animation.n_frames == 40
+        pictures = []
+        for number in (0, 10, 30):
+            animation.seek(number)
+            pictures.append(np.asarray(animation.convert("RGB"), dtype=float))
+    assert np.abs(pictures[0] - pictures[1]).max() > 50.0  # it moves
+    left, right = pictures[1][:, :WIDTH], pictures[1][:, WIDTH:]
+    orange, blue = (part[..., 0] - part[..., 2] for part in (left, right))
+    assert orange.max() > 40.0 and blue.min() < -40.0
+    page = render_report(synthetic(), video=video)
+    assert "trajectory_02, held out" in page and "There is none" not in page
+
+
+def test_a_reason_where_there_is_nothing_to_see(folder: Path) -> None:
+    (folder / MODEL).write_text(ROBOT.format(geom=' group="3"'))
+    video = drawn(folder)
+    assert video == Video(None, "the model has no visible geoms to draw")
+    assert "There is none: the model has no visible geoms" in render_report(
+        synthetic(), video=video
+    )
+
+
+@pytest.mark.parametrize("library", ["glfw", "osmesa"])
+def test_a_reason_where_the_graphics_library_fails(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    monkeypatch.setenv("MUJOCO_GL", library)
+    monkeypatch.setenv("PYOPENGL_PLATFORM", library)
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    video = drawn(folder)
+    if video.content is None:  # a machine may have it
+        assert video.reason and "\n" not in video.reason
+        assert not (folder / VIDEO).exists()
+
+
+def test_switched_off_and_not_wanted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with drawing(folder, wanted=False) as video:
+        assert video().reason == "the fit was stopped early"
+    monkeypatch.setenv("MUJOCO_GL", "disabled")
+    assert drawn(folder) == Video(None, "MUJOCO_GL switches drawing off")
+    assert not (folder / VIDEO).exists()
+    assert read_video(folder).content is None
+
+
+def test_nothing_goes_on_after_an_error(folder: Path) -> None:
+    with pytest.raises(RuntimeError), drawing(folder):
+        raise RuntimeError
+    assert not (folder / VIDEO).exists()
