@@ -41,6 +41,7 @@ setup(
         "sysid_ros.report",
         "sysid_ros.report.svg",
         "sysid_ros.results",
+        "sysid_ros.search",
         "sysid_ros.sysid",
         "sysid_ros.sysid.friction",
         "sysid_ros.sysid.sensitivity",
@@ -74,6 +75,7 @@ setup(
     ],
     extras_require={
         "dask": ["distributed"],
+        "search": ["cmaes", "optuna"],
         "test": ["axe-playwright-python", "hypothesis", "mujoco[sysid]", "playwright", "pytest"],
     },
     entry_points={

@@ -53,7 +53,10 @@ def cross_validated(
         done.append(index)
         on_fold(len(done), len(parts))
 
-    tasks = [replace(whole, held_out=part) for part in parts]
+    start = {}
+    if experiment.fit.search is not None:  # one search is enough
+        start = {p.name: p.value for p in outcome.fit.parameters}
+    tasks = [replace(whole, held_out=part, start=start) for part in parts]
     folds = run_tasks(run_fit_task, tasks, workers, on_done=count, should_stop=should_stop)
     return with_folds(experiment, outcome, folds)
 

@@ -12,10 +12,10 @@ import concurrent.futures
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -82,37 +82,88 @@ def run_tasks(
       SysidError: What a task raised, or the workers failed.
       StopRequestedError: ``should_stop`` asked for it.
     """
-    done: dict[int, Result] = {}
+    with TaskPool(workers) as pool:
+        return pool.run(function, tasks, on_done=on_done, should_stop=should_stop)
 
-    def keep(index: int, result: Result) -> None:
-        done[index] = result
-        on_done(index, result)
 
-    if workers.dask is None and (workers.count == 1 or len(tasks) == 1):
-        for index, task in enumerate(tasks):
-            _stop_if(should_stop)
-            keep(index, function(task))
+class TaskPool:
+    """Workers that stay for several lists of tasks; also a context manager.
+
+    Args:
+      workers: Where to run.
+    """
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._open = ExitStack()
+        self._executor: Executor | None = None
+
+    def __enter__(self) -> TaskPool:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._close()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether tasks run in this process."""
+        return self._workers.dask is None and self._workers.count == 1
+
+    def run(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        *,
+        on_done: Callable[[int, Result], None] = lambda index, result: None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> list[Result]:
+        """Apply a function to every task; see :func:`run_tasks`."""
+        done: dict[int, Result] = {}
+
+        def keep(index: int, result: Result) -> None:
+            done[index] = result
+            on_done(index, result)
+
+        if self.is_here or (self._workers.dask is None and len(tasks) == 1):
+            for index, task in enumerate(tasks):
+                _stop_if(should_stop)
+                keep(index, function(task))
+            return [done[index] for index in range(len(tasks))]
+        for _ in range(_ATTEMPTS):
+            left = [index for index in range(len(tasks)) if index not in done]
+            if not left:
+                break
+            self._attempt(function, {index: tasks[index] for index in left}, keep, should_stop)
+        if len(done) < len(tasks):
+            raise WorkersError(
+                f"worker processes died {_ATTEMPTS} times with {len(tasks) - len(done)} of "
+                f"{len(tasks)} tasks left; there may be too little memory, try fewer workers"
+            )
         return [done[index] for index in range(len(tasks))]
-    for _ in range(_ATTEMPTS):
-        left = [index for index in range(len(tasks)) if index not in done]
-        if not left:
-            break
-        with _executor(workers, len(left)) as executor:
-            futures = {executor.submit(function, tasks[index]): index for index in left}
-            try:
-                _collect(futures, keep, should_stop)
-            except BrokenProcessPool:
-                continue
-            except BaseException:
-                for future in futures:
-                    future.cancel()
-                raise
-    if len(done) < len(tasks):
-        raise WorkersError(
-            f"worker processes died {_ATTEMPTS} times with {len(tasks) - len(done)} of "
-            f"{len(tasks)} tasks left; there may be too little memory, try fewer workers"
-        )
-    return [done[index] for index in range(len(tasks))]
+
+    def _attempt(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Mapping[int, Task],
+        keep: Callable[[int, Result], None],
+        should_stop: Callable[[], bool] | None,
+    ) -> None:
+        """Run tasks as far as the workers live."""
+        if self._executor is None:
+            self._executor = self._open.enter_context(_executor(self._workers))
+        futures = {self._executor.submit(function, task): i for i, task in tasks.items()}
+        try:
+            _collect(futures, keep, should_stop)
+        except BrokenProcessPool:
+            self._close()
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+
+    def _close(self) -> None:
+        self._executor = None
+        self._open.close()
 
 
 def _collect(
@@ -140,13 +191,13 @@ def _stop_if(should_stop: Callable[[], bool] | None) -> None:
 
 
 @contextmanager
-def _executor(workers: Workers, tasks: int) -> Iterator[Executor]:
+def _executor(workers: Workers) -> Iterator[Executor]:
     if workers.dask is not None:
         with _dask_executor(workers.dask) as executor:
             yield executor
         return
     pool = ProcessPoolExecutor(
-        min(workers.count, tasks), multiprocessing.get_context("spawn"), initializer=_begin_worker
+        workers.count, multiprocessing.get_context("spawn"), initializer=_begin_worker
     )
     try:
         yield pool

@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sysid_ros.dataset import load_dataset
+from sysid_ros.dataset import Dataset, load_dataset
 from sysid_ros.experiment import check_fittable
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment, ValidationConfig
-from sysid_ros.outcome import Outcome
+from sysid_ros.outcome import FloatArray, Outcome
 from sysid_ros.parameter_values import set_values
 from sysid_ros.scored import fit_settings, known_noise, outcome_of
+from sysid_ros.search.start import find_start
 from sysid_ros.sysid.fit import fit
+from sysid_ros.sysid.parameter_dict import ParameterDict
 
 
 @dataclass(frozen=True)
@@ -65,16 +67,31 @@ def run_fit_task(task: FitTask, should_stop: Callable[[], bool] | None = None) -
     check_fittable(experiment)
     dataset = load_dataset(experiment, task.data_dir)
     params = build_parameters(experiment, dataset.training.groups[0].spec)
-    started = params.copy()
-    set_values(started, task.start)
     result = fit(
         dataset.training.groups,
-        started,
+        params,
         replace(fit_settings(experiment), landscapes=0),
         known=known_noise(dataset),
+        start=_start(task, experiment, dataset, params, should_stop),
         should_stop=should_stop,
     )
     return outcome_of(experiment, dataset, params, result)
+
+
+def _start(
+    task: FitTask,
+    experiment: Experiment,
+    dataset: Dataset,
+    params: ParameterDict,
+    should_stop: Callable[[], bool] | None,
+) -> FloatArray | None:
+    """The task's start, or where the experiment's search finds one."""
+    if not task.start and experiment.fit.search is not None:
+        found = find_start(experiment, dataset, params, task.data_dir, should_stop=should_stop)
+        return found.values
+    started = params.copy()
+    set_values(started, task.start)
+    return started.as_vector()
 
 
 def _holding_out(experiment: Experiment, held_out: tuple[int, ...]) -> Experiment:

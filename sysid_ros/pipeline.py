@@ -19,11 +19,14 @@ from sysid_ros.outcome import Outcome
 from sysid_ros.results import SourceModel, StartState, check_writable, write_results
 from sysid_ros.resume import Resume, inputs_of
 from sysid_ros.run_folder import RunFolder
-from sysid_ros.scored import fit_settings, known_noise, outcome_of, title_of
+from sysid_ros.scored import fit_settings, known_noise, outcome_of, title_of, with_provenance
+from sysid_ros.search.start import SearchListener, find_start
+from sysid_ros.search.trials import Trials
 from sysid_ros.sysid.bias_check import BiasCheck, bias_check, flagged
 from sysid_ros.sysid.candidate import CandidateBuilder
 from sysid_ros.sysid.fit import fit
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
+from sysid_ros.sysid.fit_state import FitState
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.rollout_batch import StopRequestedError
 
@@ -78,7 +81,20 @@ def run_experiment(
     dataset = load_dataset(experiment, data_dir)
     params = build_parameters(experiment, dataset.training.groups[0].spec)
     with RunFolder(output, title_of(experiment), work_dir) as folder:
-        state = folder.begin(inputs_of(experiment, dataset), resume)
+        earlier = folder.begin(inputs_of(experiment, dataset), resume)
+        state = earlier if isinstance(earlier, FitState) else None
+        found = None
+        if experiment.fit.search is not None and state is None:
+            found = find_start(
+                experiment,
+                dataset,
+                params,
+                data_dir,
+                workers=workers,
+                earlier=earlier if isinstance(earlier, Trials) else None,
+                listener=SearchListener(folder.save_trials, folder.recording(on_iteration), stage),
+                should_stop=should_stop,
+            )
         stage("fitting" if state is None else f"carrying on after iteration {state.iteration}")
         result = fit(
             dataset.training.groups,
@@ -88,6 +104,7 @@ def run_experiment(
             on_iteration=folder.recording(on_iteration),
             on_state=folder.save,
             resume=state,
+            start=found.values if found is not None else None,
             should_stop=should_stop,
         )
         bias = _bias(experiment, dataset, params, result, stage, should_stop)
@@ -95,6 +112,8 @@ def run_experiment(
             result = flagged(result, bias)
         stage("scoring")
         outcome = outcome_of(experiment, dataset, params, result, bias)
+        if found is not None:
+            outcome = with_provenance(outcome, "search", found.summary)
         if experiment.validation.folds and result.status is not FitStatus.CANCELED:
             outcome = _cross_validated(experiment, outcome, data_dir, workers, stage, should_stop)
         stage("writing results")

@@ -18,7 +18,15 @@ from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment.hook import hook_file
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.results.reading import ResultError
-from sysid_ros.results.state_file import SavedState, claimed, folders_with_state, read_state
+from sysid_ros.results.state_file import (
+    SEARCH_FILE,
+    STATE_FILE,
+    claimed,
+    folders_with_state,
+    read_state,
+)
+from sysid_ros.search.trials import Trials, read_search_state
+from sysid_ros.sysid.fit_state import FitState
 
 # What may change between an interrupted fit and its continuation: limits, and what comes after.
 _FREE_SETTINGS = ("max_iterations", "time_limit", "threads", "bias_check", "landscapes")
@@ -79,10 +87,25 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Found:
-    """A state to carry on with, and the folder it lies in."""
+    """Where an interrupted run stood, and the folder that says so.
+
+    Attributes:
+      folder: A result folder or a work folder.
+      inputs: A digest of every input by name.
+      state: The fit, or what its search had tried when it was still searching.
+    """
 
     folder: Path
-    saved: SavedState
+    inputs: Mapping[str, str]
+    state: FitState | Trials
+
+
+def _found(folder: Path) -> Found:
+    if (folder / SEARCH_FILE).is_file() and not (folder / STATE_FILE).is_file():
+        trials, inputs = read_search_state(folder)
+        return Found(folder, inputs, trials)
+    saved = read_state(folder)
+    return Found(folder, saved.inputs, saved.state)
 
 
 def find_state(
@@ -104,8 +127,8 @@ def find_state(
       ResultError: The folder named holds no readable state.
     """
     if resume.folder is not None:
-        found = Found(resume.folder, read_state(resume.folder))
-        changed = _changes(found.saved.inputs, inputs)
+        found = _found(resume.folder)
+        changed = _changes(found.inputs, inputs)
         if changed:
             raise ExperimentError(_refusal(resume.folder, changed))
         if not held.enter_context(claimed(resume.folder)):
@@ -116,13 +139,13 @@ def find_state(
         if not held.enter_context(claimed(folder)):
             continue
         try:
-            saved = read_state(folder)
+            found = _found(folder)
         except ResultError as error:
             refusal = refusal or f"resume: {error}"
             continue
-        changed = _changes(saved.inputs, inputs)
+        changed = _changes(found.inputs, inputs)
         if not changed:
-            return Found(folder, saved)
+            return found
         refusal = refusal or _refusal(folder, changed)
     raise ExperimentError(
         refusal

@@ -10,8 +10,9 @@ from types import TracebackType
 from sysid_ros.errors import OutputError, SysidError
 from sysid_ros.results.checkpoint import seed_checkpoint, write_checkpoint
 from sysid_ros.results.folder import discard, open_work_folder
-from sysid_ros.results.state_file import STATE_FILE, claimed, write_state
+from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE, claimed, write_state
 from sysid_ros.resume import Resume, find_state
+from sysid_ros.search.trials import Trials, write_search_state, write_trials
 from sysid_ros.sysid.fit_result import Iteration
 from sysid_ros.sysid.fit_state import FitState
 
@@ -46,10 +47,11 @@ class RunFolder:
         self._held.close()
         mistaken = isinstance(error, SysidError) and not isinstance(error, OutputError)
         unwanted = mistaken or isinstance(error, KeyboardInterrupt)
-        if self._given is None and (unwanted or not (self.path / STATE_FILE).exists()):
+        kept = any((self.path / name).exists() for name in (STATE_FILE, SEARCH_FILE))
+        if self._given is None and (unwanted or not kept):
             discard(self.path)  # harmless once the result is published
 
-    def begin(self, inputs: Mapping[str, str], resume: Resume | None) -> FitState | None:
+    def begin(self, inputs: Mapping[str, str], resume: Resume | None) -> FitState | Trials | None:
         """Name what is about to be fitted.
 
         Args:
@@ -57,7 +59,7 @@ class RunFolder:
           resume: Which fit to carry on with, if any.
 
         Returns:
-          Where that fit stood.
+          Where that fit stood, or what its search had tried when it was still searching.
 
         Raises:
           SysidError: There is no such fit; see :func:`sysid_ros.resume.find_state`.
@@ -67,8 +69,9 @@ class RunFolder:
             return None
         found = find_state(resume, self._output, inputs, self._held)
         self._continued = found.folder
-        seed_checkpoint(self.path, found.saved.state.trace[:-1])
-        return found.saved.state
+        if isinstance(found.state, FitState):
+            seed_checkpoint(self.path, found.state.trace[:-1])
+        return found.state
 
     def recording(
         self, listener: Callable[[Iteration], None] | None
@@ -86,6 +89,16 @@ class RunFolder:
     def save(self, state: FitState) -> None:
         """Keep a state; from then on an unfinished folder that it came from is superfluous."""
         write_state(self.path, state, self._inputs)
+        (self.path / SEARCH_FILE).unlink(missing_ok=True)
+        self._discard_continued()
+
+    def save_trials(self, trials: Trials) -> None:
+        """Keep what a search has tried, for people and to carry it on."""
+        write_trials(self.path, trials)
+        write_search_state(self.path, trials, self._inputs)
+        self._discard_continued()
+
+    def _discard_continued(self) -> None:
         if self._continued is not None:
             discard(self._continued)
             self._continued = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import metadata
 
 import numpy as np
@@ -130,6 +131,11 @@ def _applied(params: ParameterDict, values: FloatArray) -> tuple[AppliedParamete
         )
         for parameter in final.values()
     )
+
+
+def with_provenance(outcome: Outcome, name: str, text: str) -> Outcome:
+    """An outcome that also tells how it came about in one more respect."""
+    return replace(outcome, provenance={**outcome.provenance, name: text})
 
 
 def _provenance(experiment: Experiment, dataset: Dataset) -> Mapping[str, str]:

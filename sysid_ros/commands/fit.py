@@ -59,6 +59,13 @@ def register(add_parser: AddParser) -> None:
         metavar="RESULT_DIR",
         help="carry on with an interrupted fit: this one, or the latest of this experiment",
     )
+    parser.add_argument(
+        "--search",
+        metavar="METHOD",
+        help="look for a start all over the bounds: starts, cma-es, random or nsga2",
+    )
+    parser.add_argument("--trials", type=int, metavar="N", help="candidates that it simulates")
+    parser.add_argument("--seed", type=int, metavar="N", help="of its random numbers (0)")
     parser.add_argument("--json", action="store_true", help="print result.json instead of tables")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(run=_run)
@@ -71,6 +78,7 @@ def _run(options: argparse.Namespace) -> int:
         experiment = with_overrides(experiment, [f"fit.threads={options.threads}"])
     if options.bias_check:
         experiment = with_overrides(experiment, ["fit.bias_check=true"])
+    experiment = with_overrides(experiment, _search(options))
     experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag])
     check_fittable(experiment)
 
@@ -105,6 +113,12 @@ def _run(options: argparse.Namespace) -> int:
         complain(f"stopped by request; the best parameters so far are in {report.result_dir}")
         return int(ErrorCode.CANCELED)
     return int(ErrorCode.NONE if status is FitStatus.CONVERGED else ErrorCode.NOT_CONVERGED)
+
+
+def _search(options: argparse.Namespace) -> list[str]:
+    """What ``--search``, ``--trials`` and ``--seed`` ask for."""
+    given = {"method": options.search, "trials": options.trials, "seed": options.seed}
+    return [f"fit.search.{key}={value}" for key, value in given.items() if value is not None]
 
 
 def _resume(folder: Path | None) -> Resume | None:

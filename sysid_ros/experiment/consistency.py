@@ -33,6 +33,7 @@ def check_consistency(experiment: Experiment, root: Value, problems: Problems) -
     _check_bags(experiment, place, problems)
     _check_condition(experiment, place, problems)
     _check_folds(experiment, place, problems)
+    _check_search(experiment, place, problems)
 
 
 def check_fittable(experiment: Experiment) -> None:
@@ -113,6 +114,16 @@ def _check_folds(experiment: Experiment, place: Callable[..., Place], problems: 
         problems.add(
             place("validation", "folds"),
             f"validation.folds is {folds}, but sequences has only {sequences}",
+        )
+
+
+def _check_search(experiment: Experiment, place: Callable[..., Place], problems: Problems) -> None:
+    search = experiment.fit.search
+    if search is not None and search.method == "nsga2" and len(search.costs) < 2:
+        problems.add(
+            place("fit", "search"),
+            "fit.search.costs must name two groups of signals for nsga2, such as "
+            '["*_pos", "*_vel"]',
         )
 
 

@@ -22,6 +22,7 @@ from sysid_ros.experiment.schema import (
     MaskConfig,
     ParameterConfig,
     PriorConfig,
+    SearchConfig,
     SequenceConfig,
     SignalConfig,
     SignalKind,
@@ -72,6 +73,7 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
     ),
     ("`prior`", PriorConfig, ""),
     ("`fit`", FitConfig, ""),
+    ("`fit.search`", SearchConfig, "An empty mapping, `search: {}`, means all defaults."),
     (
         "`alternatives`, per name",
         AlternativeConfig,
@@ -124,7 +126,7 @@ def _kind(annotation: Any, rule: Rule) -> str:
         kind = ", ".join(f"`{choice}`" for choice in rule.choices)
     elif enum := next((o for o in options if isinstance(o, type) and issubclass(o, Enum)), None):
         kind = ", ".join(f"`{member.value}`" for member in enum)
-    elif "tuple" in names and "Config" in names:
+    elif "tuple" in names and ("Config" in names or "str" in names):
         kind = "list"
     elif "Mapping" in names or any(dataclasses.is_dataclass(option) for option in options):
         kind = "mapping"

@@ -306,6 +306,40 @@ class AlternativeConfig:
 
 
 @dataclass(frozen=True)
+class SearchConfig:
+    """Where a fit starts, if not where the parameters do."""
+
+    method: str = key(
+        default="starts",
+        metadata=rule(
+            "`starts`: fits from the best of points that fill the bounds; `cma-es` (restarted, "
+            "BIPOP) and `random` for costs that are not smooth; `nsga2` for two costs",
+            choices=("starts", "cma-es", "random", "nsga2"),
+        ),
+    )
+    trials: int = key(default=200, metadata=rule("candidates to simulate", minimum=1))
+    starts: int = key(
+        default=4, metadata=rule("how many of the best to fit from, for `starts`", minimum=1)
+    )
+    seed: int = key(default=0, metadata=rule("same seed, same answer", minimum=0))
+    costs: tuple[str, ...] = key(
+        default=(),
+        metadata=rule(
+            "patterns of signal names, one cost each, as `nsga2` needs two of; the candidate with "
+            "the smallest sum is fitted"
+        ),
+    )
+    study: str | None = key(
+        default=None,
+        metadata=rule(
+            "Optuna study to continue and to share: a database file (`.db`), a journal (`.log`), "
+            "or a URL of Optuna's"
+        ),
+    )
+    study_name: str = key(default="sysid_ros", metadata=rule("its name there"))
+
+
+@dataclass(frozen=True)
 class FitConfig:
     """How the fit is run."""
 
@@ -346,6 +380,10 @@ class FitConfig:
         metadata=rule(
             "refit with half the time step, other windows and another filter; flag what moves"
         ),
+    )
+    search: SearchConfig | None = key(
+        default=None,
+        metadata=rule("look for a start all over the bounds; the parameters' own if left out"),
     )
     landscapes: int = key(
         default=1,

@@ -122,6 +122,11 @@ def _read(value: Value, expected: Any, rule: Rule, where: str, problems: Problem
         return _sections(get_args(kind)[0], value, where, problems)
     if get_origin(kind) is tuple and get_args(kind)[0] is str:
         return _texts(value, where, problems)
+    if kind == tuple[str, ...]:
+        return tuple(
+            read_text(item, f"{where}[{i}]", problems)
+            for i, item in enumerate(as_list(value, where, problems))
+        )
     if any(get_origin(option) is tuple for option in options):
         return _numbers(value, rule, where, problems)
     if get_origin(kind) is Mapping:

@@ -28,6 +28,7 @@ from sysid_ros.sysid.fit_state import FitState
 from sysid_ros.sysid.problem import Point
 
 STATE_FILE = "state.npz"
+SEARCH_FILE = "search.json"  # where a run stands that has no state yet, as it is still searching
 FORMAT = 1
 
 
@@ -123,8 +124,14 @@ def _state(document: Mapping[str, Any], point: Point) -> FitState:
 
 def folders_with_state(output_dir: Path) -> list[Path]:
     """Result folders and interrupted work folders that hold a state, the latest first."""
-    files = [path for path in output_dir.expanduser().glob("*/" + STATE_FILE) if path.is_file()]
-    return [path.parent for path in sorted(files, key=lambda p: p.stat().st_mtime, reverse=True)]
+    files = [
+        path
+        for name in (STATE_FILE, SEARCH_FILE)
+        for path in output_dir.expanduser().glob(f"*/{name}")
+        if path.is_file()
+    ]
+    files.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    return list(dict.fromkeys(path.parent for path in files))
 
 
 @contextmanager

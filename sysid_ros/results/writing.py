@@ -32,7 +32,7 @@ from sysid_ros.results.result_folder import (
     clear,
 )
 from sysid_ros.results.signals_file import write_signals
-from sysid_ros.results.state_file import STATE_FILE
+from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE
 from sysid_ros.results.strict_json import write_json
 from sysid_ros.sysid.fit_result import FitStatus
 from sysid_ros.video import drawing
@@ -86,7 +86,8 @@ def write_results(
             replace_file(work / REPORT, page.encode())
             (work / CHECKPOINT_FILE).unlink(missing_ok=True)
             if outcome.fit.status in _DONE:
-                (work / STATE_FILE).unlink(missing_ok=True)
+                for name in (STATE_FILE, SEARCH_FILE):
+                    (work / name).unlink(missing_ok=True)
         return ResultFolder.at(publish(work))
     except BaseException:
         if partial is None:

@@ -96,6 +96,7 @@ def fit(
     on_iteration: Callable[[Iteration], None] | None = None,
     on_state: Callable[[FitState], None] | None = None,
     resume: FitState | None = None,
+    start: FloatArray | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> FitResult:
     """Fit parameters to measured sequences.
@@ -111,6 +112,8 @@ def fit(
       on_state: Given all that is needed to carry on from there, after every accepted step.
       resume: Where an earlier fit of the same data with the same settings stood; the limits may
         have been raised.
+      start: Values to search from, (p,), where they are not those of ``params``; results still
+        tell the initial values and cost of ``params``.
       should_stop: Asked between native calls; true ends the fit with its best point.
 
     Returns:
@@ -147,11 +150,11 @@ def fit(
         )
         _check_sample_count(problem)
         if should_stop is None or not should_stop():
-            _check_start(problem)
+            _check_start(problem, _first_point(problem, start))
         if resume is not None:
             check_state(resume, problem)
         listeners = _Listeners(on_iteration, on_state)
-        return _Fit(problem, settings, known.levels, listeners, began).run(resume)
+        return _Fit(problem, settings, known.levels, listeners, began).run(resume, start)
 
 
 @dataclass(frozen=True)
@@ -183,9 +186,9 @@ class _Fit:
         self._approaching = settings.loss in REDESCENDING or bool(self._late.any())
         self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
 
-    def run(self, resume: FitState | None = None) -> FitResult:
+    def run(self, resume: FitState | None, start: FloatArray | None) -> FitResult:
         """Fit with provisional noise levels until they settle, then to full precision."""
-        point = self._problem.initial_point()
+        point = _first_point(self._problem, start)
         iterations, damping = 0, INITIAL_DAMPING
         if resume is not None:
             point, iterations, damping = resume.point, resume.iteration, resume.damping
@@ -360,10 +363,16 @@ def _check_sample_count(problem: WindowedProblem) -> None:
         )
 
 
-def _check_start(problem: WindowedProblem) -> None:
+def _first_point(problem: WindowedProblem, start: FloatArray | None) -> Point:
+    """Where the search begins, with every window's start as measured."""
+    point = problem.initial_point()
+    return point if start is None else replace(point, theta=np.asarray(start, dtype=np.float64))
+
+
+def _check_start(problem: WindowedProblem, point: Point) -> None:
     """A search needs a start that can be simulated."""
     try:
-        residuals = problem.residuals(problem.initial_point())
+        residuals = problem.residuals(point)
     except StopRequestedError:
         return
     diverged = [

@@ -1,0 +1,148 @@
+"""Costs of many candidates at once, in batched rollouts."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import ExperimentError, ModelError, unknown_name
+from sysid_ros.sysid.candidate import Candidate
+from sysid_ros.sysid.fit import FitSettings, SignalNoise
+from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.model_group import model_group
+from sysid_ros.sysid.noise_levels import first_noise
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.problem import WindowedProblem
+from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.trajectory import ModelSequences
+from sysid_ros.sysid.window_simulation import WindowSimulation
+
+FloatArray = npt.NDArray[np.float64]
+
+_NO_DEVIATION = np.zeros(0)
+_MAX_BYTES = 256 << 20  # of sensor data and states that are kept at once
+
+
+class CandidateCosts:
+    """The cost of parameter values, with windows that start where they were measured to.
+
+    A search has no use for estimated starts: they would have to be found anew for every candidate.
+
+    Args:
+      models_sequences: Models with their sequences.
+      params: The parameters.
+      settings: Windows, loss and threads.
+      known: Noise levels and gaps.
+      groups: Patterns of signal names; there is one cost for each, over the signals that it
+        matches. Empty: one cost, over all signals.
+      should_stop: Asked between native calls.
+
+    Raises:
+      ExperimentError: A pattern matches no signal.
+    """
+
+    def __init__(
+        self,
+        models_sequences: Sequence[ModelSequences],
+        params: ParameterDict,
+        settings: FitSettings,
+        known: SignalNoise,
+        groups: Sequence[str] = (),
+        *,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> None:
+        self._rollouts = RolloutBatch(settings.threads, should_stop=should_stop)
+        models = [
+            model_group(
+                sequences,
+                params,
+                window_length=settings.window_length,
+                estimate_starts=False,
+                velocity_filter=settings.velocity_filter,
+                gaps=known.gaps,
+            )
+            for sequences in models_sequences
+        ]
+        self._problem = WindowedProblem(
+            models,
+            params,
+            self._rollouts,
+            loss=loss_named(settings.loss),
+            noise=first_noise(models, known.levels),
+            engine="reference",
+        )
+        self._groups = _resolved(groups, tuple(self._problem.noise))
+
+    def __enter__(self) -> CandidateCosts:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._rollouts.__exit__(None, None, None)
+
+    def __call__(self, thetas: FloatArray) -> FloatArray:
+        """Costs of parameter values.
+
+        Args:
+          thetas: Shape (n, p).
+
+        Returns:
+          Shape (n, number of costs); infinite where the model does not compile or diverges.
+
+        Raises:
+          StopRequestedError: ``should_stop`` asked for it.
+        """
+        one = sum(
+            8 * w.window.steps * (w.model.nsensordata + w.model.nq + w.model.nv + w.model.na + 1)
+            for w in self._problem.windows
+        )
+        size = max(1, _MAX_BYTES // max(1, one))
+        blocks = [self._block(thetas[i : i + size]) for i in range(0, len(thetas), size)]
+        return np.concatenate(blocks) if blocks else np.zeros((0, len(self._groups)))
+
+    def _block(self, thetas: FloatArray) -> FloatArray:
+        """Costs of as many candidates as are simulated together."""
+        runs: list[tuple[int, WindowSimulation, Candidate]] = []
+        costs = np.full((len(thetas), len(self._groups)), np.inf)
+        for i, theta in enumerate(thetas):
+            try:
+                built = [group.builder.build(theta) for group in self._problem.groups]
+            except ModelError:
+                continue
+            costs[i] = self._prior_cost(theta)
+            for group, candidate in zip(self._problem.groups, built, strict=True):
+                runs += [(i, window, candidate) for window in group.windows]
+        jobs = [window.job(candidate, _NO_DEVIATION) for _, window, candidate in runs]
+        for (i, window, candidate), data in zip(runs, self._rollouts.sensordata(jobs), strict=True):
+            costs[i] += self._window_costs(window, window.residual(candidate, data))
+        return costs
+
+    def _window_costs(self, window: WindowSimulation, residual: FloatArray) -> FloatArray:
+        """The share of one window in each cost."""
+        scaled = residual / window.sigma(self._problem.noise)
+        names = [signal.name for signal in window.sequence.signals]
+        owners = window.window.samples.signals
+        return np.array(
+            [
+                self._problem.loss.cost(
+                    scaled[np.isin(owners, [i for i, name in enumerate(names) if name in group])]
+                )
+                for group in self._groups
+            ]
+        )
+
+    def _prior_cost(self, theta: FloatArray) -> float:
+        return 0.5 * float(np.sum(self._problem.prior_rows(theta)[:, -1] ** 2))
+
+
+def _resolved(groups: Sequence[str], signals: Sequence[str]) -> list[frozenset[str]]:
+    """The signals of each group."""
+    if not groups:
+        return [frozenset(signals)]
+    found = [frozenset(fnmatch.filter(signals, pattern)) for pattern in groups]
+    for pattern, matches in zip(groups, found, strict=True):
+        if not matches:
+            raise ExperimentError(unknown_name("signal", pattern, signals, where="search.costs"))
+    return found

@@ -1,0 +1,172 @@
+"""One search: methods, trials, and where a fit should start in the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.experiment.schema import SearchConfig
+from sysid_ros.search.bipop import BipopCmaEs
+from sysid_ros.search.methods import LatinHypercube, Method, Uniform
+from sysid_ros.search.space import SearchSpace
+from sysid_ros.search.study import Nsga2, Recorded, Study, nsga2_sampler
+from sysid_ros.search.trials import Trials
+from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.rollout_batch import StopRequestedError
+
+FloatArray = npt.NDArray[np.float64]
+Costs = Callable[[FloatArray], FloatArray]  # (n, p) to (n, n_costs)
+
+DISTINCT = 0.05  # of the bounds' distance, in every parameter: closer candidates are one start
+
+
+@dataclass(frozen=True)
+class SearchEnd:
+    """What a search found.
+
+    Attributes:
+      trials: Everything it tried, the experiment's own start first.
+      elsewhere: What other processes contributed to the study, the same costs; may be empty.
+      stopped: Whether it was asked to end before its time.
+    """
+
+    trials: Trials
+    elsewhere: Trials
+    stopped: bool
+
+    def best(self, count: int, space: SearchSpace) -> FloatArray:
+        """The best candidates that are not the same place twice, (at most ``count``, p)."""
+        together = self.trials.extended(self.elsewhere.values, self.elsewhere.costs)
+        chosen: list[FloatArray] = []
+        for i in together.ranking():
+            if not np.isfinite(together.costs[i]).all():
+                break
+            point = space.points(together.values[i])
+            if all(np.abs(point - space.points(c)).max() > DISTINCT for c in chosen):
+                chosen.append(together.values[i])
+            if len(chosen) == count:
+                break
+        return np.array(chosen or [space.start])
+
+
+def run_search(
+    config: SearchConfig,
+    space: SearchSpace,
+    costs: Costs,
+    *,
+    earlier: Trials | None = None,
+    on_trials: Callable[[Trials], None] = lambda trials: None,
+    on_best: Callable[[Iteration], None] = lambda step: None,
+) -> SearchEnd:
+    """Try candidates until the budget is spent.
+
+    Args:
+      config: Method, budget and seed.
+      space: Where to look.
+      costs: Simulates candidates; may raise StopRequestedError.
+      earlier: Trials of the same search before it was interrupted. They are not simulated again,
+        and as the seed is the same the search goes on as if nothing had happened.
+      on_trials: Given everything tried so far, after each batch.
+      on_best: Told every candidate that is better than all before it, as a fit's iteration 0.
+
+    Returns:
+      The trials.
+
+    Raises:
+      ExperimentError: A package that the method needs is absent, or the study does not fit.
+    """
+    count = max(1, len(config.costs))
+    study = _study(config, space, count)
+    method = _method(config, space, study)
+    evaluate = _Replayed(costs, earlier)
+    tried = Trials.none(space.names, count)
+    if config.study is not None and earlier is not None:
+        tried = earlier  # the study knows them, and has gone on since
+    began = time.monotonic()
+    stopped = False
+
+    def tell(trials: Trials) -> Trials:
+        on_trials(trials)
+        if trials.ranking()[0] >= len(tried):
+            on_best(_best_so_far(trials, time.monotonic() - began))
+        return trials
+
+    try:
+        if not len(tried):
+            first = space.start[np.newaxis]
+            tried = tell(tried.extended(first, evaluate(first)))
+            if study is not None:
+                study.record(first, tried.costs)
+        while len(tried) < config.trials:
+            points = method.ask()[: config.trials - len(tried)]
+            values = space.values(points)
+            found = evaluate(values)
+            method.tell(points, found)
+            tried = tell(tried.extended(values, found))
+    except StopRequestedError:
+        stopped = True
+    elsewhere = Trials.none(space.names, count)
+    if study is not None:
+        elsewhere = elsewhere.extended(*study.known())
+    return SearchEnd(tried, elsewhere, stopped)
+
+
+def _study(config: SearchConfig, space: SearchSpace, costs: int) -> Study | None:
+    """Where trials are kept and shared, if anywhere; NSGA-II always has one."""
+    if config.method != "nsga2" and config.study is None:
+        return None
+    sampler = nsga2_sampler(config.seed) if config.method == "nsga2" else None
+    return Study(space, costs, storage=config.study, name=config.study_name, sampler=sampler)
+
+
+def _method(config: SearchConfig, space: SearchSpace, study: Study | None) -> Method:
+    size = len(space.names)
+    start = space.points(space.start)
+    seed = config.seed
+    if study is not None:
+        if config.method == "nsga2":
+            return Nsga2(space, study)
+        values, costs = study.known()
+        if len(values):  # go on from the best, and not over the same points again
+            start = space.points(values[int(np.argmin(costs.sum(axis=1)))])
+            seed += len(values)
+    method: Method
+    if config.method == "cma-es":
+        method = BipopCmaEs(start, seed)
+    elif config.method == "random":
+        method = Uniform(size, seed)
+    else:
+        method = LatinHypercube(size, max(1, config.trials - 1), seed)
+    return method if study is None else Recorded(method, space, study)
+
+
+class _Replayed:
+    """Costs that were known before an interruption are looked up instead of simulated."""
+
+    def __init__(self, costs: Costs, earlier: Trials | None) -> None:
+        self._costs = costs
+        self._earlier = earlier
+        self._asked = 0
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        first, self._asked = self._asked, self._asked + len(values)
+        if self._earlier is None or first >= len(self._earlier):
+            return self._costs(values)
+        then = self._earlier.values[first : self._asked]
+        same = np.zeros(len(values), dtype=bool)
+        same[: len(then)] = np.all(then == values[: len(then)], axis=1)
+        costs = np.empty((len(values), self._earlier.costs.shape[1]))
+        costs[same] = self._earlier.costs[first : self._asked][same[: len(then)]]
+        if not same.all():
+            costs[~same] = self._costs(values[~same])
+        return costs
+
+
+def _best_so_far(tried: Trials, elapsed: float) -> Iteration:
+    best = tried.ranking()[0]
+    cost = float(tried.costs[best].sum())
+    return Iteration(0, cost, 0.0, tried.names, tried.values[best], elapsed)

@@ -1,0 +1,160 @@
+"""Where an experiment's fit should start, by the search that it asks for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.dataset import Dataset
+from sysid_ros.errors import DataError
+from sysid_ros.execution import IN_THIS_PROCESS, TaskPool, Workers
+from sysid_ros.experiment.schema import Experiment, SearchConfig
+from sysid_ros.search.run import Costs, run_search
+from sysid_ros.search.space import SearchSpace
+from sysid_ros.search.trial_task import (
+    Refined,
+    SearchKey,
+    SpreadCosts,
+    StartTask,
+    candidate_costs,
+    refined,
+    run_start_task,
+)
+from sysid_ros.search.trials import Trials
+from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.rollout_batch import StopRequestedError
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FoundStart:
+    """What a search ended with.
+
+    Attributes:
+      values: Where to start, (p,).
+      trials: Everything that was tried.
+      summary: The search in one sentence.
+    """
+
+    values: FloatArray
+    trials: Trials
+    summary: str
+
+
+@dataclass(frozen=True)
+class SearchListener:
+    """Who is told how a search gets on.
+
+    Attributes:
+      trials: Given everything tried so far, after each batch.
+      best: Told every candidate that is better than all before it.
+      stage: Told in a few words what is being done.
+    """
+
+    trials: Callable[[Trials], None] = lambda trials: None
+    best: Callable[[Iteration], None] = lambda step: None
+    stage: Callable[[str], None] = lambda text: None
+
+
+def find_start(
+    experiment: Experiment,
+    dataset: Dataset,
+    params: ParameterDict,
+    data_dir: Path | None = None,
+    *,
+    workers: Workers = IN_THIS_PROCESS,
+    earlier: Trials | None = None,
+    listener: SearchListener = SearchListener(),
+    should_stop: Callable[[], bool] | None = None,
+) -> FoundStart:
+    """Search, and fit briefly from the best candidates where the method asks for it.
+
+    Args:
+      experiment: Its ``fit.search`` says how.
+      dataset: Its recordings.
+      params: Its parameters, at their start.
+      data_dir: Where bags are found first, for other processes.
+      workers: What simulates candidates and fits from the best ones.
+      earlier: Trials of the same search before it was interrupted.
+      listener: Told how it gets on.
+      should_stop: True ends the search with its best candidate.
+
+    Returns:
+      The start.
+
+    Raises:
+      SysidError: A parameter has no bounds, no candidate can be simulated, or a package is absent.
+    """
+    config = experiment.fit.search or SearchConfig()
+    space = SearchSpace.of(params)
+    key = _key(experiment, data_dir, workers)
+
+    def told_trials(trials: Trials) -> None:
+        listener.trials(trials)
+        listener.stage(f"searching by {config.method}: {len(trials)} of {config.trials} trials")
+
+    with TaskPool(workers) as pool, ExitStack() as held:
+        costs: Costs = (
+            held.enter_context(candidate_costs(experiment, dataset, params, should_stop))
+            if pool.is_here
+            else SpreadCosts(key, pool, should_stop)
+        )
+        end = run_search(
+            config,
+            space,
+            costs,
+            earlier=earlier,
+            on_trials=told_trials,
+            on_best=listener.best,
+        )
+        summary = f"{config.method}, {len(end.trials)} trials, seed {config.seed}"
+        if end.stopped:
+            return FoundStart(end.best(1, space)[0], end.trials, f"{summary}, stopped")
+        _check_simulated(end.trials, end.elsewhere)
+        starts = end.best(config.starts if config.method == "starts" else 1, space)
+        if len(starts) == 1:
+            return FoundStart(starts[0], end.trials, summary)
+
+        def told(index: int, result: Refined) -> None:
+            listener.stage(f"fitted from start {index + 1} of {len(starts)}: {result.told}")
+
+        try:
+            if pool.is_here:
+                ends = []
+                for i, start in enumerate(starts):
+                    ends.append(refined(experiment, dataset, params, start, should_stop))
+                    told(i, ends[i])
+            else:
+                tasks = [StartTask(key, start) for start in starts]
+                ends = pool.run(run_start_task, tasks, on_done=told, should_stop=should_stop)
+        except StopRequestedError:
+            return FoundStart(starts[0], end.trials, f"{summary}, stopped")
+    best = min(ends, key=lambda result: result.misfit)
+    if best.misfit == math.inf and (should_stop is None or not should_stop()):
+        raise DataError(f"no fit from any of {len(starts)} starts came to an end: {best.told}")
+    return FoundStart(best.values, end.trials, f"{summary}, the best of {len(starts)} fits")
+
+
+def _key(experiment: Experiment, data_dir: Path | None, workers: Workers) -> SearchKey:
+    """The experiment as other processes need it."""
+    path = experiment.path.absolute() if experiment.path else None
+    threads = workers.threads_each(experiment.fit.threads)
+    sent = replace(experiment, path=path, fit=replace(experiment.fit, threads=threads))
+    return SearchKey(sent, data_dir.absolute() if data_dir else None)
+
+
+def _check_simulated(*tried: Trials) -> None:
+    if not any(np.isfinite(trials.costs).all(axis=1).any() for trials in tried):
+        count = sum(len(trials) for trials in tried)
+        raise DataError(
+            f"none of {count} candidates could be simulated; check the units and signs of the "
+            "signals, narrow the bounds, or lower the model's timestep"
+        )

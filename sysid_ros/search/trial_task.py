@@ -1,0 +1,175 @@
+"""What a search sends to other processes, each of which reads the recordings once."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.errors import SysidError
+from sysid_ros.execution import TaskPool
+from sysid_ros.experiment.parameters import build_parameters
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.scored import fit_settings, known_noise
+from sysid_ros.search.costs import CandidateCosts
+from sysid_ros.sysid.fit import fit
+from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.residual_size import misfit
+
+FloatArray = npt.NDArray[np.float64]
+
+CHUNK = 8  # candidates per task at most: small enough that no worker waits long for another
+
+
+@dataclass(frozen=True)
+class SearchKey:
+    """What a search simulates; equal only to itself, so that a process can recognise it.
+
+    Attributes:
+      experiment: Its path is absolute.
+      data_dir: Where bags are found first, absolute; ``None`` for nowhere.
+      token: Its identity.
+    """
+
+    experiment: Experiment = field(compare=False)
+    data_dir: Path | None = field(default=None, compare=False)
+    token: str = field(default_factory=lambda: secrets.token_hex(8))
+
+
+@dataclass(frozen=True)
+class TrialTask:
+    """Some candidates of a search, (n, p)."""
+
+    key: SearchKey
+    values: FloatArray
+
+
+def run_trial_task(task: TrialTask) -> FloatArray:
+    """The costs of a task's candidates, (n, n_costs).
+
+    Raises:
+      SysidError: Whatever is wrong with the experiment, its model or its data.
+    """
+    return _costs_of(task.key)(task.values)
+
+
+@dataclass(frozen=True)
+class StartTask:
+    """A fit from one start, (p,)."""
+
+    key: SearchKey
+    start: FloatArray
+
+
+@dataclass(frozen=True)
+class Refined:
+    """Where a fit from one start ended.
+
+    Attributes:
+      values: The parameters, (p,).
+      misfit: By which fits from several starts compare; infinite where it failed.
+      told: How it ended, in words.
+    """
+
+    values: FloatArray
+    misfit: float
+    told: str
+
+
+def run_start_task(task: StartTask) -> Refined:
+    """Fit from a task's start.
+
+    Raises:
+      SysidError: Whatever is wrong with the experiment, its model or its data.
+    """
+    return refined(task.key.experiment, *_read(task.key), task.start)
+
+
+def refined(
+    experiment: Experiment,
+    dataset: Dataset,
+    params: ParameterDict,
+    start: FloatArray,
+    should_stop: Callable[[], bool] | None = None,
+) -> Refined:
+    """Fit from one start; a failure is a result too, as others may succeed."""
+    settings = replace(fit_settings(experiment), landscapes=0)
+    try:
+        result = fit(
+            dataset.training.groups,
+            params,
+            settings,
+            known=known_noise(dataset),
+            start=start,
+            should_stop=should_stop,
+        )
+    except SysidError as error:
+        return Refined(start, math.inf, str(error))
+    values = np.array([parameter.value for parameter in result.parameters])
+    if not result.residuals:
+        return Refined(values, math.inf, result.message)
+    counts = {name: float(size.samples) for name, size in result.residuals.items()}
+    return Refined(values, misfit(result.residuals, counts), result.status.value)
+
+
+@lru_cache(maxsize=1)
+def _read(key: SearchKey) -> tuple[Dataset, ParameterDict]:
+    dataset = load_dataset(key.experiment, key.data_dir)
+    return dataset, build_parameters(key.experiment, dataset.training.groups[0].spec)
+
+
+@lru_cache(maxsize=1)
+def _costs_of(key: SearchKey) -> CandidateCosts:
+    return candidate_costs(key.experiment, *_read(key))
+
+
+def candidate_costs(
+    experiment: Experiment,
+    dataset: Dataset,
+    params: ParameterDict,
+    should_stop: Callable[[], bool] | None = None,
+) -> CandidateCosts:
+    """The costs that an experiment's search compares candidates by."""
+    search = experiment.fit.search
+    return CandidateCosts(
+        dataset.training.groups,
+        params,
+        fit_settings(experiment),
+        known_noise(dataset),
+        search.costs if search is not None else (),
+        should_stop=should_stop,
+    )
+
+
+class SpreadCosts:
+    """Costs computed wherever the workers are.
+
+    Args:
+      key: What is simulated.
+      pool: The workers.
+      should_stop: Asked while waiting.
+    """
+
+    def __init__(
+        self, key: SearchKey, pool: TaskPool, should_stop: Callable[[], bool] | None
+    ) -> None:
+        self._key = key
+        self._pool = pool
+        self._should_stop = should_stop
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Costs of parameter values (n, p), (n, n_costs).
+
+        Raises:
+          StopRequestedError: ``should_stop`` asked for it.
+        """
+        parts = np.array_split(values, math.ceil(len(values) / CHUNK))
+        tasks = [TrialTask(self._key, part) for part in parts]
+        return np.concatenate(self._pool.run(run_trial_task, tasks, should_stop=self._should_stop))

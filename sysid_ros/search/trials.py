@@ -1,0 +1,121 @@
+"""What a search has tried: told, recorded, and read back so that it can be carried on."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.results.folder import replace_file, translated_os_errors
+from sysid_ros.results.reading import ResultError
+from sysid_ros.results.state_file import SEARCH_FILE
+from sysid_ros.results.strict_json import dumps
+
+FloatArray = npt.NDArray[np.float64]
+
+TRIALS = "trials.csv"
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Candidates in the order in which they were tried.
+
+    Attributes:
+      names: Of the parameters.
+      values: Their values, (n, p).
+      costs: Shape (n, number of costs), infinite where the simulation diverged.
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    costs: FloatArray
+
+    @classmethod
+    def none(cls, names: Sequence[str], costs: int) -> Trials:
+        """Nothing tried so far."""
+        return cls(tuple(names), np.zeros((0, len(names))), np.zeros((0, costs)))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def extended(self, values: FloatArray, costs: FloatArray) -> Trials:
+        """These and further ones."""
+        return Trials(
+            self.names,
+            np.concatenate([self.values, values]),
+            np.concatenate([self.costs, costs]),
+        )
+
+    def ranking(self) -> list[int]:
+        """Trials by the sum of their costs, the best first; of equals the earlier one."""
+        return [int(i) for i in np.argsort(self.costs.sum(axis=1), kind="stable")]
+
+    def front(self) -> list[int]:
+        """Trials that no other one beats in every cost (the Pareto front), in order."""
+        costs = self.costs
+        return [
+            i
+            for i, cost in enumerate(costs)
+            if np.isfinite(cost).all()
+            and not np.any(np.all(costs <= cost, axis=1) & np.any(costs < cost, axis=1))
+        ]
+
+
+def write_trials(folder: Path, trials: Trials) -> None:
+    """Write ``trials.csv``: number, costs, whether on the front, and the parameters.
+
+    Raises:
+      OutputError: If it cannot be written.
+    """
+    count = trials.costs.shape[1]
+    labels = ["cost"] if count == 1 else [f"cost_{i + 1}" for i in range(count)]
+    front = set(trials.front()) if count > 1 else set()
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(["trial", *labels, *(["front"] if count > 1 else []), *trials.names])
+    for i, (cost, values) in enumerate(zip(trials.costs, trials.values, strict=True)):
+        marked = [int(i in front)] if count > 1 else []
+        rows.writerow([i, *cost.tolist(), *marked, *values.tolist()])
+    with translated_os_errors(folder):
+        replace_file(folder / TRIALS, text.getvalue().encode())
+
+
+def write_search_state(folder: Path, trials: Trials, inputs: Mapping[str, str]) -> None:
+    """Keep what an interrupted search needs to be carried on.
+
+    Raises:
+      OutputError: If it cannot be written.
+    """
+    document = {
+        "inputs": inputs,
+        "names": trials.names,
+        "values": trials.values,
+        "costs": trials.costs,
+    }
+    with translated_os_errors(folder):
+        replace_file(folder / SEARCH_FILE, dumps(document, indent=None).encode())
+
+
+def read_search_state(folder: Path) -> tuple[Trials, dict[str, str]]:
+    """The trials of an interrupted search, and what they were computed from.
+
+    Raises:
+      ResultError: There is no readable state in the folder.
+    """
+    path = folder / SEARCH_FILE
+    try:
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        names = tuple(str(name) for name in document["names"])
+        values = np.array(document["values"], dtype=np.float64).reshape(-1, len(names))
+        costs = np.array(document["costs"], dtype=np.float64).reshape(len(values), -1)
+        inputs = {str(key): str(text) for key, text in document["inputs"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ResultError(f"{path} is no state of a search: {error!r}") from error
+    return Trials(names, values, np.where(np.isnan(costs), np.inf, costs)), inputs

@@ -1,0 +1,99 @@
+"""Optuna studies: kept, continued, shared, and not mixed up."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from search_problems import rastrigin, space, take_part
+
+from sysid_ros.errors import ExperimentError
+from sysid_ros.experiment.schema import SearchConfig
+from sysid_ros.search.run import run_search
+from sysid_ros.search.space import SearchSpace
+from sysid_ros.search.study import Study
+from sysid_ros.sysid.parameter import Parameter
+from sysid_ros.sysid.parameter_dict import ParameterDict
+
+TESTS = Path(__file__).resolve().parents[1]
+optuna = pytest.importorskip("optuna", reason="the extra sysid_ros[search] is absent")
+
+
+def two_costs(values: np.ndarray) -> np.ndarray:
+    """A front from (0, 0, 0) to (3, 0, 0)."""
+    rest = np.sum(values[:, 1:] ** 2, axis=1)
+    return np.stack([values[:, 0] ** 2 + rest, (values[:, 0] - 3.0) ** 2 + rest], axis=1)
+
+
+def test_a_study_made_by_hand_is_continued(tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path / 'study.db'}"
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(storage=storage, study_name="mine")
+    study.optimize(
+        lambda trial: float(
+            rastrigin(np.array([[trial.suggest_float(f"p{i}", -5.0, 5.0) for i in range(3)]]))[0, 0]
+        ),
+        n_trials=20,
+    )
+    best_before = study.best_value
+    config = SearchConfig(method="cma-es", trials=120, study=storage, study_name="mine")
+    end = run_search(config, space(), rastrigin)
+    again = optuna.load_study(study_name="mine", storage=storage)
+    assert len(again.trials) == 140
+    assert len(end.elsewhere) == 140
+    assert again.best_value < best_before
+    best = end.best(1, space())[0]
+    assert rastrigin(best[np.newaxis])[0, 0] == pytest.approx(again.best_value)
+
+
+@pytest.mark.parametrize("file", ["study.db", "study.log"])
+def test_several_processes_share_a_study(
+    tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), str(TESTS.parent)]))
+    storage = str(tmp_path / file)
+    Study(space(), 1, storage=storage)
+    spawned = multiprocessing.get_context("spawn")
+    others = [spawned.Process(target=take_part, args=(storage, seed)) for seed in (1, 2)]
+    for process in others:
+        process.start()
+    for process in others:
+        process.join()
+        assert process.exitcode == 0
+    values, _ = Study(space(), 1, storage=storage).known()
+    assert len(values) == 24
+    assert len(np.unique(values, axis=0)) == 23  # both begin at the same start
+
+
+def test_a_database_that_cannot_be_opened_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match="cannot open the study"):
+        Study(space(), 1, storage=str(tmp_path / "missing" / "study.db"))
+
+
+def test_studies_of_something_else_are_refused(tmp_path: Path) -> None:
+    storage = str(tmp_path / "study.db")
+    Study(space(), 1, storage=storage).record(np.zeros((1, 3)), np.ones((1, 1)))
+    parameters = ParameterDict()
+    parameters.add(Parameter("mass", 1.0, 0.0, 2.0))
+    with pytest.raises(ExperimentError, match="is of the parameters p0, p1, p2, not of mass"):
+        Study(SearchSpace.of(parameters), 1, storage=storage)
+    with pytest.raises(ExperimentError, match="has 1 costs, this search 2"):
+        Study(space(), 2, storage=storage)
+
+
+def test_nsga2_finds_the_front_and_repeats_itself() -> None:
+    config = SearchConfig(method="nsga2", trials=800, seed=3, costs=("a", "b"))
+    end = run_search(config, space(), two_costs)
+    front = end.trials.front()
+    values = end.trials.values[front]
+    assert len(front) > 15
+    assert np.abs(values[:, 1:]).max() < 1.0
+    assert values[:, 0].min() < 0.5
+    assert values[:, 0].max() > 2.5
+    again = run_search(config, space(), two_costs)
+    np.testing.assert_array_equal(again.trials.values, end.trials.values)
+    resumed = run_search(config, space(), two_costs, earlier=end.trials)
+    np.testing.assert_array_equal(resumed.trials.values, end.trials.values)
