@@ -20,8 +20,8 @@ _HEAD = """\
 # Identified by sysid_ros: {title}. {verdict}
 # Ranges for domain randomisation. Draw the parameters under covariance.names jointly from a normal
 # distribution with their mean and covariance.matrix, and clip to bounds; or each from interval
-# (95 %, within the bounds) where correlations do not matter. The others have no std: the data claims none, because
-# the parameter is at a bound or not determined (see flags): choose their range yourself.
+# (95 %, within the bounds) where correlations do not matter. The others have no std, as the data
+# claims none: the parameter is at a bound or not determined (see flags); choose their range.
 #   applies_to: the model's element, names and attribute that the value is written into
 """
 
