@@ -31,6 +31,7 @@ from sysid_ros.recording.quality import TopicQuality
 from sysid_ros.recording.signal_map import map_recording
 from sysid_ros.recording.splits import contiguous_split
 from sysid_ros.recording.time_series import control_time_series, measured_time_series
+from sysid_ros.robots import have_own_parameters, with_namespace
 from sysid_ros.state_sensors import by_sensor
 from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
 
@@ -86,6 +87,7 @@ class _Read:
     held_out: bool
     model: str
     mapped: MappedRecording
+    robot: str | None  # where robots have parameters of their own
 
 
 def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
@@ -106,12 +108,14 @@ def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
     first = models[_model_name(experiment, configs[0][1])]
     # A wrong name is told now, and not after minutes of reading.
     build_parameters(experiment, first.with_sensors)
+    apart = have_own_parameters(experiment)
     reads = [
         _Read(
             name,
             held_out,
             _model_name(experiment, config),
             _map(experiment, config, name, data_dir),
+            config.robot if apart else None,
         )
         for name, config, held_out in configs
     ]
@@ -230,6 +234,7 @@ def _map(
 ) -> MappedRecording:
     path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
     with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
+        experiment = with_namespace(experiment, config.robot, recording.topics)
         return map_recording(
             recording,
             experiment.signals,
@@ -244,17 +249,21 @@ def _map(
 
 
 def _sequence_set(models: Mapping[str, LoadedModel], reads: Sequence[_Read]) -> SequenceSet:
-    """One :class:`ModelSequences` per model, in order of first use."""
+    """One :class:`ModelSequences` per model, and per robot where that matters."""
     groups = []
-    for name in dict.fromkeys(read.model for read in reads):
-        members = {read.name: read.mapped for read in reads if read.model == name}
-        groups.append(model_sequences(Path(name).stem, models[name].with_sensors, members))
+    for name, robot in dict.fromkeys((read.model, read.robot) for read in reads):
+        members = {r.name: r.mapped for r in reads if (r.model, r.robot) == (name, robot)}
+        spec = models[name].with_sensors
+        groups.append(model_sequences(Path(name).stem, spec, members, robot))
     excluded = {read.name: unusable(read.mapped) for read in reads}
     return SequenceSet(tuple(groups), excluded)
 
 
 def model_sequences(
-    name: str, spec: mujoco.MjSpec, recordings: Mapping[str, MappedRecording]
+    name: str,
+    spec: mujoco.MjSpec,
+    recordings: Mapping[str, MappedRecording],
+    robot: str | None = None,
 ) -> ModelSequences:
     """Recordings as sequences of the model that they were made on.
 
@@ -262,6 +271,7 @@ def model_sequences(
       name: The model's.
       spec: With a sensor for every measured signal.
       recordings: By sequence name.
+      robot: Whose they are, where several identical robots have parameters of their own.
     """
     start = reference_state(spec)
     return ModelSequences(
@@ -272,6 +282,7 @@ def model_sequences(
         [control_time_series(mapped) for mapped in recordings.values()],
         [by_sensor(spec, measured_time_series(mapped)) for mapped in recordings.values()],
         allow_missing_sensors=True,
+        robot=robot,
     )
 
 

@@ -119,11 +119,16 @@ def run_experiment(
         stage("writing results")
         files = write_results(
             outcome,
-            _identified_spec(dataset, params, result),
+            _identified_spec(dataset, params, result, dataset.training.groups[0].robot),
             output,
             start_state=_start_state(dataset),
             partial=folder.path,
             source=SourceModel(dataset.source_text, dataset.source_spec),
+            robots={
+                group.robot: _identified_spec(dataset, params, result, group.robot)
+                for group in dataset.training.groups
+                if group.robot is not None
+            },
         )
     return RunReport(outcome, files.folder, files.report, files.model)
 
@@ -174,9 +179,12 @@ def _bias(
     )
 
 
-def _identified_spec(dataset: Dataset, params: ParameterDict, result: FitResult) -> mujoco.MjSpec:
+def _identified_spec(
+    dataset: Dataset, params: ParameterDict, result: FitResult, robot: str | None
+) -> mujoco.MjSpec:
+    """The model with the values that are common to all robots, and those of one."""
     values = np.array([parameter.value for parameter in result.parameters])
-    return CandidateBuilder(dataset.source_spec, params).spec(values)
+    return CandidateBuilder(dataset.source_spec, params.for_robot(robot)).spec(values)
 
 
 def _start_state(dataset: Dataset) -> StartState | None:

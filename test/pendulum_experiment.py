@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,8 @@ def write_pendulum_bag(
     joint: str = "pivot",
     constant: bool = False,
     nan: bool = False,
+    true: Mapping[str, float] = TRUE,
+    namespace: str = "",
 ) -> None:
     """Write one bag: torque steps and the angle they lead to.
 
@@ -93,8 +96,10 @@ def write_pendulum_bag(
       joint: What the recording calls the joint.
       constant: Whether the encoder is stuck.
       nan: Whether one sample is NaN.
+      true: The pendulum's parameters.
+      namespace: Before the topics, such as ``/left``.
     """
-    torque, angle = _simulate(round(duration * RATE), np.random.default_rng(seed))
+    torque, angle = _simulate(round(duration * RATE), np.random.default_rng(seed), true)
     if constant:
         angle[:] = 0.1
     if nan:
@@ -109,8 +114,8 @@ def write_pendulum_bag(
                 connection, stamp, store.serialize_cdr(message, msgtype)
             )
 
-        torques = publisher("/torque", "std_msgs/msg/Float64MultiArray")
-        states = publisher("/joint_states", "sensor_msgs/msg/JointState")
+        torques = publisher(f"{namespace}/torque", "std_msgs/msg/Float64MultiArray")
+        states = publisher(f"{namespace}/joint_states", "sensor_msgs/msg/JointState")
         layout = types["std_msgs/msg/MultiArrayLayout"]([], 0)
         empty = np.empty(0)
         for i, (command, measured) in enumerate(zip(torque, angle, strict=True)):
@@ -126,9 +131,11 @@ def write_pendulum_bag(
             )
 
 
-def _simulate(samples: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _simulate(
+    samples: int, rng: np.random.Generator, true: Mapping[str, float]
+) -> tuple[np.ndarray, np.ndarray]:
     """Torque (samples,) in N m, held between samples, and the measured angle (samples,) in rad."""
-    text = MODEL.format(armature=TRUE["pivot_armature"], damping=TRUE["pivot_damping"])
+    text = MODEL.format(armature=true["pivot_armature"], damping=true["pivot_damping"])
     model = mujoco.MjModel.from_xml_string(text)
     model.opt.timestep = 1e-4  # a robot does not know the steps of the identified model
     data = mujoco.MjData(model)

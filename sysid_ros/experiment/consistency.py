@@ -77,7 +77,8 @@ def _check_bags(experiment: Experiment, place: Callable[..., Place], problems: P
         (s, "held out") for s in held_out
     ]:
         for other, other_role in used:
-            if _bag_key(other) == _bag_key(sequence) and _overlap(other, sequence):
+            same = _bag_key(other) == _bag_key(sequence) and other.robot == sequence.robot
+            if same and _overlap(other, sequence):
                 roles = role if role == other_role else f"both {other_role} and {role}"
                 twice = " twice" if role == other_role else ""
                 where = ("validation", "bags") if role == "held out" else ("sequences",)

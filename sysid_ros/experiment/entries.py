@@ -25,8 +25,9 @@ from sysid_ros.experiment.schema import (
 from sysid_ros.experiment.section import as_list, as_mapping, keys_of, read_section, read_text
 from sysid_ros.experiment.yaml_tree import Value
 
+_SWITCHES = ("frozen", "shared", "per_robot")
 _SIGNAL_KINDS = tuple(kind.value for kind in SignalKind)
-_ALTERNATIVE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")  # names a folder and follows --models
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")  # of what may become a folder
 
 
 def read_sequences(value: Value, where: str, problems: Problems) -> tuple[SequenceConfig, ...]:
@@ -42,6 +43,11 @@ def _read_sequence(value: Value, where: str, problems: Problems) -> SequenceConf
         return SequenceConfig(bag=read_text(value, where, problems))
     before = len(problems)
     sequence = read_section(SequenceConfig, value, where, problems)
+    if sequence.robot is not None and not _NAME.fullmatch(sequence.robot):
+        problems.add(
+            value.place,
+            f"{where}.robot: a name takes letters, digits, _ and -, given {sequence.robot!r}",
+        )
     start = sequence.start or 0.0
     if len(problems) == before and sequence.end is not None and not start < sequence.end:
         problems.add(
@@ -140,7 +146,7 @@ def read_alternatives(value: Value, where: str, problems: Problems) -> dict[str,
     found = {}
     for name, entry in as_mapping(value, where, problems).items():
         path = f"{where}.{name}"
-        if not _ALTERNATIVE.fullmatch(name):
+        if not _NAME.fullmatch(name):
             problems.add(
                 entry.place, f"{where}: a name takes letters, digits, _ and -, given {name!r}"
             )
@@ -221,11 +227,11 @@ def _read_attribute(
 
 
 def _key_of_word(word: str) -> str:
-    return word if word in ("frozen", "shared") else "form"
+    return word if word in _SWITCHES else "form"
 
 
 def _word_setting(value: Value) -> Value:
-    return Value(True, value.place) if value.content in ("frozen", "shared") else value
+    return Value(True, value.place) if value.content in _SWITCHES else value
 
 
 def _check_bounds(config: ParameterConfig, value: Value, where: str, problems: Problems) -> None:

@@ -59,14 +59,40 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
             _claim(row, names, config, claims)
             for target in _targets(config, row, names):
                 parameter = _parameter(config, row, target, spec)
-                if parameter.name in parameters:  # a joint and an actuator of one name
-                    parameter.name = f"{target.label}_{row.element}_{row.name}"
-                parameters.add(parameter)
+                for robot in robots_of(experiment) if config.per_robot else (None,):
+                    own = _of_robot(parameter, robot)
+                    if own.name in parameters:  # a joint and an actuator of one name
+                        parameter.name = f"{target.label}_{row.element}_{row.name}"
+                        own = _of_robot(parameter, robot)
+                    parameters.add(own)
         except SysidError as error:
             raise ExperimentError(f"{_place(experiment, config)}: {error}") from error
     if experiment.modifiers is not None:
         call_hook(experiment, parameters, spec)
     return parameters
+
+
+def robots_of(experiment: Experiment) -> tuple[str, ...]:
+    """The robots that recordings were made with, in order of appearance.
+
+    Raises:
+      ExperimentError: A recording does not say which.
+    """
+    recordings = (*experiment.sequences, *experiment.validation.bags)
+    unnamed = [recording.name for recording in recordings if recording.robot is None]
+    if unnamed:
+        raise ExperimentError(
+            f"per_robot needs a robot for every recording; {unnamed[0]!r} has none"
+        )
+    return tuple(dict.fromkeys(recording.robot or "" for recording in recordings))
+
+
+def _of_robot(parameter: Parameter, robot: str | None) -> Parameter:
+    if robot is None:
+        return parameter
+    own = parameter.copy()
+    own.name, own.robot = f"{robot}/{parameter.name}", robot
+    return own
 
 
 def _all_parameters(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, ...]:

@@ -182,7 +182,13 @@ class SequenceConfig:
         default_factory=dict,
         metadata=rule("what was set for this recording, such as {kp: 8}; see validation.condition"),
     )
-    robot: str | None = key(default=None, metadata=rule("which robot, where there are several"))
+    robot: str | None = key(
+        default=None,
+        metadata=rule(
+            "which of several identical robots, see `per_robot`; where the bag has its topics "
+            "under this name (`/unit_2/joint_states`), those are read"
+        ),
+    )
     start: float | None = key(
         default=None,
         metadata=rule("s after the recording's first message; its beginning", minimum=0),
@@ -280,6 +286,10 @@ class ParameterConfig:
     )
     shared: bool = key(
         default=False, metadata=rule("one value for all matches instead of one each")
+    )
+    per_robot: bool = key(
+        default=False,
+        metadata=rule("one value for each robot that `sequences` name, as `unit_2/elbow_damping`"),
     )
     frozen: bool = key(default=False, metadata=rule("set to `initial` and not fitted"))
     form: str | None = key(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import mujoco
@@ -48,6 +49,7 @@ def write_results(
     start_state: StartState | None = None,
     partial: Path | None = None,
     source: SourceModel | None = None,
+    robots: Mapping[str, mujoco.MjSpec] | None = None,
 ) -> ResultFolder:
     """Write everything about a fit into a new folder below ``output_dir``.
 
@@ -61,6 +63,7 @@ def write_results(
       start_state: The keyframe to add to the model.
       partial: The work folder in which the fit kept its checkpoint; it becomes the result.
       source: The model as given; ``model.xml`` is its text with the identified values in place.
+      robots: The identified model of each of several robots, which gets a folder of its own.
 
     Returns:
       The paths of ``result.json``, ``parameters.yaml``, ``model.xml``, ``residuals.npz`` and
@@ -77,6 +80,9 @@ def write_results(
         with translated_os_errors(Path(output_dir)):
             outcome = write_models(outcome, spec, work, source=source, start_state=start_state)
             write_exports(outcome, spec, work)
+            for robot, own in (robots or {}).items():
+                (work / robot).mkdir(exist_ok=True)
+                write_models(outcome, own, work / robot, source=source, start_state=start_state)
             write_signals(work / RESIDUALS, outcome.sequences)
             with drawing(work, wanted=_is_drawable(outcome, work)) as video:
                 write_json(work / RESULT, document_from(outcome))

@@ -203,6 +203,7 @@ def _finer(sequences: ModelSequences) -> ModelSequences:
         sequences.control,
         sequences.sensordata,
         sequences.allow_missing_sensors,
+        sequences.robot,
     )
 
 

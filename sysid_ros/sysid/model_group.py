@@ -39,7 +39,7 @@ def model_group(
     Raises:
       DataError: A sequence has no usable window; the message names it.
     """
-    builder = CandidateBuilder(sequences.spec, params)
+    builder = CandidateBuilder(sequences.spec, params.for_robot(sequences.robot))
     model = builder.build(params.as_vector()).model
     windows: list[WindowSimulation] = []
     for name, base, control, measured in zip(

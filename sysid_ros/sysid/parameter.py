@@ -79,6 +79,7 @@ class Parameter:
         self.frozen = frozen
         self.modifier = modifier
         self.unit = unit
+        self.robot: str | None = None  # whose alone it is, where there are several
         self.inertia_type: InertiaType | None = None
         self.scale_rot_inertia = False
         self._check_bounds()

@@ -94,6 +94,18 @@ class ParameterDict:
         """An independent dictionary of copied parameters; modifiers are shared."""
         return ParameterDict({name: param.copy() for name, param in self.parameters.items()})
 
+    def for_robot(self, robot: str | None) -> ParameterDict:
+        """A copy in which parameters of other robots change nothing.
+
+        Args:
+          robot: One of several identical robots; ``None`` for what all have in common.
+        """
+        chosen = self.copy()
+        for parameter in chosen.values():
+            if parameter.robot is not None and parameter.robot != robot:
+                parameter.modifier = None
+        return chosen
+
     @property
     def size(self) -> int:
         """Number of scalar components that are not frozen."""

@@ -218,6 +218,7 @@ class ModelSequences:
       sensordata: One series of measurements per recording.
       measured_rollout: The same, as one :class:`SystemTrajectory` per recording.
       allow_missing_sensors: As for :meth:`SystemTrajectory.check_compatible`.
+      robot: Whose recordings they are, where several identical robots have parameters of their own.
     """
 
     def __init__(
@@ -229,6 +230,7 @@ class ModelSequences:
         control: TimeSeries | Sequence[TimeSeries],
         sensordata: TimeSeries | Sequence[TimeSeries],
         allow_missing_sensors: bool = False,
+        robot: str | None = None,
     ) -> None:
         """Bundle a model with one recording, or with several as lists of equal length.
 
@@ -239,6 +241,7 @@ class ModelSequences:
         self.name = name
         self.spec = spec
         self.allow_missing_sensors = allow_missing_sensors
+        self.robot = robot
         self.gt_model = compiled(spec)
         self.sequence_name = [sequence_name] if isinstance(sequence_name, str) else [*sequence_name]
         self.initial_state = [np.asarray(state) for state in np.atleast_2d(initial_state)]
@@ -267,6 +270,7 @@ class ModelSequences:
             self.control[rows],
             self.sensordata[rows],
             self.allow_missing_sensors,
+            self.robot,
         )
 
     def _check_counts(self) -> None:

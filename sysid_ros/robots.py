@@ -1,0 +1,46 @@
+"""Several identical robots in one experiment: whose topics are whose."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from sysid_ros.experiment.schema import Experiment, MaskConfig
+
+
+def have_own_parameters(experiment: Experiment) -> bool:
+    """Whether any parameter has one value for each robot."""
+    return any(config.per_robot for config in experiment.parameters)
+
+
+def with_namespace(
+    experiment: Experiment, robot: str | None, topics: Collection[str]
+) -> Experiment:
+    """The experiment with the topics that one robot has in one recording.
+
+    Args:
+      experiment: Topics without a namespace.
+      robot: The robot; ``None`` for the only one.
+      topics: What the recording has.
+
+    Returns:
+      An experiment in which every topic that the recording has under the robot's name is that.
+    """
+    if robot is None:
+        return experiment
+
+    def own(topic: str) -> str:
+        inside = f"/{robot}/{topic.lstrip('/')}"
+        return inside if inside in topics else topic
+
+    def own_masks(masks: tuple[MaskConfig, ...]) -> tuple[MaskConfig, ...]:
+        return tuple(replace(mask, topic=own(mask.topic)) for mask in masks)
+
+    return replace(
+        experiment,
+        signals=tuple(
+            replace(s, topic=own(s.topic), enabled_when=own_masks(s.enabled_when))
+            for s in experiment.signals
+        ),
+        enabled_when=own_masks(experiment.enabled_when),
+    )
