@@ -11,9 +11,25 @@ from sysid_ros.commands import (
     info,
     init,
     recover,
+    replay,
     report,
+    view,
 )
 
-COMMANDS = (init, check, fit, compare, evaluate, info, recover, export, apply, report, demo)
+COMMANDS = (
+    init,
+    check,
+    fit,
+    compare,
+    evaluate,
+    info,
+    recover,
+    export,
+    apply,
+    report,
+    replay,
+    view,
+    demo,
+)
 
 __all__ = ["COMMANDS"]

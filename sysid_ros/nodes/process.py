@@ -26,8 +26,9 @@ def run_node(
     *,
     make_executor: Callable[[], Executor] = SingleThreadedExecutor,
     ready_to_end: Callable[[AnyNode], bool] = lambda node: True,
+    done: Callable[[AnyNode], bool] = lambda node: False,
 ) -> int:
-    """Run one node until SIGINT or SIGTERM.
+    """Run one node until SIGINT or SIGTERM, or until it is done.
 
     rclpy's own signal handlers end its context at once, in the middle of whatever a callback is
     doing; here the node keeps its topics until it is ready, so that a motion can brake and a bag
@@ -38,6 +39,7 @@ def run_node(
       args: Command line, including ROS arguments; ``None`` for the process's own.
       make_executor: Creates the executor.
       ready_to_end: Asked repeatedly after the signal, while the node still spins, until true.
+      done: Whether the node has nothing more to do and ends by itself.
 
     Returns:
       The exit status: 0, or the code of the error that kept the node from starting.
@@ -58,7 +60,7 @@ def run_node(
         return int(error.code)
     try:
         executor.add_node(node)
-        while not (ending.is_set() and ready_to_end(node)):
+        while not ((ending.is_set() or done(node)) and ready_to_end(node)):
             executor.spin_once(timeout_sec=_SPIN)
     finally:
         # The order matters: a thread that still spins at exit aborts the process.

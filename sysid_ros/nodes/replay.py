@@ -1,0 +1,141 @@
+"""Node ``replay``: a fitted recording side by side, as it was measured and as the model moves.
+
+Publishes ``measured/joint_states`` and ``simulated/joint_states``, and the frames of both robots on
+``/tf``, called ``measured/<body>`` and ``simulated/<body>``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from geometry_msgs.msg import TransformStamped
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from sysid_ros.nodes import parameters
+from sysid_ros.nodes.process import run_node
+from sysid_ros.playback.frames import Frame, frames_of
+from sysid_ros.playback.motion import SIMULATED, configuration, load_motion
+from sysid_ros.results.result_folder import URDF
+
+ROBOTS = ("measured", "simulated")
+
+
+class Replay(Node):
+    """Plays one recording of a result."""
+
+    def __init__(self, **node_options: Any) -> None:
+        """Read the result and begin.
+
+        Raises:
+          SysidError: It cannot be read, or a parameter is out of its range.
+        """
+        super().__init__("replay", **node_options)
+        folder = Path(parameters.text(self, "result", "", "result folder")).expanduser()
+        self._motion, self._model = load_motion(
+            folder,
+            parameters.text(self, "sequence", "", "recording; the first held-out one if empty"),
+            parameters.choice(self, "simulated", SIMULATED, "with which parameters"),
+        )
+        self._rate = parameters.positive(self, "rate", 1.0, "speed; 1 is as it happened")
+        frequency = parameters.positive(self, "frequency", 50.0, "joint states per second")
+        self._loop = parameters.flag(self, "loop", True, "whether to begin again at the end")
+        self._apart = parameters.number(
+            self, "apart", 0.0, "m along y between the two robots' frames; 0: one in the other"
+        )
+        self._world = parameters.text(self, "frame", "world", "frame that both robots stand in")
+        self._states = {
+            robot: self.create_publisher(JointState, f"{robot}/joint_states", 10)
+            for robot in ROBOTS
+        }
+        self._frames = self._frame_publisher()
+        self._publish_description(folder / URDF)
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._begin = self._steady.now()
+        self.done = False
+        self._timer = self.create_timer(1.0 / frequency, self._tick, clock=self._steady)
+        self.get_logger().info(
+            f"replaying {self._motion.sequence}: {self._motion.duration:.1f} s, joints "
+            + ", ".join(self._motion.joints)
+        )
+
+    def _frame_publisher(self) -> Any:
+        """A publisher of ``/tf``, where the messages of tf2 are installed."""
+        if find_spec("tf2_msgs") is None:
+            self.get_logger().warning("no frames on /tf: tf2_msgs is not installed")
+            return None
+        from tf2_msgs.msg import TFMessage
+
+        return self.create_publisher(TFMessage, "/tf", 100)
+
+    def _publish_description(self, urdf: Path) -> None:
+        """Offer the identified URDF, where the result has one, to RViz and Foxglove."""
+        if not urdf.is_file():
+            return
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._description = self.create_publisher(String, "robot_description", latched)
+        self._description.publish(String(data=urdf.read_text(encoding="utf-8")))
+
+    def _tick(self) -> None:
+        motion = self._motion
+        elapsed = (self._steady.now() - self._begin).nanoseconds * 1e-9 * self._rate
+        if elapsed > motion.duration:
+            self.done = not self._loop
+            elapsed = elapsed % motion.duration if self._loop and motion.duration else elapsed
+        row = motion.row_at(elapsed)
+        stamp = self.get_clock().now().to_msg()
+        simulated = (motion.simulated, motion.simulated_velocity)
+        for robot, (positions, velocities) in zip(
+            ROBOTS, ((motion.measured, motion.measured_velocity), simulated), strict=True
+        ):
+            state = JointState(name=list(motion.joints), position=positions[row].tolist())
+            if np.isfinite(velocities[row]).all():
+                state.velocity = velocities[row].tolist()
+            state.header.stamp = stamp
+            self._states[robot].publish(state)
+            if self._frames is not None:
+                self._publish_frames(robot, positions[row], stamp)
+
+    def _publish_frames(self, robot: str, values: npt.NDArray[np.float64], stamp: Any) -> None:
+        from tf2_msgs.msg import TFMessage
+
+        qpos = configuration(self._model, self._motion.joints, values)
+        shift = self._apart if robot == "simulated" else 0.0
+        base = Frame(self._world, "world", np.array([0.0, shift, 0.0]), np.array([1.0, 0, 0, 0]))
+        transforms = [_transform(base, self._world, f"{robot}/world", stamp)]
+        transforms += [
+            _transform(frame, f"{robot}/{frame.parent}", f"{robot}/{frame.child}", stamp)
+            for frame in frames_of(self._model, qpos)
+        ]
+        self._frames.publish(TFMessage(transforms=transforms))
+
+
+def _transform(frame: Frame, parent: str, child: str, stamp: Any) -> TransformStamped:
+    message = TransformStamped(child_frame_id=child)
+    message.header.stamp, message.header.frame_id = stamp, parent
+    place, turn = message.transform.translation, message.transform.rotation
+    place.x, place.y, place.z = frame.position.tolist()
+    turn.w, turn.x, turn.y, turn.z = frame.quaternion.tolist()
+    return message
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node.
+
+    Returns:
+      The exit status.
+    """
+    return run_node(Replay, args, done=lambda node: node.done)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

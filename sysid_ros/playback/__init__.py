@@ -1,0 +1,1 @@
+"""A fitted recording as motions of the robot: measured, and simulated, to be looked at."""

@@ -1,0 +1,50 @@
+"""Where the bodies of a robot are, as frames of ROS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One body with respect to its parent.
+
+    Attributes:
+      parent: The parent body's name; ``world`` at the root.
+      child: The body's name.
+      position: (3,) m.
+      quaternion: (4,) w, x, y, z.
+    """
+
+    parent: str
+    child: str
+    position: FloatArray
+    quaternion: FloatArray
+
+
+def frames_of(model: mujoco.MjModel, qpos: FloatArray) -> tuple[Frame, ...]:
+    """The frames of all bodies, parents first.
+
+    Args:
+      model: The robot.
+      qpos: Its position, (nq,).
+    """
+    data = mujoco.MjData(model)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(model, data)
+    names = [model.body(i).name or ("world" if i == 0 else f"body_{i}") for i in range(model.nbody)]
+    found = []
+    for body in range(1, model.nbody):
+        parent = int(model.body_parentid[body])
+        inverse, position, quaternion = np.empty(4), np.empty(3), np.empty(4)
+        mujoco.mju_negQuat(inverse, data.xquat[parent])
+        mujoco.mju_rotVecQuat(position, data.xpos[body] - data.xpos[parent], inverse)
+        mujoco.mju_mulQuat(quaternion, inverse, data.xquat[body])
+        found.append(Frame(names[parent], names[body], position, quaternion))
+    return tuple(found)

@@ -1,0 +1,91 @@
+"""A fitted recording reaches ROS: measured and simulated, in time with each other."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pendulum_result import measured, write_pendulum_result
+from ros_client import RosClient
+from sensor_msgs.msg import JointState
+
+from sysid_ros.errors import ErrorCode
+from sysid_ros.nodes.child_processes import ChildProcesses
+
+MODULE = "sysid_ros.nodes.replay"
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_pendulum_result(tmp_path_factory.mktemp("results"))
+
+
+def arguments(**given: object) -> list[str]:
+    return ["--ros-args", *(f for n, v in given.items() for f in ("-p", f"{n}:={v}"))]
+
+
+def stamp(message: JointState) -> float:
+    return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+
+
+def test_both_robots_move_in_time(nodes: ChildProcesses, client: RosClient, result: Path) -> None:
+    states = {
+        robot: client.collect(JointState, f"/{robot}/joint_states")
+        for robot in ("measured", "simulated")
+    }
+    nodes.start("replay", [MODULE, *arguments(result=result, rate=2.0, frequency=100.0)])
+    client.wait_until(lambda: min(map(len, states.values())) > 150)
+    pairs = list(zip(states["measured"], states["simulated"], strict=False))
+    for real, model in pairs[:150]:
+        assert real.name == model.name == ["shoulder"]
+        assert stamp(real) == stamp(model)
+        assert abs(model.position[0] - real.position[0] - 0.8) < 0.01
+    # At twice the speed: one second shows two, after which it begins again.
+    positions = np.array([real.position[0] for real, _ in pairs])
+    assert positions.max() > 0.95
+    assert (np.diff(positions) < -0.5).any()
+    elapsed = np.array([stamp(real) - stamp(pairs[0][0]) for real, _ in pairs])
+    begin = np.arcsin(positions[0])
+    early = elapsed < 0.3
+    np.testing.assert_allclose(positions[early], measured(begin + 2 * elapsed[early]), atol=0.06)
+    assert pairs[0][0].velocity[0] == pytest.approx(np.cos(begin), abs=0.02)
+
+
+def test_frames_of_both_robots(nodes: ChildProcesses, client: RosClient, result: Path) -> None:
+    if find_spec("tf2_msgs") is None:
+        pytest.skip("tf2_msgs comes with a ROS installation")
+    from tf2_msgs.msg import TFMessage
+
+    messages = client.collect(TFMessage, "/tf")
+    nodes.start("replay", [MODULE, *arguments(result=result, apart=0.5)])
+    client.wait_until(lambda: len(messages) > 10)
+    transforms = {t.child_frame_id: t for message in messages for t in message.transforms}
+    assert transforms["measured/lower"].header.frame_id == "measured/upper"
+    assert transforms["simulated/upper"].transform.translation.z == 1.0
+    assert transforms["simulated/world"].transform.translation.y == 0.5
+
+
+def run(ros_environment: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *command],
+        env=ros_environment, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+
+def test_once_ends_by_itself(ros_environment: dict[str, str], result: Path) -> None:
+    ended = run(ros_environment, "sysid_ros", "replay", str(result), "--once", "--rate", "10")
+    assert ended.returncode == 0, ended.stderr
+    assert "replaying held_out: 2.0 s, joints shoulder" in ended.stderr
+
+
+def test_what_is_wrong_is_said(ros_environment: dict[str, str], result: Path) -> None:
+    ended = run(ros_environment, "sysid_ros", "replay", str(result), "--sequence", "other")
+    assert ended.returncode == ErrorCode.DATA_UNUSABLE
+    assert "held_out" in ended.stderr
+    ended = run(ros_environment, MODULE, *arguments(result=result, rate=-1.0))
+    assert ended.returncode == ErrorCode.INVALID_EXPERIMENT
+    assert "rate" in ended.stderr
