@@ -53,10 +53,17 @@ def description_contents(topic: str, text: str) -> BagContents:
     return BagContents({file.name: (_XML, content)}, {DESCRIPTION_RECORD: record})
 
 
-def closing_contents(statistics: Mapping[str, TopicStatistics]) -> BagContents:
-    """What was counted of every topic."""
+def closing_contents(statistics: Mapping[str, TopicStatistics], now_ns: int) -> BagContents:
+    """What was counted of every topic.
+
+    Args:
+      statistics: The counts by topic.
+      now_ns: By the clock that dates the receipt of messages.
+    """
     return BagContents(
-        records={TOPIC_RECORD + name: topic_values(counts) for name, counts in statistics.items()}
+        records={
+            TOPIC_RECORD + name: topic_values(counts, now_ns) for name, counts in statistics.items()
+        }
     )
 
 

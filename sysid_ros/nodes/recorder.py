@@ -77,7 +77,7 @@ class Recorder(LifecycleNode):
         self._session = BagSession(
             self._settings.bag,
             self._snapshot_buffer(),
-            closing=lambda: closing_contents(self._statistics),
+            closing=lambda: closing_contents(self._statistics, self._now_ns()),
         )
         self._experiment: Experiment | None = None
         self._watch = self._make_watch(None)
@@ -204,9 +204,7 @@ class Recorder(LifecycleNode):
         names = [self._absolute(name) for name in listed]
         if path:
             self._experiment = load_experiment(Path(path).expanduser())
-            names += [signal.topic for signal in self._experiment.signals]
-            if self._experiment.model_topic:
-                names.append(self._experiment.model_topic)
+            names += _topics_of(self._experiment)
         return TopicSelection(
             names,
             regex=str(self.get_parameter("regex").value or ""),
@@ -262,10 +260,13 @@ class Recorder(LifecycleNode):
     def _times(self, info: Any) -> tuple[int, int]:
         """When a message was received and published; one clock for both in simulated time."""
         if uses_simulated_time(self):
-            now = self.get_clock().now().nanoseconds
+            now = self._now_ns()
             return now, now
         log_ns = info["received_timestamp"] or time.time_ns()
         return log_ns, info["source_timestamp"] or log_ns
+
+    def _now_ns(self) -> int:
+        return int(self.get_clock().now().nanoseconds)
 
     def _on_lost(self, name: str, count: int) -> None:
         self._count(name).reported_lost += count
@@ -299,11 +300,19 @@ class Recorder(LifecycleNode):
         message.status = [
             recorder_status(name, self._session, self._clock_watch),
             *(
-                topic_status(name, topic, self._statistics.get(topic), problem)
+                topic_status(name, topic, self._statistics.get(topic), problem, self._now_ns())
                 for topic, problem in self._watch.health().items()
             ),
         ]
         self._diagnostics.publish(message)
+
+
+def _topics_of(experiment: Experiment) -> list[str]:
+    """Every topic that a fit of the experiment reads."""
+    signals = experiment.signals
+    masks = [*experiment.enabled_when, *(mask for one in signals for mask in one.enabled_when)]
+    described = [experiment.model_topic] if experiment.model_topic else []
+    return [*(one.topic for one in signals), *(mask.topic for mask in masks), *described]
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -12,7 +12,11 @@ from sysid_ros.nodes.topic_statistics import TopicStatistics
 
 
 def topic_status(
-    node: str, topic: str, statistics: TopicStatistics | None, problem: str | None
+    node: str,
+    topic: str,
+    statistics: TopicStatistics | None,
+    problem: str | None,
+    now_ns: int,
 ) -> DiagnosticStatus:
     """The health of one topic.
 
@@ -21,6 +25,7 @@ def topic_status(
       topic: The topic's name.
       statistics: Its counts, ``None`` before its first message.
       problem: Why it cannot be subscribed to, if so.
+      now_ns: By the clock that dates the receipt of messages.
 
     Returns:
       OK, WARN where messages were lost or are missing, ERROR where nothing can be recorded.
@@ -30,18 +35,26 @@ def topic_status(
         level, message = DiagnosticStatus.ERROR, problem
     elif statistics is None or not statistics.received:
         level, message = DiagnosticStatus.WARN, "no message yet"
+    elif statistics.has_fallen_silent(now_ns):
+        silence = statistics.silence(now_ns)
+        level, message = DiagnosticStatus.WARN, f"no message for {silence:.1f} s"
     elif statistics.lost:
         level, message = DiagnosticStatus.WARN, f"{statistics.lost} messages lost"
     elif statistics.gaps:
         level, message = DiagnosticStatus.WARN, f"{statistics.gaps} gaps"
     elif statistics.backwards:
         level, message = DiagnosticStatus.WARN, f"{statistics.backwards} stamps run backwards"
-    values = topic_values(statistics or TopicStatistics(max_gap_ns=0))
+    values = topic_values(statistics or TopicStatistics(max_gap_ns=0), now_ns)
     return _status(level, f"{node}: {topic}", message, values)
 
 
-def topic_values(counts: TopicStatistics) -> dict[str, str]:
-    """What was counted of one topic, as on ``/diagnostics`` and at the end of a bag."""
+def topic_values(counts: TopicStatistics, now_ns: int) -> dict[str, str]:
+    """What was counted of one topic, as on ``/diagnostics`` and at the end of a bag.
+
+    Args:
+      counts: The counts.
+      now_ns: By the clock that dates the receipt of messages.
+    """
     values = {
         "received": str(counts.received),
         "rate (Hz)": f"{counts.rate:.1f}",
@@ -51,6 +64,7 @@ def topic_values(counts: TopicStatistics) -> dict[str, str]:
         "out of order": str(counts.reordered),
         "gaps": str(counts.gaps),
         "longest gap (s)": f"{1e-9 * counts.longest_gap_ns:.4f}",
+        "silent since (s)": f"{counts.silence(now_ns):.1f}",
         "duplicate stamps": str(counts.duplicates),
         "backward stamps": str(counts.backwards),
     }

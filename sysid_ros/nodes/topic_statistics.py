@@ -14,6 +14,9 @@ from sysid_ros.recording.clock_relation import ClockRelation, relate
 _STAMP = {0: struct.Struct(">iI"), 1: struct.Struct("<iI")}  # by the CDR's byte order
 _CDR_HEADER = 4  # bytes
 _RATE_WINDOW = 200  # messages
+_REGULAR = 1.0  # Hz; slower topics may be silent for long
+_PATIENCE = 1.0  # s
+_MISSED = 10  # messages that fail to come until a topic counts as silent
 _BLOCK = 100  # messages, of which the one with the least delay tells about the clocks
 
 
@@ -47,6 +50,7 @@ class TopicStatistics:
     backwards: int = 0  # stamps older than the one before
     late: int = 0  # received later after their stamp than usual
     _last_ns: int | None = None
+    _last_log_ns: int = 0
     _sequences: dict[bytes, int] = field(default_factory=dict)
     _recent: deque[int] = field(default_factory=lambda: deque(maxlen=_RATE_WINDOW))
     # Per block of messages, stamp and time of receipt of the one with the least delay.
@@ -72,7 +76,7 @@ class TopicStatistics:
             self.backwards += interval < 0
             self.gaps += interval > self.max_gap_ns
             self.longest_gap_ns = max(self.longest_gap_ns, interval)
-        self._last_ns = stamp_ns
+        self._last_ns, self._last_log_ns = stamp_ns, log_ns
         self._recent.append(stamp_ns)
         self._count_delay(stamp_ns, log_ns)
 
@@ -87,6 +91,19 @@ class TopicStatistics:
         if len(self._recent) < 2 or self._recent[-1] <= self._recent[0]:
             return 0.0
         return 1e9 * (len(self._recent) - 1) / (self._recent[-1] - self._recent[0])
+
+    def silence(self, now_ns: int) -> float:
+        """Seconds since the last message was received, 0 before the first one.
+
+        Args:
+          now_ns: By the clock that dates the receipt.
+        """
+        return max(0.0, 1e-9 * (now_ns - self._last_log_ns)) if self.received else 0.0
+
+    def has_fallen_silent(self, now_ns: int) -> bool:
+        """Whether a topic that came at a rate comes no more."""
+        patience = max(_PATIENCE, _MISSED / self.rate) if self.rate >= _REGULAR else np.inf
+        return self.silence(now_ns) > patience
 
     @property
     def jitter(self) -> float:

@@ -82,6 +82,17 @@ def test_clock_offset_and_drift_are_seen_through_queueing():
     assert statistics.late == 0
 
 
+def test_regular_topic_that_stops_has_fallen_silent():
+    statistics = fed(list(range(0, 1000, 10)))
+    assert not statistics.has_fallen_silent(1500 * MS)
+    assert statistics.has_fallen_silent(2500 * MS)
+    assert statistics.silence(2490 * MS) == pytest.approx(1.5)
+
+
+def test_topic_that_comes_now_and_then_may_be_silent():
+    assert not fed([0, 3000]).has_fallen_silent(60_000 * MS)
+
+
 def test_late_messages_are_counted_whatever_the_clocks_offset():
     statistics = TopicStatistics(max_gap_ns=100 * MS)
     for number in range(300):
