@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,12 +90,17 @@ class _Read:
     robot: str | None  # where robots have parameters of their own
 
 
-def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
+def load_dataset(
+    experiment: Experiment,
+    data_dir: Path | None,
+    on_reading: Callable[[float], None] | None = None,
+) -> Dataset:
     """Read all recordings of an experiment and attach them to their models.
 
     Args:
       experiment: The validated experiment.
       data_dir: Where bags are found first.
+      on_reading: Told how much of the recordings has been read, 0 to 1.
 
     Returns:
       The sequences.
@@ -114,10 +119,10 @@ def load_dataset(experiment: Experiment, data_dir: Path | None) -> Dataset:
             name,
             held_out,
             _model_name(experiment, config),
-            _map(experiment, config, name, data_dir),
+            _map(experiment, config, name, data_dir, _part_of(on_reading, number, len(configs))),
             config.robot if apart else None,
         )
-        for name, config, held_out in configs
+        for number, (name, config, held_out) in enumerate(configs)
     ]
     training = _sequence_set(models, [read for read in reads if not read.held_out])
     validation = _sequence_set(models, [read for read in reads if read.held_out])
@@ -230,10 +235,16 @@ def _touches_geoms(experiment: Experiment) -> bool:
 
 
 def _map(
-    experiment: Experiment, config: SequenceConfig, name: str, data_dir: Path | None
+    experiment: Experiment,
+    config: SequenceConfig,
+    name: str,
+    data_dir: Path | None,
+    on_reading: Callable[[float], None] | None,
 ) -> MappedRecording:
     path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
-    with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
+    with open_recording(
+        path, msg_paths=message_paths_of(experiment), on_progress=on_reading
+    ) as recording:
         experiment = with_namespace(experiment, config.robot, recording.topics)
         return map_recording(
             recording,
@@ -246,6 +257,13 @@ def _map(
             start=config.start,
             end=config.end,
         )
+
+
+def _part_of(
+    whole: Callable[[float], None] | None, number: int, parts: int
+) -> Callable[[float], None] | None:
+    """What one of several equal parts reports its progress to."""
+    return None if whole is None else lambda share: whole((number + share) / parts)
 
 
 def _sequence_set(models: Mapping[str, LoadedModel], reads: Sequence[_Read]) -> SequenceSet:

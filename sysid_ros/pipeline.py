@@ -50,6 +50,7 @@ def run_experiment(
     on_iteration: Callable[[Iteration], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_stage: Callable[[str], None] | None = None,
+    on_reading: Callable[[float], None] | None = None,
     resume: Resume | None = None,
     workers: Workers = IN_THIS_PROCESS,
 ) -> RunReport:
@@ -64,6 +65,7 @@ def run_experiment(
       should_stop: Asked while simulating; true ends the fit with its best parameters, which are
         scored and written like any others.
       on_stage: Told in a few words what is being done.
+      on_reading: Told how much of the recordings has been read, 0 to 1.
       resume: Carry on with an interrupted fit of the same experiment and data.
       workers: What runs fits that do not depend on each other, such as folds.
 
@@ -78,7 +80,7 @@ def run_experiment(
     output = output_dir if output_dir is not None else Path(experiment.output)
     check_writable(output)
     stage("reading recordings")
-    dataset = load_dataset(experiment, data_dir)
+    dataset = load_dataset(experiment, data_dir, on_reading)
     params = build_parameters(experiment, dataset.training.groups[0].spec)
     with RunFolder(output, title_of(experiment), work_dir) as folder:
         earlier = folder.begin(inputs_of(experiment, dataset), resume)

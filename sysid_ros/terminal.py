@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from typing import TextIO, final
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +25,7 @@ from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
 
 # Where output is not a terminal, lines are as long as they need to be.
 _WIDTH_WITHOUT_TERMINAL = 200
+_SECONDS_BETWEEN_LINES = 5.0  # on how much has been read
 
 
 def console_for(stream: TextIO) -> Console:
@@ -49,7 +59,9 @@ class FitProgress:
             console=self._console,
             disable=not self._stream.isatty(),
         )
+        self._max_iterations = max_iterations
         self._task = self._bar.add_task("starting", total=max_iterations, cost="")
+        self._said = _NowAndThen()
 
     def __enter__(self) -> FitProgress:
         self._bar.start()
@@ -60,9 +72,17 @@ class FitProgress:
 
     def stage(self, text: str) -> None:
         """Say what is being done now, such as ``reading bags``."""
-        self._bar.update(self._task, description=text)
+        self._bar.update(
+            self._task, description=text, total=self._max_iterations, completed=0, cost=""
+        )
         if self._bar.disable:
             self._line(text)
+
+    def reading(self, share: float) -> None:
+        """Show how much of the recordings has been read, 0 to 1."""
+        self._bar.update(self._task, total=100, completed=int(100 * share), cost="%")
+        if self._bar.disable and self._said.is_time():
+            self._line(f"{share:.0%} read")
 
     def iteration(self, step: Iteration) -> None:
         """Show one accepted step of the optimizer."""
@@ -77,6 +97,57 @@ class FitProgress:
 
     def _line(self, text: str) -> None:
         print(text, file=self._stream, flush=True)
+
+
+@final
+class ReadingProgress:
+    """Shows how much of a recording has been read, on standard error; also a context manager.
+
+    A terminal gets a bar that goes away, anything else a line every few seconds.
+    """
+
+    def __init__(self, *, stream: TextIO | None = None) -> None:
+        """Prepare, without showing anything yet."""
+        self._stream = sys.stderr if stream is None else stream
+        self._bar = Progress(
+            TextColumn("reading"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+            console=console_for(self._stream),
+            disable=not self._stream.isatty(),
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=1.0)
+        self._said = _NowAndThen()
+
+    def __enter__(self) -> ReadingProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bar.stop()
+
+    def reading(self, share: float) -> None:
+        """Show how much has been read, 0 to 1."""
+        self._bar.update(self._task, completed=share)
+        if self._bar.disable and self._said.is_time():
+            print(f"{share:.0%} read", file=self._stream, flush=True)
+
+
+class _NowAndThen:
+    """Keeps lines some seconds apart, the first one too."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def is_time(self) -> bool:
+        """Whether enough time has passed since the last line."""
+        now = time.monotonic()
+        if now - self._last < _SECONDS_BETWEEN_LINES:
+            return False
+        self._last = now
+        return True
 
 
 def print_outcome(outcome: Outcome, *, stream: TextIO | None = None) -> None:

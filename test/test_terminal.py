@@ -9,7 +9,13 @@ import pytest
 
 from sysid_ros.outcome import Score
 from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
-from sysid_ros.terminal import FitProgress, console_for, parameter_table, score_table
+from sysid_ros.terminal import (
+    FitProgress,
+    ReadingProgress,
+    console_for,
+    parameter_table,
+    score_table,
+)
 
 
 def shown(table: object) -> list[str]:
@@ -61,3 +67,15 @@ def test_without_a_terminal_progress_is_plain_lines(stage: str) -> None:
         "iteration 3: cost 12.5, 4.3 s",
         "stopping [soon]",
     ]
+
+
+def test_reading_is_said_every_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 0.0, 1.0, 6.0, 7.0, 11.0])
+    monkeypatch.setattr("sysid_ros.terminal.time.monotonic", lambda: next(clock))
+    stream = io.StringIO()
+    with ReadingProgress(stream=stream) as reading, FitProgress(9, stream=stream) as progress:
+        reading.reading(0.1)
+        reading.reading(0.5)
+        progress.reading(0.6)
+        progress.reading(0.9)
+    assert stream.getvalue() == "50% read\n60% read\n"

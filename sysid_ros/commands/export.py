@@ -33,12 +33,18 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.recording.bag import open_recording
     from sysid_ros.recording.signal_map import map_recording
     from sysid_ros.recording.time_series import export
+    from sysid_ros.terminal import ReadingProgress
 
     experiment = experiment_of(options)
     bag = locate_bag(
         str(from_shell(options.bag)), experiment_file=experiment.path, data_dir=options.data
     )
-    with open_recording(bag, msg_paths=message_paths_of(experiment)) as recording:
+    with (
+        ReadingProgress() as progress,
+        open_recording(
+            bag, msg_paths=message_paths_of(experiment), on_progress=progress.reading
+        ) as recording,
+    ):
         mapped = map_recording(
             recording,
             experiment.signals,

@@ -98,6 +98,7 @@ def _run(options: argparse.Namespace) -> int:
             on_iteration=(lambda step: None) if options.quiet else progress.iteration,
             should_stop=stop.requested,
             on_stage=(lambda text: None) if options.quiet else progress.stage,
+            on_reading=None if options.quiet else progress.reading,
             resume=_resume(options.resume),
             workers=workers_of(options),
         )

@@ -20,7 +20,9 @@ def register(add_parser: AddParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Say what is in a bag."""
     from sysid_ros.recording.info import describe
+    from sysid_ros.terminal import ReadingProgress
 
-    info = describe(options.bag, msg_paths=options.msg_path)
+    with ReadingProgress() as progress:
+        info = describe(options.bag, msg_paths=options.msg_path, on_progress=progress.reading)
     print(json.dumps(info.to_dict(), indent=2, allow_nan=False) if options.json else info)
     return 0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_REPORTED = 4096  # messages between two reports of progress
 _SERIALIZATIONS = ("cdr", "ros1")
 
 
@@ -69,6 +71,7 @@ class Recording:
         self._resources = resources
         self._span: tuple[int, int] | None = None
         self._packed = files.message_compression
+        self._on_progress: Callable[[float], None] | None = None
         stored = [topic for storage in storages for topic in storage.topics]
         self.topics: Mapping[str, TopicInfo] = _merge(stored, files.promised)
         self.format = storages[0].format
@@ -173,9 +176,16 @@ class Recording:
         wanted = set(self.topics) if topics is None else set(topics)
         for name in wanted - set(self.topics):
             raise BagError(f"bag {self.path}: {unknown_name('topic', name, self.topics)}")
-        for storage in self._storages:
+        for number, storage in enumerate(self._storages):
             messages = storage.messages(wanted)
-            yield from map(_unpack_message, messages) if self._packed else messages
+            if self._packed:
+                messages = map(_unpack_message, messages)
+            if self._on_progress is None:
+                yield from messages
+                continue
+            while batch := list(islice(messages, _REPORTED)):
+                yield from batch
+                self._on_progress((number + storage.progress) / len(self._storages))
 
     def _time_span(self) -> tuple[int, int]:
         if self._span is None:
@@ -188,7 +198,11 @@ class Recording:
 
 
 def open_recording(
-    path: str | Path, *, msg_paths: Sequence[str | Path] = (), salvage: bool = False
+    path: str | Path,
+    *,
+    msg_paths: Sequence[str | Path] = (),
+    salvage: bool = False,
+    on_progress: Callable[[float], None] | None = None,
 ) -> Recording:
     """Open a bag of any format.
 
@@ -199,6 +213,7 @@ def open_recording(
         standard packages define.
       salvage: Leave damaged parts out with a warning, where the format allows, instead of
         refusing the bag.
+      on_progress: Told now and then how much has been read, 0 to 1, by each pass over the bag.
 
     Returns:
       The open recording.
@@ -222,6 +237,7 @@ def open_recording(
             raise BagError(f"bag {files.path}: all of its files are empty (0 bytes)")
         recording = Recording(files, storages, definitions, stack)
         _check_content(recording)
+        recording._on_progress = on_progress
         recording._resources = stack.pop_all()
     return recording
 

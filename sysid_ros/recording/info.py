@@ -134,17 +134,23 @@ class BagInfo:
         return "\n".join([*head, *_table(self.topics), *extras, *warnings])
 
 
-def describe(path: str | Path, *, msg_paths: Sequence[str | Path] = ()) -> BagInfo:
+def describe(
+    path: str | Path,
+    *,
+    msg_paths: Sequence[str | Path] = (),
+    on_progress: Callable[[float], None] | None = None,
+) -> BagInfo:
     """Read a bag from end to end and say what is in it.
 
     Args:
       path: The bag.
       msg_paths: Additional message definitions, as for :func:`~.bag.open_recording`.
+      on_progress: Told how much has been read, 0 to 1.
 
     Raises:
       BagError: As :func:`~.bag.open_recording`, or the bag is damaged.
     """
-    with open_recording(path, msg_paths=msg_paths) as recording:
+    with open_recording(path, msg_paths=msg_paths, on_progress=on_progress) as recording:
         readings = {name: _Reading.of(recording, name) for name in recording.topics}
         for message in recording.messages():
             readings[message.topic].add(message)

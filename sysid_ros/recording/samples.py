@@ -53,7 +53,7 @@ def samples(topic: DatedTopic, columns: Sequence[int], where: str) -> tuple[Floa
       DataError: No message has the fields, or some left them empty.
     """
     table, rows = topic.columns, topic.stamps.rows
-    present = np.all(table.present[rows][:, columns], axis=1)
+    present = np.all(table.present[:, columns][rows], axis=1)
     for absence in [table.absences[column] for column in columns]:
         if absence is not None and not present.any():
             raise DataError(f"{where}: {absence.reason}, in all {len(present)} messages")
@@ -62,9 +62,12 @@ def samples(topic: DatedTopic, columns: Sequence[int], where: str) -> tuple[Floa
                 f"{where}: {absence.reason}, in {np.count_nonzero(~present)} of {len(present)} "
                 "messages"
             )
-    times, values = topic.times[present], table.values[rows[present]][:, columns]
-    first = _first_of_equal(times)
-    return times[first], values[first]
+    times, values = topic.times, table.values[:, columns][rows]
+    kept = present
+    kept[present] = _first_of_equal(times[present])
+    if kept.all():  # then all signals of the topic share their times
+        return times, values
+    return times[kept], values[kept]
 
 
 def count_duplicates(topic: DatedTopic) -> int:
@@ -72,9 +75,11 @@ def count_duplicates(topic: DatedTopic) -> int:
 
     Messages of several publishers may share a stamp and name different joints; none is dropped.
     """
-    present = topic.columns.present[topic.stamps.rows]
-    counts = [np.count_nonzero(~_first_of_equal(topic.times[column])) for column in present.T]
-    return max((int(count) for count in counts), default=0)
+    counts = [0]
+    for column in topic.columns.present.T:
+        times = topic.times[column[topic.stamps.rows]]
+        counts.append(int(np.count_nonzero(~_first_of_equal(times))))
+    return max(counts)
 
 
 def count_conflicts(topic: DatedTopic) -> int:

@@ -78,9 +78,10 @@ def map_signal(
     times, raw = _cut(times, raw, used, held=held or played_back)
     known = np.isfinite(raw).all(axis=1)
     dropped = inside(times, masked) & (~known if control else True)
-    times, raw = times[~dropped], raw[~dropped]
-    if not len(times) and dropped.any():
-        raise DataError(f"{where} has no sample while its enabled_when holds")
+    if dropped.any():
+        times, raw = times[~dropped], raw[~dropped]
+        if not len(times):
+            raise DataError(f"{where} has no sample while its enabled_when holds")
     check_samples(times, raw, where, constant_allowed=control)
     gaps = unknown_intervals(
         times, span.start, span.end, max_gap, held=held, masked=masked, lasting=played_back
@@ -133,6 +134,8 @@ def _cut(
 ) -> tuple[FloatArray, FloatArray]:
     """Leave out what is not used; a held value stays in force across the cut."""
     chosen = used.contains(times)
+    if chosen.all():  # no copy: the signals of a topic share their times
+        return times, values
     before = np.flatnonzero(times < used.start)
     cut_times, cut_values = times[chosen], values[chosen]
     if held and len(before) and (not len(cut_times) or cut_times[0] > used.start):

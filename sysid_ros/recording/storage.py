@@ -81,6 +81,10 @@ class Storage(Protocol):
     def warnings(self) -> Sequence[str]:
         """Sentences on what was wrong with the file; complete after ``messages`` ran to its end."""
 
+    @property
+    def progress(self) -> float:
+        """How much of the file has been read by ``messages``, 0 to 1."""
+
     def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
         """Yield the messages of some topics in the order in which they lie in the file.
 

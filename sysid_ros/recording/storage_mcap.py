@@ -86,6 +86,11 @@ class McapStorage:
             )
         return found
 
+    @property
+    def progress(self) -> float:
+        """How much of the file has been read, 0 to 1."""
+        return self._file.tell() / self._size
+
     def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
         """Yield the messages of some topics in file order; see :class:`~.storage.Storage`."""
         wanted = {

@@ -37,6 +37,7 @@ class Sqlite3Storage:
         self._file = path
         self._path = shown or path
         self.warnings: list[str] = []
+        self._read = self._wanted = 0
         self._stack = ExitStack()
         try:
             self._database = self._connect()
@@ -48,6 +49,11 @@ class Sqlite3Storage:
             self.close()
             raise
 
+    @property
+    def progress(self) -> float:
+        """How much of what was asked for has been read, 0 to 1."""
+        return self._read / max(1, self._wanted)
+
     def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
         """Yield the messages of some topics in file order; see :class:`~.storage.Storage`."""
         query = (
@@ -57,9 +63,12 @@ class Sqlite3Storage:
         try:
             names = dict(self._database.execute("SELECT id, name FROM topics"))
             wanted = [number for number, name in names.items() if name in topics]
+            self._read = 0
+            self._wanted = sum(topic.promised or 0 for topic in self.topics if topic.name in topics)
             for number, stamp, data in self._database.execute(query, (json.dumps(wanted),)):
                 if not (isinstance(stamp, int) and isinstance(data, bytes)):
                     raise sqlite3.DataError("a message has no time or no bytes")
+                self._read += 1
                 yield RawMessage(names[number], stamp, None, data)
         except _DAMAGE as error:
             raise self._damaged(error) from error
