@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sysid_ros.dataset import Dataset
+from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
 from sysid_ros.diagnosis.consistency import Disagreement, disagreement
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
@@ -47,6 +48,7 @@ def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
     )
     with single_blas_thread():
         findings = [*_consistency(state), *_tracking(state), *_dynamics(state)]
+        findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
     return tuple(findings)
 

@@ -32,7 +32,7 @@ _LIMITS = {  # of the power that a repair may leave, relative to doing nothing
     FindingKind.SWAP: 0.5,
     FindingKind.OFFSET: 0.7,
     FindingKind.SCALE: 0.6,
-    FindingKind.LAG: 0.8,
+    FindingKind.LAG: 0.6,
 }
 _ORDER = tuple(_LIMITS)  # of equally good explanations, the first
 _SMALLEST_OFFSET = 0.04  # rad

@@ -25,6 +25,7 @@ _LOWEST = 1.0
 _RATE_SHARE = 0.15  # of the slowest sensor's rate, the low-pass at most
 _MOTION = 0.95  # of the velocity's power is the motion ...
 _PASSED = 3.0  # ... whose highest frequency, times this, still passes
+_QUIET = 5  # values of a spectrum below the noise, where the motion ends
 _GRID = 8.0  # grid points per period of the low-pass
 _ROWS = 1500  # instants that a test uses at most
 _BLOCKS = 20  # stretches of time whose evidence is counted apart
@@ -150,10 +151,22 @@ def motion_bandwidth(position: FloatArray, rate: float, step: float | None = Non
     if step:
         crossings = float(np.mean(np.abs(np.diff(position)))) * rate / step
         noise = max(noise, step**2 / 12.0 / max(min(0.5 * rate, crossings), frequency[1]))
-    speed = np.cumsum(np.maximum(power - 3.0 * noise, 0.0) * frequency**2)
-    if speed[-1] <= 0.0:
+    top = _where_noise_begins(power, 3.0 * noise)
+    speed = np.cumsum(np.maximum(power[:top] - 3.0 * noise, 0.0) * frequency[:top] ** 2)
+    if not top or speed[-1] <= 0.0:
         return None
     return float(frequency[np.searchsorted(speed, _MOTION * speed[-1])])
+
+
+def _where_noise_begins(power: FloatArray, level: float) -> int:
+    """The first place, after the strongest, from which a few values are below a level.
+
+    What exceeds it beyond is chance, which the square of the frequency would make large.
+    """
+    for place in range(int(np.argmax(power)), len(power)):
+        if float(np.mean(power[place : place + _QUIET])) < level:
+            return place
+    return len(power)
 
 
 def _length(signals: Mapping[str, Samples], labels: list[str]) -> float:

@@ -24,7 +24,7 @@ _SCALAR_JOINTS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SL
 class Samples:
     """One signal of one recording: ``times`` (n,) s and ``values`` (n,), scale and offset applied.
 
-    ``held`` signals keep their value until the next sample.
+    Vectors have (n, k) values. ``held`` signals keep their value until the next sample.
     """
 
     times: FloatArray
@@ -46,6 +46,7 @@ class Recorded:
     Attributes:
       model: The compiled model, with a sensor for every measured signal.
       recordings: Per recording its scalar signals by label.
+      vectors: The same for those of several numbers.
       positions: The label of each joint's position, by the joint's number in the model.
       velocities: The same for velocities.
       efforts: By actuator number the label of a force or torque on one joint.
@@ -54,6 +55,7 @@ class Recorded:
 
     model: mujoco.MjModel
     recordings: tuple[Mapping[str, Samples], ...]
+    vectors: tuple[Mapping[str, Samples], ...]
     positions: Mapping[int, str]
     velocities: Mapping[int, str]
     efforts: Mapping[int, str]
@@ -136,7 +138,8 @@ def recorded(groups: Sequence[ModelSequences]) -> Recorded:
                 efforts[actuator] = label
             elif is_servo(model, actuator):
                 servos[actuator] = label
-    return Recorded(model, recordings, positions, velocities, efforts, servos)
+    vectors = tuple(_vectors(measured) for measured in group.sensordata)
+    return Recorded(model, recordings, vectors, positions, velocities, efforts, servos)
 
 
 def is_effort(model: mujoco.MjModel, actuator: int) -> bool:
@@ -172,4 +175,17 @@ def _signals(series: TimeSeries) -> dict[str, Samples]:
             continue
         held = methods[column] == "zoh"
         found[name] = Samples(series.times[known], values[known], held)
+    return found
+
+
+def _vectors(series: TimeSeries) -> dict[str, Samples]:
+    """The signals of several numbers of a series by label."""
+    found = {}
+    for name, (_, columns) in (series.signal_mapping or {}).items():
+        if len(columns) == 1:
+            continue
+        values = series.data[:, columns]
+        known = np.all(np.isfinite(values), axis=1)
+        if np.count_nonzero(known) >= 2:
+            found[name] = Samples(series.times[known], values[known])
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,8 @@ import yaml
 
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.experiment.overrides import apply_overrides
-from sysid_ros.experiment.schema import Experiment, SignalConfig
+from sysid_ros.experiment.schema import Experiment, SignalConfig, SignalKind
+from sysid_ros.experiment.units import UNITS
 from sysid_ros.experiment.yaml_tree import parse_yaml, plain
 from sysid_ros.sysid.attributes import matching_names
 
@@ -50,8 +52,17 @@ class ExperimentLines:
         """A signal as validated."""
         return self._configs[label]
 
+    def owner(self, sensor: str) -> str:
+        """The signal that a sensor belongs to: itself, or the twist that it is a part of."""
+        if sensor in self._configs:
+            return sensor
+        return max((label for label in self._configs if sensor.startswith(label)), key=len)
+
     def with_change(self, change: Change) -> Repair:
-        """The lines of every signal that a change concerns."""
+        """The lines of every signal that a change concerns; no line repairs half a twist."""
+        parts = [label for label in change.signals if label not in self._configs]
+        if parts:
+            return self.removed(self.owner(parts[0]))
         updates: dict[str, Entry] = {}
         for label in change.signals:
             config = self._configs[label]
@@ -60,7 +71,10 @@ class ExperimentLines:
             if source is not config:
                 entry.update(topic=source.topic, field=source.field)
             scale = change.scale.get(label, 1.0)
-            if scale != 1.0:
+            unit = _unit(scale, config)
+            if unit is not None:
+                entry["unit"] = unit
+            elif scale != 1.0:
                 entry["scale"] = _short(scale * config.scale)
             offset = scale * config.offset + change.offset.get(label, 0.0)
             if offset != config.offset:
@@ -131,6 +145,15 @@ class ExperimentLines:
         if config.effort is not None:
             key, name = "effort", config.effort
         return next(i for i, entry in enumerate(self._signals) if entry.get(key) == name)
+
+
+def _unit(scale: float, config: SignalConfig) -> str | None:
+    """The unit that a factor stands for, of a signal without one."""
+    if config.unit is not None or config.scale != 1.0:
+        return None
+    rate = config.kind is SignalKind.QVEL or "vel" in config.field.lower()
+    names = ("deg/s" if rate else "deg", "g")
+    return next((name for name in names if math.isclose(scale, UNITS[name])), None)
 
 
 def joined(repairs: list[Repair]) -> Repair:

@@ -83,14 +83,14 @@ def test_a_urdf_in_degrees_with_other_names(tmp_path: Path) -> None:
     names = ["robot/shoulder", "robot/elbow"]
     write_bag(tmp_path / "bag", in_degrees, names=names, measured_torque=True)
     proposal = propose(tmp_path / "arm.urdf", [tmp_path / "bag"], tmp_path / "experiment.yaml")
-    scales = {s.label: s.scale for s in proposal.experiment.signals}
+    scales = {s.label: s.factor for s in proposal.experiment.signals}
     assert scales == {
         "shoulder_joint_qpos": pytest.approx(np.pi / 180.0),
         "elbow_joint_qpos": pytest.approx(np.pi / 180.0),
         "shoulder_joint_effort": 1.0,
         "elbow_joint_effort": 1.0,
     }
-    assert "# CHECK: 'shoulder_joint_qpos' is in degrees" in proposal.text
+    assert "'shoulder_joint_qpos' and 'elbow_joint_qpos' are in degrees" in proposal.text
     assert held_out_gain(proposal.text, tmp_path) < 0.3
 
 

@@ -1,0 +1,155 @@
+"""What is wrong with gyroscopes, accelerometers and twists, with the lines that help."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.diagnosis.declared import Declared
+from sysid_ros.diagnosis.explanation import named_degrees
+from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
+from sysid_ros.diagnosis.hypotheses import DEGREE
+from sysid_ros.diagnosis.kinematic_sensors import Agreement, agreements
+from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.repair import ExperimentLines
+from sysid_ros.diagnosis.wording import finding_of
+from sysid_ros.experiment.units import UNITS
+
+FloatArray = npt.NDArray[np.float64]
+
+_RELATED = 0.9  # correlation from which a sensor shows the motion
+_MUCH_BETTER = 0.3  # of what is uncorrelated, at most, may be left with the axes exchanged
+_FACTOR = 1.3  # a scale further from one is wrong; lever arms in models are not exact
+_GRAVITY = UNITS["g"]
+_NEAR_GRAVITY = 0.05  # a factor that near to it is an accelerometer's unit
+_SMALLEST_LAG = 0.01  # s
+_BETTER = 0.5  # of what is uncorrelated, at most, may be left at a lag
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """A sensor whose axes are exchanged or reversed: measured = matrix @ expected."""
+
+    matrix: FloatArray
+    correlation: float
+
+
+def body_sensor_findings(
+    recorded: Recorded, lines: ExperimentLines, declared: Declared
+) -> list[Finding]:
+    """Signs, units, scales, axes and lags of sensors on bodies.
+
+    Args:
+      recorded: What was recorded, mistakes in positions repaired.
+      lines: The experiment's entries.
+      declared: The experiment's parameters.
+    """
+    found = []
+    for seen in agreements(recorded):
+        turn = _turned(seen)
+        if turn is not None:
+            found.append(_turned_finding(seen, turn, lines))
+            continue
+        change, size = _mistake(seen)
+        if change is not None and not declared.explains(change, size):
+            found.append(_finding(seen, change, lines))
+        lag = _lag(seen)
+        if lag is not None and not declared.explains(lag, seen.lag):
+            found.append(_finding(seen, lag, lines))
+    return found
+
+
+def _mistake(seen: Agreement) -> tuple[Change | None, float]:
+    """What would make a sensor read what the positions say, with its number."""
+    if abs(max(seen.correlation, seen.lagged, key=abs)) < _RELATED:
+        return None, 0.0
+    size = abs(seen.slope)
+    sign = -1.0 if seen.slope < 0.0 else 1.0
+    if seen.turns and named_degrees(size):
+        factor = DEGREE if size > 1.0 else 1.0 / DEGREE
+        return Change(FindingKind.DEGREES, scale={seen.label: sign * factor}), factor
+    if max(size, 1.0 / size) > _FACTOR:
+        factor = 1.0 / size
+        if abs(factor / _GRAVITY - 1.0) < _NEAR_GRAVITY and not seen.turns:
+            factor = _GRAVITY
+        return Change(FindingKind.SCALE, scale={seen.label: sign * factor}), sign * factor
+    if sign < 0.0:
+        return Change(FindingKind.SIGN, scale={seen.label: -1.0}), 0.0
+    return None, 0.0
+
+
+def _lag(seen: Agreement) -> Change | None:
+    low, high = seen.lag_interval
+    known = abs(seen.lagged) >= _RELATED and (low > 0.0 or high < 0.0)
+    better = 1.0 - seen.lagged**2 < _BETTER * (1.0 - seen.unlagged**2)
+    if not known or not better or abs(seen.lag) < _SMALLEST_LAG:
+        return None
+    return Change(FindingKind.LAG, delay={seen.label: seen.lag})
+
+
+def _turned(seen: Agreement) -> _Turn | None:
+    """The exchange of axes that makes a sensor agree which does not as it is."""
+    if len(seen.axes) != 3:
+        return None
+    turns = [_Turn(turn, float(np.sum(turn * seen.axes))) for turn in _signed_permutations()]
+    best = max(turns, key=lambda turn: turn.correlation)
+    exchanged = abs(float(best.matrix.trace())) < 3.0
+    better = 1.0 - best.correlation**2 < _MUCH_BETTER * (1.0 - seen.correlation**2)
+    return best if exchanged and better and best.correlation >= _RELATED else None
+
+
+def _signed_permutations() -> Iterator[FloatArray]:
+    """Every exchange and reversal of three axes."""
+    for order in itertools.permutations(range(3)):
+        for signs in itertools.product((1.0, -1.0), repeat=3):
+            yield np.eye(3)[list(order)] * np.array(signs)[:, None]
+
+
+def _turned_finding(seen: Agreement, turn: _Turn, lines: ExperimentLines) -> Finding:
+    axes = [
+        f"its {name} is {'-' if row.sum() < 0.0 else ''}{'xyz'[int(np.argmax(np.abs(row)))]}"
+        for name, row in zip("xyz", turn.matrix, strict=True)
+        if row["xyz".index(name)] != 1.0
+    ]
+    mirrored = float(np.linalg.det(turn.matrix)) < 0.0
+    how = (
+        "No mounting does that: the driver reverses an axis."
+        if mirrored
+        else "Turn the sensor's site in the model."
+    )
+    exchanged = bool(np.any(np.diag(turn.matrix) == 0.0))
+    repair = lines.removed(lines.owner(seen.label))
+    return Finding(
+        FindingKind.SWAP if exchanged else FindingKind.SIGN,
+        (seen.label,),
+        {"correlation": seen.correlation, "correlation_turned": turn.correlation},
+        f"The axes of {seen.label!r} are not the model's: {', '.join(axes)} (correlation with the "
+        f"motion that the positions show: {seen.correlation:.2g}, so turned {turn.correlation:.3g})"
+        f". {how}",
+        repair.text,
+        repair.overrides,
+    )
+
+
+def _finding(seen: Agreement, change: Change, lines: ExperimentLines) -> Finding:
+    evidence = {"correlation": seen.correlation, "slope": seen.slope}
+    interval, claim, why = None, None, ""
+    if change.kind is FindingKind.LAG:
+        interval = seen.lag_interval
+        evidence = {"size": seen.lag, "size_low": interval[0], "size_high": interval[1]}
+        early = "after" if seen.lag > 0.0 else "before"
+        claim = (
+            f"{seen.label!r} shows the motion {abs(1e3 * seen.lag):.3g} ms {early} the positions "
+            f"(correlation {seen.lagged:.3g}, as stamped {seen.unlagged:.3g})."
+        )
+    else:
+        why = (
+            f"It reads {seen.slope:.3g} times what the motion that the positions show makes it "
+            f"read (correlation {seen.correlation:.3g})."
+        )
+    found = finding_of(change, lines, evidence, why, interval=interval)
+    return found if claim is None else replace(found, sentence=claim)

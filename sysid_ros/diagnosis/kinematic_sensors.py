@@ -1,0 +1,278 @@
+"""Whether gyroscopes, accelerometers and twists show the motion that positions show.
+
+Where every joint's position is measured, or a free body's pose, the model's kinematics alone say
+what a sensor on a body must read: masses and forces do not enter.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+import scipy.signal
+
+from sysid_ros.diagnosis.recorded import Recorded, Samples
+
+FloatArray = npt.NDArray[np.float64]
+
+_S = mujoco.mjtSensor
+_TESTED = tuple(
+    int(kind)
+    for kind in (
+        _S.mjSENS_GYRO,
+        _S.mjSENS_ACCELEROMETER,
+        _S.mjSENS_VELOCIMETER,
+        _S.mjSENS_FRAMELINVEL,
+        _S.mjSENS_FRAMEANGVEL,
+        _S.mjSENS_FRAMELINACC,
+        _S.mjSENS_FRAMEANGACC,
+    )
+)
+_TURNING = tuple(
+    int(kind) for kind in (_S.mjSENS_GYRO, _S.mjSENS_FRAMEANGVEL, _S.mjSENS_FRAMEANGACC)
+)
+_CUTOFF = 5.0  # Hz, of the low-pass on either side
+_RATE_SHARE = 0.15  # of the slowest signal's rate, the low-pass at most
+_GRID = 8.0  # grid points per period of the low-pass
+_LEAST_ROWS = 50
+_LAGS = np.linspace(-0.3, 0.3, 61)  # s
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+_BALL = int(mujoco.mjtJoint.mjJNT_BALL)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How a sensor compares with what the measured motion says it must read.
+
+    Attributes:
+      label: The sensor.
+      turns: Whether it measures turning, in radians.
+      correlation: Cosine between both, over all axes and recordings.
+      slope: Measured per expected.
+      axes: (k, k) product of each measured (row) and each expected axis, over the lengths of both;
+        its trace is the correlation.
+      lag: By how much the measured sensor is late [s], with which the correlation is largest.
+      lag_interval: 95 % interval of the lag, from tenths of the recordings.
+      lagged: The correlation at that lag, means subtracted.
+      unlagged: The same without a lag.
+    """
+
+    label: str
+    turns: bool
+    correlation: float
+    slope: float
+    axes: FloatArray
+    lag: float
+    lag_interval: tuple[float, float]
+    lagged: float
+    unlagged: float
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """One recording of a sensor: times (n,), measured and expected (n, k)."""
+
+    times: FloatArray
+    measured: FloatArray
+    expected: FloatArray
+
+
+def agreements(recorded: Recorded) -> list[Agreement]:
+    """Compare every vector sensor that the measured positions determine.
+
+    Args:
+      recorded: What was recorded, mistakes in positions repaired.
+    """
+    model = recorded.model
+    sensors = [
+        sensor
+        for sensor in range(model.nsensor)
+        if int(model.sensor_type[sensor]) in _TESTED
+        and any(model.sensor(sensor).name in signals for signals in recorded.vectors)
+    ]
+    if not sensors:
+        return []
+    pairs: dict[int, list[_Pair]] = {sensor: [] for sensor in sensors}
+    for number in range(len(recorded.recordings)):
+        _compare(recorded, number, pairs)
+    return [
+        _agreement(str(model.sensor(sensor).name), _turns(model, sensor), found)
+        for sensor, found in pairs.items()
+        if sum(len(pair.times) for pair in found) >= _LEAST_ROWS
+    ]
+
+
+def _compare(recorded: Recorded, number: int, pairs: dict[int, list[_Pair]]) -> None:
+    """Add what one recording says of each sensor, measured and expected."""
+    model = recorded.model
+    vectors = recorded.vectors[number]
+    sources = _position_sources(recorded, number)
+    if sources is None:
+        return
+    present = [sensor for sensor in pairs if model.sensor(sensor).name in vectors]
+    signals = [*sources.values(), *(vectors[str(model.sensor(s).name)] for s in present)]
+    start = max(float(one.times[0]) for one in signals)
+    end = min(float(one.times[-1]) for one in signals)
+    slowest = max(float(np.median(np.diff(one.times))) for one in signals)
+    cutoff = min(_CUTOFF, _RATE_SHARE / slowest)
+    step = 1.0 / (_GRID * cutoff)
+    times = np.arange(start, end, step)
+    edge = int(2.0 / (cutoff * step))
+    if len(times) < 2 * edge + _LEAST_ROWS:
+        return
+    smooth = {joint: _smooth(one, times, cutoff) for joint, one in sources.items()}
+    expected = _expected(model, smooth, step)
+    inside = slice(edge, -edge)
+    for sensor in present:
+        measured = _smooth(vectors[str(model.sensor(sensor).name)], times, cutoff)
+        first, width = int(model.sensor_adr[sensor]), int(model.sensor_dim[sensor])
+        pair = _Pair(times[inside], measured[inside], expected[inside, first : first + width])
+        pairs[sensor].append(pair)
+
+
+def _position_sources(recorded: Recorded, number: int) -> dict[int, Samples] | None:
+    """Samples (n, width of the joint's qpos) of every joint; ``None`` where one is not measured."""
+    model = recorded.model
+    sources: dict[int, Samples] = {}
+    for joint in range(model.njnt):
+        if int(model.jnt_type[joint]) in (_FREE, _BALL):
+            found = _pose_of(recorded, joint, recorded.vectors[number])
+        else:
+            found = recorded.recordings[number].get(recorded.positions.get(joint, ""))
+        if found is None:
+            return None
+        sources[joint] = found
+    return sources
+
+
+def _pose_of(recorded: Recorded, joint: int, vectors: Mapping[str, Samples]) -> Samples | None:
+    """The measured position and orientation of a free or ball joint's body."""
+    model = recorded.model
+    body = int(model.jnt_bodyid[joint])
+    parts: dict[int, Samples] = {}
+    for sensor in range(model.nsensor):
+        kind, name = int(model.sensor_type[sensor]), str(model.sensor(sensor).name)
+        if name not in vectors or int(model.sensor_refid[sensor]) >= 0:
+            continue
+        of_body = int(model.sensor_objtype[sensor]) == int(mujoco.mjtObj.mjOBJ_XBODY)
+        if of_body and int(model.sensor_objid[sensor]) == body:
+            parts[kind] = vectors[name]
+        if kind == int(_S.mjSENS_BALLQUAT) and int(model.sensor_objid[sensor]) == joint:
+            return _continuous(vectors[name])
+    turned = parts.get(int(_S.mjSENS_FRAMEQUAT))
+    placed = parts.get(int(_S.mjSENS_FRAMEPOS))
+    if int(model.jnt_type[joint]) != _FREE or turned is None or placed is None:
+        return None
+    turned = _continuous(turned)
+    place = np.stack([np.interp(turned.times, placed.times, x) for x in placed.values.T], axis=1)
+    return Samples(turned.times, np.concatenate([place, turned.values], axis=1))
+
+
+def _continuous(orientation: Samples) -> Samples:
+    """Quaternions without jumps between q and -q, which are the same orientation."""
+    values = orientation.values
+    flips = np.where(np.sum(values[1:] * values[:-1], axis=1) < 0.0, -1.0, 1.0)
+    return Samples(orientation.times, values * np.cumprod([1.0, *flips])[:, None])
+
+
+def _smooth(one: Samples, times: FloatArray, cutoff: float) -> FloatArray:
+    """A signal on a grid, low-pass filtered, (n, k); averaged first where sampled more often."""
+    step = float(times[1] - times[0])
+    fine = max(1, int(step / float(np.median(np.diff(one.times)))))
+    dense = times[0] + step / fine * np.arange(len(times) * fine)
+    columns = one.values.reshape(len(one.times), -1).T
+    raw = np.stack([np.interp(dense, one.times, column) for column in columns])
+    low, high = scipy.signal.butter(3, min(0.99, 2.0 * cutoff * step / fine))
+    return np.asarray(scipy.signal.filtfilt(low, high, raw, axis=1)[:, ::fine].T)
+
+
+def _expected(
+    model: mujoco.MjModel, positions: Mapping[int, FloatArray], step: float
+) -> FloatArray:
+    """What every sensor reads during a motion, (n, nsensordata)."""
+    count = len(next(iter(positions.values())))
+    qpos: FloatArray = np.tile(np.asarray(model.qpos0), (count, 1))
+    for joint, values in positions.items():
+        first = int(model.jnt_qposadr[joint])
+        qpos[:, first : first + values.shape[1]] = values
+    data = mujoco.MjData(model)
+    for row in qpos:
+        mujoco.mj_normalizeQuat(model, row)
+    qvel: FloatArray = np.zeros((count, model.nv))
+    for i in range(1, count - 1):
+        mujoco.mj_differentiatePos(model, qvel[i], 2.0 * step, qpos[i - 1], qpos[i + 1])
+    qacc = np.gradient(qvel, step, axis=0)
+    readings: FloatArray = np.empty((count, model.nsensordata))
+    for i in range(count):
+        data.qpos[:], data.qvel[:] = qpos[i], qvel[i]
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_fwdVelocity(model, data)
+        data.qacc[:] = qacc[i]
+        mujoco.mj_sensorPos(model, data)
+        mujoco.mj_sensorVel(model, data)
+        mujoco.mj_rnePostConstraint(model, data)
+        mujoco.mj_sensorAcc(model, data)
+        readings[i] = data.sensordata
+    return readings
+
+
+def _turns(model: mujoco.MjModel, sensor: int) -> bool:
+    """Whether a sensor measures an angular velocity or acceleration."""
+    return int(model.sensor_type[sensor]) in _TURNING
+
+
+def _agreement(label: str, turns: bool, pairs: list[_Pair]) -> Agreement:
+    measured = np.concatenate([pair.measured for pair in pairs])
+    expected = np.concatenate([pair.expected for pair in pairs])
+    product, power = float(np.sum(measured * expected)), float(np.sum(expected**2))
+    size = max(float(np.linalg.norm(measured)) * power**0.5, 1e-300)
+    whole = np.array([_cosines(pair, slice(None)) for pair in pairs]).sum(axis=0)
+    lags = [_best_lag(_cosines(pair, part)) for pair in pairs for part in _tenths(pair)]
+    lag = _best_lag(whole)
+    spread = 2.26 * float(np.std(lags)) / len(lags) ** 0.5 if len(lags) > 1 else 0.0
+    cosine = whole[0] / np.sqrt(np.maximum(whole[1] * whole[2], 1e-300))
+    return Agreement(
+        label,
+        turns,
+        product / size,
+        product / max(power, 1e-300),
+        (measured.T @ expected) / size,
+        lag,
+        (lag - spread, lag + spread),
+        float(np.interp(lag, _LAGS, cosine)),
+        float(np.interp(0.0, _LAGS, cosine)),
+    )
+
+
+def _tenths(pair: _Pair) -> list[slice]:
+    edges = np.linspace(0, len(pair.measured), 11).astype(int)
+    return [slice(first, last) for first, last in itertools.pairwise(edges)]
+
+
+def _cosines(pair: _Pair, part: slice) -> FloatArray:
+    """Product of measured and expected at every lag, and the power of either, (3, lags)."""
+    times, measured = pair.times[part], pair.measured[part]
+    centred = measured - measured.mean(axis=0)
+    found: FloatArray = np.empty((3, len(_LAGS)))
+    for i, lag in enumerate(_LAGS):
+        columns = [np.interp(times - lag, pair.times, column) for column in pair.expected.T]
+        expected = np.stack(columns, axis=1)
+        expected = expected - expected.mean(axis=0)
+        found[:, i] = np.sum(centred * expected), np.sum(centred**2), np.sum(expected**2)
+    return found
+
+
+def _best_lag(products: FloatArray) -> float:
+    """Where the cosine is largest in size, between the lags tried by a parabola."""
+    cosine = np.abs(products[0]) / np.sqrt(np.maximum(products[1] * products[2], 1e-300))
+    best = int(np.argmax(cosine))
+    if not 0 < best < len(cosine) - 1:
+        return float(_LAGS[best])
+    low, middle, high = cosine[best - 1 : best + 2]
+    bend = low - 2.0 * middle + high
+    shift = 0.5 * (low - high) / bend if bend < 0.0 else 0.0
+    return float(_LAGS[best] + shift * (_LAGS[1] - _LAGS[0]))

@@ -1,0 +1,124 @@
+"""Mistakes in an IMU on a moving arm and in the twist of a free body are found and repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
+from sysid_ros.diagnosis.declared import Declared
+from sysid_ros.diagnosis.finding import Finding, FindingKind
+from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.diagnosis.repair import ExperimentLines
+from sysid_ros.experiment import parse_experiment
+from sysid_ros.sysid.parameter_dict import ParameterDict
+
+FloatArray = npt.NDArray[np.float64]
+
+ARM = """<mujoco><worldbody><body><joint name="j0" axis="0 1 0"/>
+  <inertial pos="0 0 -.1" mass="1" diaginertia=".01 .01 .01"/>
+  <body pos="0 0 -.2"><joint name="j1" axis="1 0 0"/>
+    <inertial pos="0 0 -.1" mass="1" diaginertia=".01 .01 .01"/>
+    <site name="imu" pos=".02 .03 -.1" euler="10 20 30"/></body></body></worldbody>
+  <sensor><jointpos name="p0" joint="j0"/><jointpos name="p1" joint="j1"/>
+    <gyro name="gyro" site="imu"/><accelerometer name="accelerometer" site="imu"/></sensor>
+</mujoco>"""
+FREE = """<mujoco><worldbody><body name="base"><freejoint name="base"/>
+    <geom type="box" size=".1 .2 .05"/><site name="imu"/></body></worldbody>
+  <sensor><framepos name="base_qpos_position" objtype="xbody" objname="base"/>
+    <framequat name="base_qpos_orientation" objtype="xbody" objname="base"/>
+    <gyro name="gyro" site="imu"/><velocimeter name="speed" site="imu"/></sensor>
+</mujoco>"""
+EXPERIMENT = """
+model: robot.xml
+sequences: [bag]
+signals:
+  - {sensor: gyro, topic: /imu, field: angular_velocity}
+  - {sensor: accelerometer, topic: /imu, field: linear_acceleration}
+  - {sensor: speed, topic: /odom, field: twist.twist.linear}
+"""
+
+
+def measured(xml: str, seed: int) -> dict[str, Samples]:
+    """What the sensors of a robot read on a smooth random motion, with noise."""
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+    rng = np.random.default_rng(seed)
+    frequency, phase = rng.uniform(0.2, 1.0, model.nv), rng.uniform(0.0, 6.0, model.nv)
+    times = np.arange(0.0, 10.0, 0.005)
+    pulse = 2.0 * np.pi * frequency
+    readings = np.empty((len(times), model.nsensordata))
+    for i, t in enumerate(times):
+        if i:
+            mujoco.mj_integratePos(model, data.qpos, data.qvel, 0.005)
+        else:
+            data.qpos[:] = model.qpos0
+        at = t + 0.0025  # between two positions
+        data.qvel[:] = np.cos(pulse * t + phase)
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_fwdVelocity(model, data)
+        data.qacc[:] = -pulse * np.sin(pulse * t + phase)
+        mujoco.mj_sensorPos(model, data)
+        mujoco.mj_sensorVel(model, data)
+        mujoco.mj_rnePostConstraint(model, data)
+        mujoco.mj_sensorAcc(model, data)
+        readings[i] = data.sensordata
+        data.qvel[:] = np.cos(pulse * at + phase)
+    readings += 1e-3 * rng.standard_normal(readings.shape)
+    return {
+        str(model.sensor(k).name): Samples(
+            times, readings[:, a : a + d] if d > 1 else readings[:, a]
+        )
+        for k in range(model.nsensor)
+        for a, d in [(int(model.sensor_adr[k]), int(model.sensor_dim[k]))]
+    }
+
+
+def findings(xml: str, label: str, change: Callable[[Samples], Samples]) -> tuple[Finding, ...]:
+    model = mujoco.MjModel.from_xml_string(xml)
+    signals = measured(xml, 1)
+    signals[label] = change(signals[label])
+    scalar = {name: one for name, one in signals.items() if one.values.ndim == 1}
+    vectors = {name: one for name, one in signals.items() if one.values.ndim == 2}
+    positions = {joint: f"p{joint}" for joint in range(model.njnt)} if scalar else {}
+    recorded = Recorded(model, (scalar,), (vectors,), positions, {}, {}, {})
+    lines = ExperimentLines(parse_experiment(EXPERIMENT, path=Path("experiment.yaml")))
+    return tuple(body_sensor_findings(recorded, lines, Declared(ParameterDict())))
+
+
+def values(change: Callable[[FloatArray], FloatArray]) -> Callable[[Samples], Samples]:
+    return lambda one: Samples(one.times, change(one.values))
+
+
+@pytest.mark.parametrize(
+    ("xml", "labels"), [(ARM, ("gyro", "accelerometer")), (FREE, ("gyro", "speed"))]
+)
+def test_each_mistake_is_the_one_finding(xml: str, labels: tuple[str, ...]) -> None:
+    for label in labels:
+        assert findings(xml, label, lambda one: one) == ()
+        (sign,) = findings(xml, label, values(np.negative))
+        assert (sign.kind, sign.signals) == (FindingKind.SIGN, (label,))
+        assert "scale: -1.0" in sign.repair
+        (axes,) = findings(xml, label, values(lambda x: x[:, [1, 2, 0]]))
+        assert (axes.kind, axes.signals) == (FindingKind.SWAP, (label,))
+        assert "its x is y, its y is z, its z is x" in axes.sentence
+        (mirror,) = findings(xml, label, values(lambda x: x * [1.0, -1.0, 1.0]))
+        assert (mirror.kind, mirror.signals) == (FindingKind.SIGN, (label,))
+        assert "its y is -y" in mirror.sentence
+        (late,) = findings(xml, label, lambda one: Samples(one.times + 0.05, one.values))
+        assert late.kind is FindingKind.LAG
+        assert late.evidence["size"] == pytest.approx(0.05, abs=0.005)
+
+
+def test_units_are_named() -> None:
+    (degrees,) = findings(ARM, "gyro", values(np.rad2deg))
+    assert degrees.kind is FindingKind.DEGREES
+    assert degrees.overrides == ("signals[0].unit=deg/s",)
+    (gravity,) = findings(ARM, "accelerometer", values(lambda x: x / 9.81))
+    assert gravity.kind is FindingKind.SCALE
+    assert gravity.overrides == ("signals[1].unit=g",)
