@@ -68,7 +68,7 @@ setup(
         "numpy>=1.26",
         "Pillow>=9.0",
         "PyYAML>=5.4",
-        "rich>=11.2",
+        "rich>=12.4",
         "rosbags>=0.10",
         "scipy>=1.11",
         "threadpoolctl>=3.1",

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import io
+import re
 
 import numpy as np
 import pytest
 
 from sysid_ros.outcome import Score
 from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
-from sysid_ros.terminal import (
-    FitProgress,
-    ReadingProgress,
-    console_for,
-    parameter_table,
-    score_table,
-)
+from sysid_ros.terminal import console_for, parameter_table, score_table
+from sysid_ros.terminal_progress import FitProgress, ReadingProgress, working
 
 
 def shown(table: object) -> list[str]:
@@ -69,13 +65,90 @@ def test_without_a_terminal_progress_is_plain_lines(stage: str) -> None:
     ]
 
 
-def test_reading_is_said_every_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([0.0, 0.0, 1.0, 6.0, 7.0, 11.0])
-    monkeypatch.setattr("sysid_ros.terminal.time.monotonic", lambda: next(clock))
+class Clock:
+    """Tells the time that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_long_fits_do_not_flood_a_log() -> None:
+    """The first steps one by one, then one in five seconds, and the last."""
+    stream, clock = io.StringIO(), Clock()
+    with FitProgress(5000, stream=stream, clock=clock) as progress:
+        progress.stage("fitting")
+        for number in range(3000):
+            clock.now = 0.01 * number
+            progress.iteration(Iteration(number, 1.0, 0.1, ("a",), np.array([1.0]), clock.now))
+        progress.stage("scoring")
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "fitting"
+    assert [line.split(":")[0] for line in lines[1:11]] == [f"iteration {i}" for i in range(10)]
+    assert len(lines) < 20
+    assert lines[-2:] == ["iteration 2999: cost 1, 30.0 s", "scoring"]
+
+
+def test_counted_stages_are_told_now_and_then() -> None:
+    stream, clock = io.StringIO(), Clock()
+    with FitProgress(1, stream=stream, clock=clock) as progress:
+        for number in range(1, 101):
+            clock.now += 0.125
+            progress.stage(f"reading recordings: {number} of 100")
+    assert stream.getvalue().splitlines() == [
+        "reading recordings: 1 of 100",
+        "reading recordings: 41 of 100",
+        "reading recordings: 81 of 100",
+        "reading recordings: 100 of 100",
+    ]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_every_stage_keeps_a_row_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "100")
+    stream = Terminal()
+    with FitProgress(50, stream=stream) as progress:
+        progress.stage("reading [recordings]: 1 of 2")
+        progress.stage("reading [recordings]: 2 of 2")
+        progress.stage("fitting")
+        progress.iteration(Iteration(7, 12.5, 0.1, ("a",), np.array([1.0]), 4.2))
+        progress.stage("scoring")
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue()).splitlines()[-3:]
+    assert [line.split()[1] for line in shown] == ["reading", "fitting", "scoring"]
+    assert all(line.startswith("✓") for line in shown)
+    assert "2/2" in shown[0] and "7/50 cost 12.5" in shown[1]
+
+
+def test_short_work_is_silent_without_a_terminal() -> None:
     stream = io.StringIO()
-    with ReadingProgress(stream=stream) as reading, FitProgress(9, stream=stream) as progress:
-        reading.reading(0.1)
-        reading.reading(0.5)
-        progress.reading(0.6)
-        progress.reading(0.9)
-    assert stream.getvalue() == "50% read\n60% read\n"
+    with working("reading", stream=stream):
+        pass
+    assert stream.getvalue() == ""
+    terminal = Terminal()
+    with working("reading", stream=terminal):
+        pass
+    assert "reading" in terminal.getvalue()
+
+
+def test_reading_is_said_every_few_seconds() -> None:
+    stream, clock = io.StringIO(), Clock()
+    with ReadingProgress(stream=stream, clock=clock) as reading:
+        for clock.now, share in ((0.0, 0.1), (4.0, 0.4), (6.0, 0.5), (7.0, 0.6), (12.0, 0.9)):
+            reading.reading(share)
+    assert stream.getvalue() == "50% read\n90% read\n"
+    stream = io.StringIO()
+    with FitProgress(9, stream=stream, clock=clock) as progress:
+        progress.stage("reading recordings")
+        for clock.now, share in ((13.0, 0.1), (18.0, 0.4), (19.0, 1.0)):
+            progress.reading(share)
+        progress.stage("fitting")
+    assert stream.getvalue().splitlines() == [
+        "reading recordings", "40% read", "100% read", "fitting",
+    ]  # fmt: skip

@@ -28,8 +28,10 @@ def _run(options: argparse.Namespace) -> int:
     experiment = experiment_of(options)
 
     from sysid_ros.diagnosis import check_experiment
+    from sysid_ros.terminal_progress import working
 
-    findings = check_experiment(experiment, options.data)
+    with working("testing the recordings against the model"):
+        findings = check_experiment(experiment, options.data)
     if options.json:
         print(json.dumps({"findings": [finding.to_dict() for finding in findings]}, indent=2))
     elif not findings:

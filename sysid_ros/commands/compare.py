@@ -52,7 +52,7 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.results import check_writable
     from sysid_ros.results.strict_json import dumps
     from sysid_ros.sysid.rollout_batch import StopRequestedError
-    from sysid_ros.terminal import FitProgress
+    from sysid_ros.terminal_progress import FitProgress
 
     names = (
         default_structures(experiment)

@@ -49,9 +49,11 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.results.document import evaluation_document
     from sysid_ros.results.strict_json import dumps
     from sysid_ros.terminal import print_scores
+    from sysid_ros.terminal_progress import working
 
     values = read_values(options.parameters) if options.parameters is not None else {}
-    found = evaluate(experiment, values, options.data, held_out_only=bool(options.bag))
+    with working("simulating the recordings"):
+        found = evaluate(experiment, values, options.data, held_out_only=bool(options.bag))
     if options.json:
         print(dumps(evaluation_document(found)))
     else:

@@ -84,7 +84,8 @@ def _run(options: argparse.Namespace) -> int:
 
     from sysid_ros.pipeline import run_experiment
     from sysid_ros.sysid.fit_result import FitStatus
-    from sysid_ros.terminal import FitProgress, print_outcome
+    from sysid_ros.terminal import print_outcome
+    from sysid_ros.terminal_progress import FitProgress
 
     progress = FitProgress(experiment.fit.max_iterations)
     stop = StopRequest(

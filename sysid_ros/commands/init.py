@@ -60,14 +60,16 @@ def _run(options: argparse.Namespace) -> int:
         raise OutputError(f"{output}: there is no folder {output.absolute().parent}")
 
     from sysid_ros.proposal import ModelTopic, propose
+    from sysid_ros.terminal_progress import working
 
-    proposal = propose(
-        ModelTopic(options.robot_description) if options.model is None else options.model,
-        options.bag,
-        output,
-        package_path=[Path(path) for path in options.package_path],
-        msg_path=[Path(path) for path in options.msg_path],
-    )
+    with working("reading the model and the recordings"):
+        proposal = propose(
+            ModelTopic(options.robot_description) if options.model is None else options.model,
+            options.bag,
+            output,
+            package_path=[Path(path) for path in options.package_path],
+            msg_path=[Path(path) for path in options.msg_path],
+        )
     _write(output, proposal.text)
     for finding in proposal.findings:
         complain(f"{finding.kind.value}: {finding.sentence}")

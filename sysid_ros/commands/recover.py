@@ -35,13 +35,14 @@ def register(add_parser: AddParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Write a whole, indexed bag from what is left of a broken one."""
     from sysid_ros.recording.recover import recover
+    from sysid_ros.terminal_progress import working
 
-    print(
-        recover(
+    with working(f"recovering {options.bag.name}"):
+        recovered = recover(
             options.bag,
             output=options.output,
             compression=options.compression,
             msg_paths=options.msg_path,
         )
-    )
+    print(recovered)
     return 0

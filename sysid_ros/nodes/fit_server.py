@@ -33,6 +33,7 @@ from sysid_ros.nodes.fit_messages import (
 from sysid_ros.nodes.fit_topics import FitTopics
 from sysid_ros.nodes.process import run_node
 from sysid_ros.results import read_results
+from sysid_ros.terminal_progress import is_counted
 from sysid_ros.worker import FIT_FUNCTION, FitEnd, FitProgress, run_fit
 from sysid_ros.worker_process import FitRequest
 from sysid_ros_interfaces.action import FitModel
@@ -146,7 +147,8 @@ class FitServer(Node):
                 self._topics.publish(progress.iteration, progress.progress)
                 self._progress.iteration(progress.iteration, progress.progress)
             else:
-                self.get_logger().info(progress.stage)
+                if not is_counted(progress.stage):  # the page has room for each, the log has not
+                    self.get_logger().info(progress.stage)
                 self._progress.stage(progress.stage)
 
         return run_fit(
