@@ -14,6 +14,7 @@ import sysid_ros
 from sysid_ros.dataset import Dataset, SequenceSet
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.outcome import AppliedParameter, FloatArray, Outcome
+from sysid_ros.plausibility import with_plausibility
 from sysid_ros.residual_trends import residual_trends
 from sysid_ros.scoring import ScoringSettings, WindowErrors, open_loop_errors, score, traces
 from sysid_ros.sysid.bias_check import BiasCheck
@@ -84,6 +85,8 @@ def outcome_of(
       bias: What other settings would have found, where that was asked for.
     """
     values = np.array([parameter.value for parameter in result.parameters])
+    applied = _applied(params, values)
+    result, implausible = with_plausibility(result, applied)
 
     def errors(used: SequenceSet, *, overlap: bool) -> tuple[WindowErrors, ...]:
         if not used.groups:
@@ -108,6 +111,7 @@ def outcome_of(
         warnings=(
             *dataset.warnings,
             *warnings(experiment, result, training, validation),
+            *implausible,
             *(bias.sentences() if bias is not None else ()),
         ),
         provenance=_provenance(experiment, dataset),
@@ -115,7 +119,7 @@ def outcome_of(
         trends=residual_trends(
             apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter
         ),
-        applied=_applied(params, values),
+        applied=applied,
     )
 
 

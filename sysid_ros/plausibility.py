@@ -1,0 +1,88 @@
+"""Identified values that no robot of this kind is likely to have.
+
+An interval says how well the data determines a number within the model. A value far from what the
+robot's drawings and data sheets say means that the model absorbs something else in it: a torque
+scale, a payload, a sensor in other units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sysid_ros.outcome import AppliedParameter
+from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
+
+FLAG = "outside the plausible range"
+_NO_CLAIM = ("at ", "unidentifiable", "poorly determined")  # flags of values that claim nothing
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Plausible values, from ``low`` to ``high`` times the initial one, or absolutely."""
+
+    low: float
+    high: float
+    relative: bool
+    reason: str
+
+
+_DRAWING = "a drawing or a data sheet is rarely that far off"
+_RANGES: Mapping[tuple[str, str], _Range] = {
+    ("body", "mass"): _Range(0.5, 2.0, True, _DRAWING),
+    ("signal", "gain"): _Range(0.5, 2.0, True, _DRAWING),
+    ("actuator", "gear"): _Range(0.8, 1.25, True, _DRAWING),
+    ("actuator", "motor_constant"): _Range(0.5, 2.0, True, _DRAWING),
+    ("actuator", "resistance"): _Range(0.5, 2.0, True, _DRAWING),
+    ("signal", "delay"): _Range(0.0, 0.2, False, "a robot that late could hardly be controlled"),
+}
+
+
+def with_plausibility(
+    result: FitResult, applied: Sequence[AppliedParameter]
+) -> tuple[FitResult, tuple[str, ...]]:
+    """Flag implausible values, and say why they are.
+
+    Args:
+      result: The fit.
+      applied: What its parameters are written into.
+
+    Returns:
+      The result with the flag ``outside the plausible range`` where it applies, and one sentence
+      for each of these parameters. Values without a claim, at bounds or not determined, are said
+      to be that already.
+    """
+    ranges = {each.name: _RANGES.get(_place(each)) for each in applied}
+    parameters, said = [], []
+    for parameter in result.parameters:
+        sentence = _judged(parameter, ranges.get(parameter.name))
+        if sentence:
+            parameter = replace(parameter, flags=(*parameter.flags, FLAG))
+            said.append(sentence)
+        parameters.append(parameter)
+    return replace(result, parameters=tuple(parameters)), tuple(said)
+
+
+def _place(applied: AppliedParameter) -> tuple[str, str]:
+    """Element and attribute of the model."""
+    modifier = applied.modifier
+    element = "signal" if modifier.get("type") == "signal" else modifier.get("element", "")
+    return str(element), str(modifier.get("attribute", ""))
+
+
+def _judged(parameter: ParameterEstimate, plausible: _Range | None) -> str:
+    """Why a value is implausible; empty where it is not."""
+    if plausible is None or any(flag.startswith(_NO_CLAIM) for flag in parameter.flags):
+        return ""
+    scale = parameter.initial if plausible.relative else 1.0
+    if scale == 0.0 or plausible.low <= parameter.value / scale <= plausible.high:
+        return ""
+    shown = (
+        f"{parameter.value / scale:.3g} times its initial value"
+        if plausible.relative
+        else f"{parameter.value:.3g} {parameter.unit}"
+    )
+    return (
+        f"{parameter.name} is {shown}: {plausible.reason}, so that something the model lacks may "
+        "be absorbed in it."
+    )
