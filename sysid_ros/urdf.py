@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlparse
 
 from sysid_ros.errors import ModelError
 from sysid_ros.experiment.packages import PACKAGE, Packages, as_uri
+from sysid_ros.urdf_inertia import make_physical
 
 _READABLE = (".stl", ".obj", ".msh")  # by MuJoCo
 _STL_HEADER, _STL_FACE = 84, 50  # bytes of a binary STL file
@@ -35,7 +36,8 @@ def prepare_urdf(text: str, source: str, folder: Path | None, packages: Packages
     Meshes that are only drawn are left out, as MuJoCo does, unless the file's own
     ``<mujoco><compiler discardvisual="false"/></mujoco>`` says otherwise. Its other settings count
     too. A mesh that is not on this machine or that MuJoCo cannot read is left out with a warning:
-    it matters for contacts alone, since a link's inertia stands in the URDF itself.
+    it matters for contacts alone, since a link's inertia stands in the URDF itself. Inertias that
+    no body can have are made physical, with a warning (:mod:`~sysid_ros.urdf_inertia`).
 
     Args:
       text: The URDF.
@@ -64,7 +66,8 @@ def prepare_urdf(text: str, source: str, folder: Path | None, packages: Packages
             part.remove(shape)
         else:
             mesh.set("filename", str(found))
-    return PreparedUrdf(ET.tostring(root, encoding="unicode"), meshes.warnings(source))
+    warnings = (*meshes.warnings(source), *make_physical(root))
+    return PreparedUrdf(ET.tostring(root, encoding="unicode"), warnings)
 
 
 def is_urdf(text: str) -> bool:

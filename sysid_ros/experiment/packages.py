@@ -68,7 +68,7 @@ class Packages:
 
     def candidates(self, uri: str) -> list[Path]:
         """Every place where a ``package://PACKAGE/PATH`` may be, best first."""
-        package, _, rest = uri.removeprefix(PACKAGE).partition("/")
+        package, _, rest = uri.removeprefix(PACKAGE).lstrip("/").partition("/")
         roots = [self.given[package]] if package in self.given else []
         roots += [prefix / "share" / package for prefix in self.prefixes]
         for folder in self.sources:

@@ -1,0 +1,141 @@
+"""Inertias of a URDF's links as MuJoCo accepts them.
+
+Many a URDF says that a link has no mass, that it is a point, or, from CAD or by hand, an inertia
+that no body can have. Others simulate that somehow; MuJoCo refuses it.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+_ENTRIES = {
+    "ixx": (0, 0),
+    "iyy": (1, 1),
+    "izz": (2, 2),
+    "ixy": (0, 1),
+    "ixz": (0, 2),
+    "iyz": (1, 2),
+}
+_ZERO = 1e-14  # kg m^2, which MuJoCo takes for nothing
+_SMALLEST = 1e-9  # kg m^2, of what is given as zero: a gram at a millimetre
+_RELATIVE = 1e-6  # of the largest moment: the smallest that is told from zero
+_SHOWN = 3  # links named in a warning
+
+
+def make_physical(root: ET.Element) -> tuple[str, ...]:
+    """Change the inertias that no body can have as little as makes them physical.
+
+    Args:
+      root: The ``robot`` element; changed.
+
+    Returns:
+      What was changed, one sentence each; nothing is said of links without mass, whose empty
+      inertias are taken out.
+    """
+    changed, derived = [], []
+    moving = _moving_links(root)
+    for link in root.iter("link"):
+        name = link.get("name", "")
+        inertial = link.find("inertial")
+        if inertial is not None and _is_empty(inertial):
+            link.remove(inertial)
+            inertial = None
+        if inertial is None:
+            if name in moving and link.find("collision") is not None:
+                derived.append(name)
+            continue
+        if _repair(inertial):
+            changed.append(name)
+    found = []
+    if changed:
+        found.append(
+            f"The inertia of {_listed(changed)} in the URDF is none that a body can have; its "
+            "principal moments were raised as little as makes it one."
+        )
+    if derived:
+        found.append(
+            f"The URDF does not say what {_listed(derived)} weighs; its collision geometry is "
+            "taken to be as dense as water."
+        )
+    return tuple(found)
+
+
+def _moving_links(root: ET.Element) -> set[str]:
+    """The links that are attached by a joint that moves."""
+    return {
+        child.get("link", "")
+        for joint in root.iter("joint")
+        if joint.get("type") not in (None, "fixed")
+        for child in joint.findall("child")
+    }
+
+
+def _is_empty(inertial: ET.Element) -> bool:
+    """Whether an inertial element says that there is no mass."""
+    inertia = inertial.find("inertia")
+    return _mass(inertial) == 0.0 and (inertia is None or not np.any(_matrix(inertia)))
+
+
+def _repair(inertial: ET.Element) -> bool:
+    """Make a link's inertia physical; whether that was necessary."""
+    inertia = inertial.find("inertia")
+    if inertia is None or not _mass(inertial) > 0.0:
+        return False
+    moments, axes = np.linalg.eigh(_matrix(inertia))
+    raised = physical_moments(moments)
+    if np.array_equal(raised, moments):
+        return False
+    matrix = axes @ np.diag(raised) @ axes.T
+    for name, place in _ENTRIES.items():
+        inertia.set(name, repr(float(matrix[place])))
+    return True
+
+
+def physical_moments(moments: FloatArray) -> FloatArray:
+    """Principal moments of a body: positive, and none larger than the sum of the others.
+
+    Args:
+      moments: (3,) in ascending order.
+
+    Returns:
+      The moments themselves if they are physical; otherwise none is lowered, and the largest stays.
+    """
+    small, middle, large = moments
+    if small > _ZERO and small + middle >= large:
+        return moments
+    least = max(_SMALLEST, _RELATIVE * float(large))
+    raised = np.maximum(moments, least)
+    missing = raised[2] - raised[0] - raised[1]
+    if missing > 0.0:
+        raised[:2] += 0.5 * missing * (1.0 + _RELATIVE)
+    return raised
+
+
+def _mass(inertial: ET.Element) -> float:
+    mass = inertial.find("mass")
+    return 0.0 if mass is None else _number(mass.get("value"))
+
+
+def _matrix(inertia: ET.Element) -> FloatArray:
+    matrix = np.zeros((3, 3))
+    for name, (row, column) in _ENTRIES.items():
+        matrix[row, column] = matrix[column, row] = _number(inertia.get(name))
+    return matrix
+
+
+def _number(text: str | None) -> float:
+    """A number, or NaN for what MuJoCo will refuse with a message of its own."""
+    try:
+        return float(text or 0.0)
+    except ValueError:
+        return float("nan")
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"link{'s' * (len(names) != 1)} {', '.join(names[:_SHOWN])}{more}"
