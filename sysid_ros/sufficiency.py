@@ -13,12 +13,13 @@ from sysid_ros.dataset import declared_noise, model_of, model_sequences, unusabl
 from sysid_ros.errors import BagError, ExperimentError
 from sysid_ros.experiment import message_paths_of
 from sysid_ros.experiment.parameters import build_parameters
-from sysid_ros.experiment.schema import Experiment, SequenceConfig
+from sysid_ros.experiment.schema import Experiment, SequenceConfig, ValidationConfig
 from sysid_ros.recording.bag import open_recording
 from sysid_ros.recording.columns import ColumnReader
 from sysid_ros.recording.growing import GrowingBag
 from sysid_ros.recording.mapped import MappedRecording
 from sysid_ros.recording.signal_map import WantedFields, map_columns
+from sysid_ros.robots import have_own_parameters, with_namespace
 from sysid_ros.scored import fit_settings
 from sysid_ros.sysid.running_information import Information, RunningInformation
 
@@ -101,6 +102,7 @@ class LiveSufficiency:
         bag: Path,
         *,
         data_dir: Path | None = None,
+        robot: str | None = None,
         precision: float = PRECISION,
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
@@ -110,11 +112,16 @@ class LiveSufficiency:
           experiment: What the bag is recorded for.
           bag: The folder of an MCAP bag.
           data_dir: Where models are found first.
+          robot: Which one is recorded, where the experiment has several identical ones.
           precision: Standard error over magnitude that counts as enough.
           should_stop: Asked while simulating; true ends :meth:`update` with StopRequestedError.
         """
         self._should_stop = should_stop
-        self._experiment = experiment
+        self._recorded = SequenceConfig(str(bag.absolute()), robot=robot)
+        # What other recordings are for is no matter of this one.
+        self._experiment = replace(
+            experiment, sequences=(self._recorded,), validation=ValidationConfig()
+        )
         self._bag = bag
         self._data_dir = data_dir
         self._precision = precision
@@ -133,7 +140,8 @@ class LiveSufficiency:
         if self._reading is None:
             self._reading = self._begin()
         mapped = self._mapped(self._reading)
-        sequences = model_sequences("model", self._reading.model, {mapped.name: mapped})
+        robot = self._recorded.robot if have_own_parameters(self._experiment) else None
+        sequences = model_sequences("model", self._reading.model, {mapped.name: mapped}, robot)
         found = self._reading.information.update(sequences, unusable(mapped))
         return None if found is None else _judged(found, self._precision)
 
@@ -141,9 +149,10 @@ class LiveSufficiency:
         """Prepare to read, once the bag has all topics."""
         experiment = self._experiment
         with open_recording(self._bag, msg_paths=message_paths_of(experiment)) as recording:
+            experiment = with_namespace(experiment, self._recorded.robot, recording.topics)
             wanted = WantedFields.of(recording, experiment.signals, experiment.enabled_when)
             columns = ColumnReader(recording, wanted.fields)
-        model = model_of(experiment, SequenceConfig(str(self._bag.absolute())), self._data_dir)
+        model = model_of(experiment, self._recorded, self._data_dir)
         params = build_parameters(experiment, model.with_sensors)
         if not params.as_vector().size:
             raise ExperimentError("the experiment has no parameters to be determined")
@@ -152,6 +161,7 @@ class LiveSufficiency:
             params, settings, declared_noise(experiment), should_stop=self._should_stop
         )
         bag = GrowingBag(self._bag, wanted.fields)
+        self._experiment = experiment
         return _Reading(wanted, columns, bag, model.with_sensors, information)
 
     def _mapped(self, reading: _Reading) -> MappedRecording:

@@ -127,6 +127,21 @@ def test_what_nothing_shows_is_never_enough(experiment_file: Path, tmp_path: Pat
     assert "nothing determines" in str(judged)
 
 
+def test_one_of_several_robots_is_judged_by_its_own_parameters(
+    experiment_file: Path, tmp_path: Path
+):
+    text = EXPERIMENT.replace("[bags/first]", "[{bag: bags/first, robot: left}]")
+    text = text.replace("[bags/second]", "[{bag: bags/second, robot: right}]")
+    experiment_file.write_text(
+        text.replace("damping: {max: 1.0}", "damping: {max: 1.0, per_robot: true}")
+    )
+    judge = LiveSufficiency(
+        load_experiment(experiment_file), tmp_path / "bags" / "second", robot="right"
+    )
+    names = [parameter.name for parameter in _known(judge.update()).parameters]
+    assert names == ["pivot_armature", "right/pivot_damping"]
+
+
 def test_too_early_to_say(experiment_file: Path, tmp_path: Path):
     live = Replay(tmp_path / "bags" / "first", tmp_path)
     judge = LiveSufficiency(load_experiment(experiment_file), live.path)

@@ -204,7 +204,8 @@ class Recorder(LifecycleNode):
         names = [self._absolute(name) for name in listed]
         if path:
             self._experiment = load_experiment(Path(path).expanduser())
-            names += _topics_of(self._experiment)
+            robot = str(self.get_parameter("robot").value or "")
+            names += _topics_of(self._experiment, robot)
         return TopicSelection(
             names,
             regex=str(self.get_parameter("regex").value or ""),
@@ -307,12 +308,14 @@ class Recorder(LifecycleNode):
         self._diagnostics.publish(message)
 
 
-def _topics_of(experiment: Experiment) -> list[str]:
-    """Every topic that a fit of the experiment reads."""
+def _topics_of(experiment: Experiment, robot: str) -> list[str]:
+    """Every topic that a fit of the experiment reads, of one robot where there are several."""
     signals = experiment.signals
     masks = [*experiment.enabled_when, *(mask for one in signals for mask in one.enabled_when)]
     described = [experiment.model_topic] if experiment.model_topic else []
-    return [*(one.topic for one in signals), *(mask.topic for mask in masks), *described]
+    topics = [*(one.topic for one in signals), *(mask.topic for mask in masks)]
+    inside = f"/{robot}" if robot else ""
+    return [*(f"{inside}/{topic.lstrip('/')}" for topic in topics), *described]
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -41,14 +41,15 @@ class RecorderSettings:
 def declare(node: Node) -> RecorderSettings:
     """Declare all parameters and read those that are fixed.
 
-    ``experiment``, ``topics``, ``regex``, ``exclude`` and ``qos_overrides`` are read when the node
-    is configured, so that they may change before.
+    ``experiment``, ``robot``, ``topics``, ``regex``, ``exclude`` and ``qos_overrides`` are read
+    when the node is configured, so that they may change before.
 
     Raises:
       ExperimentError: A value is not valid.
     """
     text, number = parameters.text, parameters.number
     text(node, "experiment", "", "experiment file whose topics are recorded")
+    text(node, "robot", "", "which robot is recorded, of several in the experiment: its namespace")
     parameters.texts(node, "topics", "further topics to record: names, or patterns such as /arm/*")
     text(node, "regex", "", "further topics to record: those whose whole name matches")
     parameters.texts(node, "exclude", "names or patterns left out of what patterns match")

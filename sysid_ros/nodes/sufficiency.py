@@ -44,6 +44,9 @@ class SufficiencyNode(Node):
         )
         data_dir = parameters.text(self, "data_dir", "", "folder where models are looked for")
         self._data_dir = Path(data_dir).expanduser() if data_dir else None
+        self._robot = parameters.text(
+            self, "robot", "", "which robot is recorded, of several in the experiment"
+        )
         self._recorder = parameters.text(
             self, "recorder", "recorder", "name of the recorder whose bags are followed"
         )
@@ -102,6 +105,7 @@ class SufficiencyNode(Node):
             self._experiment,
             Path(bag),
             data_dir=self._data_dir,
+            robot=self._robot or None,
             precision=self._precision,
             should_stop=self._ending.is_set,
         )

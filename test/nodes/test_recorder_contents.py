@@ -6,6 +6,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
+import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from mcap.reader import make_reader
 from recorder_process import listening, publish, start_recorder
@@ -62,18 +63,20 @@ def test_experiment_model_description_and_counts_are_in_the_bag(
     assert "rosbag2_bagfile_information" not in text
 
 
+@pytest.mark.parametrize("robot", ["", "left"])
 def test_everything_that_the_experiment_reads_is_recorded(
-    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path, robot: str
 ):
     experiment = tmp_path / "experiment.yaml"
     text = (demo_files / "experiment.yaml").read_text().replace("model: arm.xml", "model_topic: /d")
     masks = "enabled_when: {topic: /powered, field: data}\n"
     experiment.write_text(text.replace("model_topic:", f"{masks}model_topic:"))
-    start_recorder(nodes, tmp_path / "bags", experiment=str(experiment))
+    start_recorder(nodes, tmp_path / "bags", experiment=str(experiment), robot=robot or "''")
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
     client.wait_until(lambda: diagnostics)
     names = {status.name for status in diagnostics[-1].status}
-    topics = {"/command", "/joint_states", "/powered", "/d"}
+    inside = f"/{robot}" if robot else ""
+    topics = {f"{inside}/command", f"{inside}/joint_states", f"{inside}/powered", "/d"}
     assert names == {"recorder: recorder", *(f"recorder: {topic}" for topic in topics)}
 
 
