@@ -150,6 +150,8 @@ def test_a_urdf_is_fitted_with_sensors_it_does_not_have(tmp_path: Path, model: s
     for path in package.rglob("*.stl"):
         path.unlink()
     assert len(load_model(moved / "model.xml").spec.meshes) == 1
+    expected = urdf(damping=0.3).replace('damping="0.3"', f'damping="{damping.value!r}"')
+    assert (moved / "model.urdf").read_text() == expected
 
 
 def test_check_and_fit_take_the_package_path_and_warn_without(

@@ -34,6 +34,8 @@ EXCUSED = {
     "python3 -m venv": "installs packages",
     "pip": "installs packages",
     "ssh": "needs another machine",
+    "sysid_ros view": "opens a window; run by test_viewer.py",
+    "sysid_ros replay": "plays until it is ended; run by test_replay.py",
     "ros2": "needs a ROS 2 installation",
     "python -m mujoco.viewer": "opens a window",
     "python -m benchmark": "takes long; run by make benchmark",
