@@ -42,6 +42,7 @@ setup(
         "sysid_ros.report",
         "sysid_ros.report.svg",
         "sysid_ros.results",
+        "sysid_ros.run_logs",
         "sysid_ros.search",
         "sysid_ros.sysid",
         "sysid_ros.sysid.friction",
@@ -76,8 +77,11 @@ setup(
     ],
     extras_require={
         "dask": ["distributed"],
+        "mlflow": ["mlflow"],
         "search": ["cmaes", "optuna"],
+        "tensorboard": ["tensorboardX"],
         "test": ["axe-playwright-python", "hypothesis", "mujoco[sysid]", "playwright", "pytest"],
+        "wandb": ["wandb"],
     },
     entry_points={
         "console_scripts": [

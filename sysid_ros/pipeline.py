@@ -19,6 +19,7 @@ from sysid_ros.outcome import Outcome
 from sysid_ros.results import SourceModel, StartState, check_writable, write_results
 from sysid_ros.resume import Resume, inputs_of
 from sysid_ros.run_folder import RunFolder
+from sysid_ros.run_logs.run_log import settings_of
 from sysid_ros.scored import fit_settings, known_noise, outcome_of, title_of, with_provenance
 from sysid_ros.search.start import SearchListener, find_start
 from sysid_ros.search.trials import Trials
@@ -83,6 +84,7 @@ def run_experiment(
     dataset = load_dataset(experiment, data_dir, on_reading)
     params = build_parameters(experiment, dataset.training.groups[0].spec)
     with RunFolder(output, title_of(experiment), work_dir) as folder:
+        folder.open_logs(experiment.logs, title_of(experiment), settings_of(experiment))
         earlier = folder.begin(inputs_of(experiment, dataset), resume)
         state = earlier if isinstance(earlier, FitState) else None
         found = None
@@ -118,6 +120,7 @@ def run_experiment(
             outcome = with_provenance(outcome, "search", found.summary)
         if experiment.validation.folds and result.status is not FitStatus.CANCELED:
             outcome = _cross_validated(experiment, outcome, data_dir, workers, stage, should_stop)
+        folder.end_logs(outcome)
         stage("writing results")
         files = write_results(
             outcome,

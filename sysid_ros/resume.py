@@ -30,7 +30,7 @@ from sysid_ros.sysid.fit_state import FitState
 
 # What may change between an interrupted fit and its continuation: limits, and what comes after.
 _FREE_SETTINGS = ("max_iterations", "time_limit", "threads", "bias_check", "landscapes")
-_NOT_SETTINGS = ("path", "text", "overrides", "output", "scoring", "line", "alternatives")
+_NOT_SETTINGS = ("path", "text", "overrides", "output", "scoring", "line", "alternatives", "logs")
 
 
 @dataclass(frozen=True)

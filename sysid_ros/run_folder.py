@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
 from sysid_ros.errors import OutputError, SysidError
+from sysid_ros.outcome import Outcome
 from sysid_ros.results.checkpoint import seed_checkpoint, write_checkpoint
 from sysid_ros.results.folder import discard, open_work_folder
 from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE, claimed, write_state
 from sysid_ros.resume import Resume, find_state
+from sysid_ros.run_logs.run_log import Run, RunLogs
 from sysid_ros.search.trials import Trials, write_search_state, write_trials
 from sysid_ros.sysid.fit_result import Iteration
 from sysid_ros.sysid.fit_state import FitState
@@ -33,6 +35,7 @@ class RunFolder:
         self._inputs: Mapping[str, str] = {}
         self._continued: Path | None = None
         self._held = ExitStack()
+        self._logs: RunLogs | None = None
 
     def __enter__(self) -> RunFolder:
         self._held.enter_context(claimed(self.path))
@@ -45,6 +48,7 @@ class RunFolder:
         trace: TracebackType | None,
     ) -> None:
         self._held.close()
+        self.end_logs(None)
         mistaken = isinstance(error, SysidError) and not isinstance(error, OutputError)
         unwanted = mistaken or isinstance(error, KeyboardInterrupt)
         kept = any((self.path / name).exists() for name in (STATE_FILE, SEARCH_FILE))
@@ -71,6 +75,8 @@ class RunFolder:
         self._continued = found.folder
         if isinstance(found.state, FitState):
             seed_checkpoint(self.path, found.state.trace[:-1])
+            for step in found.state.trace[:-1]:
+                self._log(step)
         return found.state
 
     def recording(
@@ -81,10 +87,34 @@ class RunFolder:
         def record(step: Iteration) -> None:
             if self._given is None:
                 write_checkpoint(self.path, step)
+            self._log(step)
             if listener is not None:
                 listener(step)
 
         return record
+
+    def open_logs(self, names: Sequence[str], title: str, settings: Mapping[str, str]) -> None:
+        """Record every step from now on.
+
+        Args:
+          names: The logs besides the CSV file, see :mod:`sysid_ros.run_logs.run_log`.
+          title: The run's name.
+          settings: What tells it from others.
+
+        Raises:
+          ExperimentError: A log's package is absent.
+        """
+        self._logs = RunLogs(names, Run(title, self.path, self._output, settings))
+
+    def end_logs(self, outcome: Outcome | None) -> None:
+        """Record what came out, ``None`` where the run was broken off."""
+        if self._logs is not None:
+            self._logs.end(outcome)
+            self._logs = None
+
+    def _log(self, step: Iteration) -> None:
+        if self._logs is not None:
+            self._logs.step(step)
 
     def save(self, state: FitState) -> None:
         """Keep a state; from then on an unfinished folder that it came from is superfluous."""

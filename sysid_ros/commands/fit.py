@@ -66,6 +66,13 @@ def register(add_parser: AddParser) -> None:
     )
     parser.add_argument("--trials", type=int, metavar="N", help="candidates that it simulates")
     parser.add_argument("--seed", type=int, metavar="N", help="of its random numbers (0)")
+    parser.add_argument(
+        "--log",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="record the fit's course there too: tensorboard, wandb or mlflow; may be repeated",
+    )
     parser.add_argument("--json", action="store_true", help="print result.json instead of tables")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(run=_run)
@@ -79,6 +86,8 @@ def _run(options: argparse.Namespace) -> int:
     if options.bias_check:
         experiment = with_overrides(experiment, ["fit.bias_check=true"])
     experiment = with_overrides(experiment, _search(options))
+    if options.log:
+        experiment = with_overrides(experiment, [f"logs=[{', '.join(options.log)}]"])
     experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag])
     check_fittable(experiment)
 

@@ -122,7 +122,9 @@ def _kind(annotation: Any, rule: Rule) -> str:
     """What a key takes, in words."""
     options = get_args(annotation) or (annotation,)
     names = str(annotation)
-    if rule.choices:
+    if rule.choices and "tuple" in names:
+        kind = "list of " + ", ".join(f"`{choice}`" for choice in rule.choices)
+    elif rule.choices:
         kind = ", ".join(f"`{choice}`" for choice in rule.choices)
     elif enum := next((o for o in options if isinstance(o, type) and issubclass(o, Enum)), None):
         kind = ", ".join(f"`{member.value}`" for member in enum)

@@ -480,6 +480,13 @@ class Experiment:
     output: str = key(
         default="results", metadata=rule("folder for result folders, relative to the current one")
     )
+    logs: tuple[str, ...] = key(
+        default=(),
+        metadata=rule(
+            "where the course of a fit is recorded, besides its `progress.csv`",
+            choices=("tensorboard", "wandb", "mlflow"),
+        ),
+    )
     modifiers: str | None = key(
         default=None,
         metadata=rule("`my_module:function` that adds parameters this file cannot describe"),

@@ -121,12 +121,7 @@ def _read(value: Value, expected: Any, rule: Rule, where: str, problems: Problem
     if get_origin(kind) is tuple and dataclasses.is_dataclass(get_args(kind)[0]):
         return _sections(get_args(kind)[0], value, where, problems)
     if get_origin(kind) is tuple and get_args(kind)[0] is str:
-        return _texts(value, where, problems)
-    if kind == tuple[str, ...]:
-        return tuple(
-            read_text(item, f"{where}[{i}]", problems)
-            for i, item in enumerate(as_list(value, where, problems))
-        )
+        return _texts(value, rule, where, problems)
     if any(get_origin(option) is tuple for option in options):
         return _numbers(value, rule, where, problems)
     if get_origin(kind) is Mapping:
@@ -149,12 +144,14 @@ def _sections(cls: Any, value: Value, where: str, problems: Problems) -> tuple[A
     )
 
 
-def _texts(value: Value, where: str, problems: Problems) -> tuple[str, ...]:
+def _texts(value: Value, rule: Rule, where: str, problems: Problems) -> tuple[str, ...]:
     """One text, or a list of them."""
     if isinstance(value.content, str):
-        return (read_text(value, where, problems),)
+        return (_read_scalar(value, str, rule, where, problems),)
     items = as_list(value, where, problems)
-    return tuple(read_text(item, f"{where}[{i}]", problems) for i, item in enumerate(items))
+    return tuple(
+        _read_scalar(item, str, rule, f"{where}[{i}]", problems) for i, item in enumerate(items)
+    )
 
 
 def _read_scalar(value: Value, kind: Any, rule: Rule, where: str, problems: Problems) -> Any:
