@@ -90,12 +90,12 @@ def _fit(folder: Path) -> None:
 
 
 def _motion(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Commands, measured angles and torques of the robot as it is, (600, 2) each, at 200 Hz."""
+    """Commands, measured angles and torques of the robot as it is, (500, 2) each, at 200 Hz."""
     model = mujoco.MjModel.from_xml_string(ROBOT.format(armature=0.02, damping=0.3, mass=1.0))
     model.dof_frictionloss[:] = 0.1
     data = mujoco.MjData(model)
     rng = np.random.default_rng(seed)
-    count = 600
+    count = 500
     times = np.arange(count) / 200.0
     phases = rng.uniform(0.0, 2.0 * np.pi, (2, 4))
     frequencies = np.array([[0.4, 0.9, 1.7, 2.6], [0.5, 1.1, 2.0, 3.1]])

@@ -9,13 +9,14 @@ import os
 import sys
 from pathlib import Path
 
-from sysid_ros.errors import DataError
+from sysid_ros.errors import DataError, SysidError
 from sysid_ros.process_life import die_with_parent
 from sysid_ros.results.folder import replace_file
 from sysid_ros.results.result_folder import MODEL, RESIDUALS
 from sysid_ros.results.signals_file import read_signals
 from sysid_ros.video import VIDEO
 from sysid_ros.video.drawing import animation, drawable_model
+from sysid_ros.video.making import NOTHING_TO_DRAW
 from sysid_ros.video.poses import poses, telling_stretch
 
 
@@ -28,6 +29,9 @@ def main(folder: Path) -> int:
     die_with_parent()
     try:
         content = _draw(folder)
+    except SysidError as error:
+        print(error, file=sys.stderr)
+        return NOTHING_TO_DRAW
     except Exception as error:  # what a graphics library raises has no common type
         print(str(error).replace("\n", " ") or type(error).__name__, file=sys.stderr)
         # Not an ordinary exit: what is left of a broken graphics library complains at the end.

@@ -12,6 +12,9 @@ from pathlib import Path
 
 VIDEO = "video.webp"  # in a result folder
 
+NOTHING_TO_DRAW = 2  # exit status of the process where drawing would work
+
+_REMEDY = "on Debian and Ubuntu, apt install libegl1 libgl1-mesa-dri lets EGL draw without a screen"
 _PATIENCE = 60.0  # s; a few pictures take a few seconds even without a graphics card
 _OFF = ("disable", "disabled", "off", "false", "0")  # as MuJoCo itself reads MUJOCO_GL
 
@@ -38,28 +41,28 @@ def drawing(folder: Path, *, wanted: bool = True) -> Iterator[Callable[[], Video
     Yields:
       A function that waits for the animation. Without that call nothing of it is left.
     """
-    environment = {"MUJOCO_GL": "egl", **os.environ}
-    if not wanted or environment["MUJOCO_GL"].lower() in _OFF:
+    library = os.environ.get("MUJOCO_GL") or "egl"
+    if not wanted or library.lower() in _OFF:
         reason = "MUJOCO_GL switches drawing off" if wanted else "the fit was stopped early"
         yield lambda: Video(None, reason)
         return
     process = subprocess.Popen(
         [sys.executable, "-m", "sysid_ros.video", str(folder)],
-        env=environment,
+        env={**os.environ, "MUJOCO_GL": library},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
     try:
-        yield lambda: _drawn(process, folder)
+        yield lambda: _drawn(process, folder, library)
     finally:
         if process.poll() is None:
             process.kill()
             process.communicate()
 
 
-def _drawn(process: subprocess.Popen[str], folder: Path) -> Video:
+def _drawn(process: subprocess.Popen[str], folder: Path, library: str) -> Video:
     """Wait for the animation, and take what the process says last as the reason for none."""
     try:
         said = process.communicate(timeout=_PATIENCE)[1].strip().splitlines()
@@ -67,7 +70,10 @@ def _drawn(process: subprocess.Popen[str], folder: Path) -> Video:
         return Video(None, f"drawing took longer than {_PATIENCE:.0f} s")
     if process.returncode == 0:
         return read_video(folder)
-    return Video(None, said[-1] if said else f"drawing ended with status {process.returncode}")
+    reason = said[-1] if said else f"status {process.returncode}"
+    if process.returncode == NOTHING_TO_DRAW:
+        return Video(None, reason)
+    return Video(None, f"drawing with MUJOCO_GL={library} failed ({reason}); {_REMEDY}")
 
 
 def read_video(folder: Path) -> Video:

@@ -44,7 +44,7 @@ EXCUSED = {
 }
 PROGRAMS = ("sysid_ros", "python -m sysid_ros", ".venv/bin/python -m sysid_ros", "diff", *EXCUSED)
 # Fits of real recordings, and many fits after one another.
-SLOW = ("examples/", "sysid_ros compare", "bias_check=true")
+SLOW = ("examples/", "sysid_ros compare", "bias_check=true", "sequences+=", "windows.length")
 
 
 @dataclass(frozen=True)
