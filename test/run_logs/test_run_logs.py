@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import logging
 import struct
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -125,9 +126,11 @@ def test_wandb_records_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("WANDB_MODE", "offline")
     recorded(tmp_path / "run", "wandb")
     (file,) = (tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb")
-    content = file.read_bytes()
-    for name in (b"parameters/inertia[3]", b"gradient_norm", b"final/elbow_damping", b"a run"):
-        assert name in content
+    names = (b"parameters/inertia[3]", b"gradient_norm", b"final/elbow_damping", b"a run")
+    deadline = time.monotonic() + 20.0  # another process writes it, in its own time
+    while not all(name in file.read_bytes() for name in names):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_mlflow_keeps_the_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
