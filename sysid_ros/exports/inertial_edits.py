@@ -24,13 +24,15 @@ def inertial_changed(before: Any, after: Any) -> bool:
     )
 
 
-def edit_inertial(document: XmlText, body: Element, was: BodyInertia, now: BodyInertia) -> None:
+def edit_inertial(
+    document: XmlText, body: Element, was: BodyInertia | None, now: BodyInertia
+) -> None:
     """Give the element of a body another inertia.
 
     Args:
       document: The file of the element.
       body: The ``<body>``.
-      was: Its inertia in the simulation so far.
+      was: What the element says so far; ``None`` where that did not count.
       now: The identified one.
     """
     found = body.named("inertial")
@@ -38,20 +40,22 @@ def edit_inertial(document: XmlText, body: Element, was: BodyInertia, now: BodyI
         document.insert_first(body, _inertial(now))
         return
     inertial = found[0]
-    if now.mass != was.mass:
+    if was is None or now.mass != was.mass:
         document.set(inertial, "mass", numbers(now.mass))
-    if not np.array_equal(now.ipos, was.ipos):
+    if was is None or not np.array_equal(now.ipos, was.ipos):
         document.set(inertial, "pos", numbers(now.ipos))
     if "fullinertia" in inertial.attributes:
-        if not np.allclose(full_inertia(now), full_inertia(was), rtol=1e-14, atol=0.0):
+        if was is None or not np.allclose(
+            full_inertia(now), full_inertia(was), rtol=1e-14, atol=0.0
+        ):
             document.set(inertial, "fullinertia", numbers(full_values(full_inertia(now))))
         return
-    if not np.array_equal(now.iquat, was.iquat):
+    if was is None or not np.array_equal(now.iquat, was.iquat):
         for name in _ORIENTATIONS[1:]:
             if name in inertial.attributes:
                 document.set(inertial, name, None)
         document.set(inertial, "quat", numbers(now.iquat))
-    if not np.array_equal(now.inertia, was.inertia):
+    if was is None or not np.array_equal(now.inertia, was.inertia):
         document.set(inertial, "diaginertia", numbers(now.inertia))
 
 

@@ -129,18 +129,22 @@ def _set(document: XmlText, element: Element, changes: Iterable[_Change]) -> Non
 
 
 def _edit_inertials(documents: MjcfDocuments, before: Any, after: Any) -> None:
-    _edit_compiler(documents, before, after)
+    overridden = _edit_compiler(documents, before, after)
     pairs = _pairs(before, after, "body")
     changed = [old.name for old, new in pairs if inertial_changed(old, new)]
     model = compiled(before) if changed else None
     for name in changed:
         document, body = documents.find("body", name)
-        was, now = read_inertia(before, name, model), read_inertia(after, name)
-        edit_inertial(document, body, was, now)
+        was = None if overridden else read_inertia(before, name, model)
+        edit_inertial(document, body, was, read_inertia(after, name))
 
 
-def _edit_compiler(documents: MjcfDocuments, before: Any, after: Any) -> None:
-    """Settings that would replace explicit inertias have to go where one was identified."""
+def _edit_compiler(documents: MjcfDocuments, before: Any, after: Any) -> bool:
+    """Settings that would replace explicit inertias have to go where one was identified.
+
+    Returns:
+      Whether there were any, so that no inertia in the files counted.
+    """
     inferred = int(before.compiler.inertiafromgeom) != int(after.compiler.inertiafromgeom)
     total = before.compiler.settotalmass != after.compiler.settotalmass
     for document, compiler in documents.elements("compiler"):
@@ -148,6 +152,7 @@ def _edit_compiler(documents: MjcfDocuments, before: Any, after: Any) -> None:
             document.set(compiler, "inertiafromgeom", "auto")
         if total and "settotalmass" in compiler.attributes:
             document.set(compiler, "settotalmass", None)
+    return inferred or total
 
 
 def _edit_global(

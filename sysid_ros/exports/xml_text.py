@@ -79,6 +79,10 @@ class XmlText:
         if self._is_empty(parent):
             self._open(parent, content)
             return
+        first = parent.children[0].start if parent.children else parent.end
+        if b"\n" not in self.text[parent.head_end : first]:
+            self._pieces.append((parent.head_end, parent.head_end, content.encode("utf-8")))
+            return
         indent = self.indent(parent.children[0] if parent.children else parent)
         if not parent.children:
             indent += b"  "

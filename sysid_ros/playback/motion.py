@@ -126,8 +126,11 @@ def motion_of(sequence: SequenceFit, model: mujoco.MjModel, simulated: str = "fi
 
 
 def configuration(model: mujoco.MjModel, joints: tuple[str, ...], values: FloatArray) -> FloatArray:
-    """The model's position vector with some joints set, (nq,); others stay at their reference."""
-    qpos = np.array(model.qpos0)
+    """The model's position vector with some joints set, (nq,).
+
+    Others stay as in the model's first keyframe, or at its reference where there is none.
+    """
+    qpos = np.array(model.key_qpos[0] if model.nkey else model.qpos0)
     for joint, value in zip(joints, values, strict=True):
         if np.isfinite(value):
             qpos[int(model.joint(joint).qposadr[0])] = value

@@ -80,6 +80,8 @@ def _take_files_along(documents: MjcfDocuments, spec: mujoco.MjSpec, folder: Pat
     used: set[str] = set()
     for document in documents.all:
         for element in document.root.descendants():
+            if element.tag == "model" and _below(element, "asset"):
+                raise ModelError("the source attaches other models")
             if element.tag in _ASSET_TAGS and _below(element, "asset"):
                 used |= _keep(assets, document, element, strip=bool(spec.strippath))
     _name_folders(documents, used)

@@ -198,6 +198,15 @@ def test_real_models(
             assert any("0.3333333333333333" in line for line in changed)
 
 
+@pytest.mark.filterwarnings("ignore:compiler attribute 'settotalmass' is deprecated")
+@pytest.mark.parametrize("setting", ['inertiafromgeom="true"', 'settotalmass="5"'])
+def test_settings_that_replace_inertias_go(setting: str, tmp_path: Path) -> None:
+    text = ARM.replace('angle="degree"', f'angle="degree" {setting}')
+    source = ModelText("arm", text.encode())
+    edited = check(source, {("body", "lower", "mass"): np.array([2.5])}, _folder(tmp_path))
+    assert setting not in edited
+
+
 def test_files_are_taken_along_from_everywhere(tmp_path: Path) -> None:
     """Files in folders, above, of equal names, and includes in includes."""
     root = tmp_path / "source"
@@ -234,6 +243,10 @@ def test_files_are_taken_along_from_everywhere(tmp_path: Path) -> None:
     [
         ("<robot name='r'><link name='l'/></robot>", "the source is URDF"),
         (
+            "<mujoco><asset><model name='m' file='m.xml'/></asset></mujoco>",
+            "the source attaches other models",
+        ),
+        (
             "<mujoco><worldbody><replicate count='2' sep='_' offset='1 0 0'><body name='b'>"
             "<joint name='j'/><geom size='.1'/></body></replicate></worldbody></mujoco>",
             "no file of the model writes joint 'j_0'",
@@ -241,14 +254,16 @@ def test_files_are_taken_along_from_everywhere(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_kept_is_said(text: str, reason: str, tmp_path: Path) -> None:
-    source = ModelText("model", text.encode())
+    (tmp_path / "m.xml").write_text("<mujoco/>")
+    (tmp_path / "model.xml").write_text(text)
+    source = ModelText.from_file(tmp_path / "model.xml")
     before = source.spec()
     after = before.copy()
     for joint in after.joints:
         joint.damping = np.array([0.5, 0.0, 0.0])
     with pytest.raises(ModelError, match=reason):
-        write_source_model(source, before, after, tmp_path)
-    assert list(tmp_path.iterdir()) == []
+        write_source_model(source, before, after, _folder(tmp_path))
+    assert list((tmp_path / "result").iterdir()) == []
 
 
 def _folder(tmp_path: Path) -> Path:
