@@ -20,6 +20,7 @@ from sysid_ros.scoring import ScoringSettings, WindowErrors, open_loop_errors, s
 from sysid_ros.sysid.bias_check import BiasCheck
 from sysid_ros.sysid.fit import FitSettings, SignalNoise
 from sysid_ros.sysid.fit_result import FitResult
+from sysid_ros.sysid.friction.parameters import friction_provenance
 from sysid_ros.sysid.modifiers import modifier_to_dict
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.verdict import verdict, warnings
@@ -114,7 +115,7 @@ def outcome_of(
             *implausible,
             *(bias.sentences() if bias is not None else ()),
         ),
-        provenance=_provenance(experiment, dataset),
+        provenance={**_provenance(experiment, dataset), **friction_provenance(params)},
         bias=bias,
         trends=residual_trends(
             apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter

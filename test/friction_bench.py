@@ -17,7 +17,7 @@ from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
 
 BENCH = """
 <mujoco>
-  <option timestep="0.004" integrator="implicitfast"><flag contact="disable"/></option>
+  <option timestep="0.01" integrator="implicitfast"><flag contact="disable"/></option>
   <worldbody>
     <body name="arm">
       <joint name="gear" axis="0 1 0" armature="0.01"/>
@@ -119,10 +119,13 @@ def _run(model: mujoco.MjModel, seed: int, duration: float) -> tuple[TimeSeries,
     h = model.opt.timestep
     times = h * np.arange(int(duration / h))
     control = command(seed, times)
+    # What a step holds is the mean of the command, linear between samples, around its instant.
+    before, after = np.append(control[0], control[:-1]), np.append(control[1:], control[-1])
+    held = 0.75 * control + 0.125 * (before + after)
     data = mujoco.MjData(model)
     angles = np.empty(times.size)
     with friction_callback():
-        for k, value in enumerate(control):
+        for k, value in enumerate(held):
             data.ctrl[0] = value
             angles[k] = data.qpos[0]
             mujoco.mj_step(model, data)

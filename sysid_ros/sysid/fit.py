@@ -18,7 +18,7 @@ from sysid_ros.sysid.estimates import bounds_width, estimates, uncertainty_of
 from sysid_ros.sysid.fit_landscape import landscapes_of
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
 from sysid_ros.sysid.fit_state import FitState, check_state
-from sysid_ros.sysid.friction.parameters import late_components
+from sysid_ros.sysid.friction.parameters import late_components, without_meaningless
 from sysid_ros.sysid.identifiability import describe_open_directions
 from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
@@ -295,7 +295,9 @@ class _Fit:
         return FitResult(
             status=solution.status,
             message=_MESSAGES[solution.status],
-            parameters=estimates(problem, solution.point.theta, uncertainty),
+            parameters=without_meaningless(
+                estimates(problem, solution.point.theta, uncertainty), problem.params
+            ),
             covariance=uncertainty.matrix,
             cost_initial=self._initial_cost(solution),
             cost_final=solution.linearization.cost if solution.linearization else math.nan,

@@ -1,5 +1,6 @@
 """Friction of gears: six models that grow with velocity and load; see docs/friction.md."""
 
+from sysid_ros.sysid.friction.bam_file import MotorFile, load_motor_file, save_motor_file
 from sysid_ros.sysid.friction.callback import friction_callback
 from sysid_ros.sysid.friction.joint_friction import (
     apply_friction,
@@ -13,8 +14,11 @@ __all__ = [
     "MODELS",
     "FrictionParameters",
     "FrictionStepper",
+    "MotorFile",
     "apply_friction",
     "apply_friction_to_spec",
     "friction_callback",
     "joint_frictions",
+    "load_motor_file",
+    "save_motor_file",
 ]

@@ -20,7 +20,6 @@ describes every one of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 
@@ -107,6 +106,15 @@ class FrictionCoefficient:
 PARAMETERS = tuple(field.name for field in fields(FrictionParameters))
 # They say where the Stribeck terms act, and nothing where those are zero.
 SHAPE = ("dtheta_stribeck", "alpha")
+# The terms that those two belong to.
+STRIBECK_TERMS = (
+    "friction_stribeck",
+    "load_friction_stribeck",
+    "load_friction_motor_stribeck",
+    "load_friction_external_stribeck",
+    "load_friction_motor_quad",
+    "load_friction_external_quad",
+)
 
 # Starts lie inside the bounds: at zero, the slope of every term's square root would be lost.
 COEFFICIENTS = MappingProxyType({
@@ -154,15 +162,3 @@ def parameters_of(model: str) -> tuple[str, ...]:
     if model not in MODELS:
         raise ParameterError(unknown_name("friction model", model, MODELS))
     return MODELS[model]
-
-
-def simpler_than(model: str) -> Iterable[str]:
-    """The models that are special cases of ``model``, itself left out.
-
-    M3 and M4 are none of M5 and M6: |Km tm - Ke te| is Kl |tm - te| where Km and Ke agree, so the
-    values are, with other names.
-    """
-    nested = {"m2": ("m1",), "m3": ("m1",), "m4": ("m1", "m2", "m3"),
-              "m5": ("m1", "m2", "m3", "m4"), "m6": ("m1", "m2", "m3", "m4", "m5")}  # fmt: skip
-    parameters_of(model)
-    return nested.get(model, ())

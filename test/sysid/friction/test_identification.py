@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from friction_bench import NOISE, parameters, record, true_frictions
 
 from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.fit_result import FitStatus
+from sysid_ros.sysid.fit_result import FitStatus, ParameterEstimate
+from sysid_ros.sysid.friction.parameters import MEANINGLESS, without_meaningless
 
 
 @pytest.mark.parametrize("name", ["m1", "m2", "m3"])
@@ -43,3 +46,30 @@ def test_a_search_from_far_away_finds_the_stribeck_velocity() -> None:
     )
     assert result["dtheta_stribeck"].value == pytest.approx(truth.dtheta_stribeck, rel=0.2)
     assert result["friction_stribeck"].value == pytest.approx(truth.friction_stribeck, rel=0.2)
+
+
+def test_nothing_is_claimed_about_where_an_absent_effect_acts() -> None:
+    """M2 fitted to a gear without Stribeck friction."""
+    result = fit(
+        record(true_frictions()["m1"], range(4)),
+        parameters("m2"),
+        FitSettings(threads=2),
+        known=SignalNoise({"angle": NOISE}),
+    )
+    assert result["friction_base"].value == pytest.approx(0.15, rel=0.1)
+    for name in ("dtheta_stribeck", "alpha"):
+        assert result[name].interval(0.95) is None
+        assert MEANINGLESS in result[name].flags
+
+
+def test_only_joints_without_the_effect_are_flagged() -> None:
+    params = parameters("m4", friction_stribeck=0.3)
+    found = [
+        ParameterEstimate(p.name, "", 1.0, 1.0, 0.0, 5.0, 0.1, 20.0, ()) for p in params.free()
+    ]
+    assert without_meaningless(found, params) == tuple(found)
+    params["friction_stribeck"].value = 0.0
+    assert without_meaningless(found, params) == tuple(found)  # load_friction_stribeck is there
+    weak = [replace(e, value=0.1) if e.name == "load_friction_stribeck" else e for e in found]
+    flagged = {e.name for e in without_meaningless(weak, params) if e.flags}
+    assert flagged == {"dtheta_stribeck", "alpha"}
