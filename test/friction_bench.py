@@ -32,7 +32,7 @@ BENCH = """
 """
 GAINS = (6.0, 12.0)  # N m/rad, as a servo's settings are varied on a test bench
 RATE = 100  # Hz
-NOISE = 5e-4  # rad
+NOISE = 2e-4  # rad
 
 
 def true_frictions() -> dict[str, FrictionParameters]:
@@ -55,7 +55,7 @@ def true_frictions() -> dict[str, FrictionParameters]:
         "m5": p(0.10, 0.05, **stribeck, **load),
         "m6": p(
             0.10, 0.05, **stribeck, **load,
-            load_friction_motor_quad=0.05, load_friction_external_quad=0.08,
+            load_friction_motor_quad=0.15, load_friction_external_quad=0.2,
         ),
     }  # fmt: skip
 

@@ -36,8 +36,8 @@ def test_a_search_from_far_away_finds_the_stribeck_velocity() -> None:
     """Not the local minimum in which dtheta_stribeck makes the term vanish."""
     truth = true_frictions()["m2"]
     params = parameters("m2")
-    params["dtheta_stribeck"].value = 0.05
-    params["friction_base"].value = 1.0
+    params["dtheta_stribeck"].value = 0.6
+    params["friction_base"].value = 0.5
     result = fit(
         record(truth, range(4)),
         params,

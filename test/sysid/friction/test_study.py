@@ -1,7 +1,7 @@
 """The right model is found, and intervals cover: sixty experiments with known friction.
 
 Every experiment has six recordings of three seconds to fit and twelve to predict, with position
-noise of 5e-4 rad; see friction_bench for the sizes of the effects.
+noise of 2e-4 rad; see friction_bench for the sizes of the effects.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REPETITIONS = 10  # of each model
 TRAINING, HELD_OUT = 6, 12  # recordings
 DURATION = 3.0  # s
 ARMATURE = 0.01  # kg m^2
-SETTINGS = FitSettings(window_length=0.5, threads=2, max_iterations=30)
+SETTINGS = FitSettings(window_length=1.0, threads=2, max_iterations=25)
 KNOWN = SignalNoise({"angle": NOISE})
 
 
@@ -74,7 +74,7 @@ def _predicted(
     model: str, result: FitResult, tests: Sequence[ModelSequences]
 ) -> tuple[SequenceFit, ...]:
     values = np.array([estimate.value for estimate in result.parameters])
-    settings = ScoringSettings(length=2.0, overlap=0.0, velocity_filter=30.0, threads=2)
+    settings = ScoringSettings(length=None, overlap=0.0, velocity_filter=30.0, threads=2)
     errors = open_loop_errors(tests, parameters(model), values, settings, {})
     return traces(errors, "validation")
 
