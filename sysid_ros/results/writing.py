@@ -84,7 +84,9 @@ def write_results(
                 (work / robot).mkdir(exist_ok=True)
                 write_models(outcome, own, work / robot, source=source, start_state=start_state)
             write_signals(work / RESIDUALS, outcome.sequences)
-            with drawing(work, wanted=_is_drawable(outcome, work)) as video:
+            # A fit that was stopped is not kept waiting.
+            wanted = outcome.fit.status is not FitStatus.CANCELED
+            with drawing(work / MODEL, outcome.sequences, wanted=wanted) as video:
                 write_json(work / RESULT, document_from(outcome))
                 write_parameters(work / PARAMETERS, outcome)
                 previous = previous_results(outcome, work.parent)
@@ -101,9 +103,3 @@ def write_results(
         else:
             clear(work)  # the checkpoint in it is still worth something
         raise
-
-
-def _is_drawable(outcome: Outcome, folder: Path) -> bool:
-    """Whether there is something to animate; a fit that was stopped is not kept waiting."""
-    stopped = outcome.fit.status is FitStatus.CANCELED
-    return not stopped and bool(outcome.sequences) and (folder / MODEL).exists()

@@ -23,7 +23,7 @@ _INITIAL = (0.85, 0.45, 0.05, 0.55)  # the report's colours of the curves
 _FITTED = (0.04, 0.38, 0.77, 0.55)
 _BACKGROUND = (0.93, 0.94, 0.96)
 _SHOWN_GROUPS = 3  # MuJoCo draws geoms of groups 0, 1 and 2 by default
-_DISTANCE = 2.5  # times the radius of what moves, for a field of view of 45 degrees
+_DISTANCE = 2.2  # times the radius of what moves, for a field of view of 45 degrees
 _QUALITY = 70
 
 

@@ -5,10 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from sysid_ros.errors import DataError
+from sysid_ros.outcome import SequenceFit
+from sysid_ros.video.poses import poses, telling_stretch
 
 VIDEO = "video.webp"  # in a result folder
 
@@ -28,48 +36,72 @@ class Video:
 
 
 @contextmanager
-def drawing(folder: Path, *, wanted: bool = True) -> Iterator[Callable[[], Video]]:
+def drawing(
+    model: Path, sequences: Sequence[SequenceFit], *, wanted: bool = True
+) -> Iterator[Callable[[], Video]]:
     """Draw the animation of a result in the background.
 
     ``MUJOCO_GL`` says with what, as everywhere in MuJoCo; without it EGL is used, which needs no
     screen. ``MUJOCO_GL=disabled`` draws nothing.
 
     Args:
-      folder: Has the model and the signals; the animation is written into it.
-      wanted: Whether there is anything to draw.
+      model: The identified model's file; the animation is written beside it.
+      sequences: What was scored.
+      wanted: Whether to draw at all.
 
     Yields:
       A function that waits for the animation. Without that call nothing of it is left.
     """
     library = os.environ.get("MUJOCO_GL") or "egl"
-    if not wanted or library.lower() in _OFF:
-        reason = "MUJOCO_GL switches drawing off" if wanted else "the fit was stopped early"
-        yield lambda: Video(None, reason)
-        return
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sysid_ros.video", str(folder)],
-        env={**os.environ, "MUJOCO_GL": library},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    with tempfile.TemporaryDirectory(prefix="sysid_ros_") as scratch:
+        shown = Path(scratch) / "poses.npz"
+        reason = "the fit was stopped early" if not wanted else ""
+        if wanted and library.lower() in _OFF:
+            reason = "MUJOCO_GL switches drawing off"
+        reason = reason or _write_poses(shown, model, sequences)
+        if reason:
+            yield lambda: Video(None, reason)
+            return
+        video = model.parent / VIDEO
+        process = subprocess.Popen(
+            [sys.executable, "-m", "sysid_ros.video", str(model), str(shown), str(video)],
+            env={**os.environ, "MUJOCO_GL": library},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            yield lambda: _drawn(process, video, library)
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+            video.with_suffix(".part").unlink(missing_ok=True)
+
+
+def _write_poses(path: Path, model: Path, sequences: Sequence[SequenceFit]) -> str:
+    """Write what the process draws; the reason where there is nothing."""
+    stretch = telling_stretch(sequences)
+    if stretch is None:
+        return "no position is measured"
     try:
-        yield lambda: _drawn(process, folder, library)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.communicate()
+        compiled = mujoco.MjModel.from_xml_path(str(model))
+        shown = poses(compiled, sequences[stretch.sequence], stretch)
+    except (DataError, ValueError) as error:
+        return str(error)
+    np.savez(path, **asdict(shown))
+    return ""
 
 
-def _drawn(process: subprocess.Popen[str], folder: Path, library: str) -> Video:
+def _drawn(process: subprocess.Popen[str], video: Path, library: str) -> Video:
     """Wait for the animation, and take what the process says last as the reason for none."""
     try:
         said = process.communicate(timeout=_PATIENCE)[1].strip().splitlines()
     except subprocess.TimeoutExpired:
         return Video(None, f"drawing took longer than {_PATIENCE:.0f} s")
     if process.returncode == 0:
-        return read_video(folder)
+        return read_video(video.parent)
     reason = said[-1] if said else f"status {process.returncode}"
     if process.returncode == NOTHING_TO_DRAW:
         return Video(None, reason)

@@ -11,8 +11,7 @@ from outcomes import outcome as synthetic
 from PIL import Image
 
 from sysid_ros.report import render_report
-from sysid_ros.results.result_folder import MODEL, RESIDUALS
-from sysid_ros.results.signals_file import write_signals
+from sysid_ros.results.result_folder import MODEL
 from sysid_ros.video import VIDEO, Video, drawing, read_video
 from sysid_ros.video.drawing import HEIGHT, WIDTH
 
@@ -30,15 +29,14 @@ ROBOT = """
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the process needs of a result."""
+    """The folder of a result, as far as it is needed."""
     monkeypatch.setenv("MUJOCO_GL", "egl")
     (tmp_path / MODEL).write_text(ROBOT.format(geom=""))
-    write_signals(tmp_path / RESIDUALS, synthetic().sequences)
     return tmp_path
 
 
 def drawn(folder: Path) -> Video:
-    with drawing(folder) as video:
+    with drawing(folder / MODEL, synthetic().sequences) as video:
         return video()
 
 
@@ -72,6 +70,15 @@ def test_a_reason_where_there_is_nothing_to_see(folder: Path) -> None:
     )
 
 
+def test_a_reason_where_no_joint_is_known(folder: Path) -> None:
+    with drawing(folder / MODEL, []) as video:
+        assert video().reason == "no position is measured"
+    (folder / MODEL).write_text(ROBOT.format(geom="").replace("signal_0", "other"))
+    assert "no signal is the position" in drawn(folder).reason
+    (folder / MODEL).unlink()
+    assert "model.xml" in drawn(folder).reason
+
+
 @pytest.mark.parametrize("library", ["glfw", "osmesa"])
 def test_a_reason_where_the_graphics_library_fails(
     folder: Path, monkeypatch: pytest.MonkeyPatch, library: str
@@ -88,7 +95,7 @@ def test_a_reason_where_the_graphics_library_fails(
 
 
 def test_switched_off_and_not_wanted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with drawing(folder, wanted=False) as video:
+    with drawing(folder / MODEL, synthetic().sequences, wanted=False) as video:
         assert video().reason == "the fit was stopped early"
     monkeypatch.setenv("MUJOCO_GL", "disabled")
     assert drawn(folder) == Video(None, "MUJOCO_GL switches drawing off")
@@ -97,6 +104,6 @@ def test_switched_off_and_not_wanted(folder: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_nothing_goes_on_after_an_error(folder: Path) -> None:
-    with pytest.raises(RuntimeError), drawing(folder):
+    with pytest.raises(RuntimeError), drawing(folder / MODEL, synthetic().sequences):
         raise RuntimeError
     assert not (folder / VIDEO).exists()
