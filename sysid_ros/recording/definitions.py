@@ -49,7 +49,8 @@ class Definitions:
           serialization: ``"ros1"`` chooses ROS 1's standard types, whose header differs.
 
         Raises:
-          BagError: The type has no definition anywhere, or its definition is malformed.
+          BagError: The type has no definition anywhere, its definition is malformed, or one from
+            elsewhere is not that of the bag, which has its hash.
         """
         known: Typesdict = {}
         if definition.language:
@@ -67,7 +68,21 @@ class Definitions:
                 raise self._undefined(name, msgtype)
             found[name] = (known[name] if name in known else standard[name])[1]
             pending += [used for _, kind in reversed(found[name]) for used in _used_types(kind)]
+        if not definition.language and definition.digest.startswith("RIHS01"):
+            self._check_version(msgtype, found, definition.digest)
         return found
+
+    def _check_version(self, msgtype: str, types: dict[str, Fielddefs], digest: str) -> None:
+        """Refuse a definition that is not the one that was recorded (REP 2011)."""
+        if type_digest(msgtype, types) == digest:
+            return
+        file = self._files.find(msgtype)
+        standard = f"ROS's own definition of {msgtype}"
+        source = standard if file is None else f"the definition of {msgtype} in {file}"
+        raise BagError(
+            f"{source}, or of a type it uses, is not of the version that was recorded; give that "
+            "one with --msg-path"
+        )
 
     def _given(self, name: str) -> Typesdict:
         """What the files given say about a type, and what stands in the same file."""
@@ -95,6 +110,20 @@ class Definitions:
         if serialization == "ros1":
             return Stores.ROS1_NOETIC
         return getattr(Stores, f"ROS2_{self._ros_distro.upper()}", Stores.LATEST)
+
+
+def type_digest(msgtype: str, types: dict[str, Fielddefs]) -> str:
+    """The RIHS01 hash of a type, as ROS 2 computes it from names and types of fields."""
+    store = get_typestore(Stores.EMPTY)
+    store.fielddefs.update({name: ([], _hashed(fields)) for name, fields in types.items()})
+    return store.hash_rihs01(msgtype)
+
+
+def _hashed(description: Any) -> Any:
+    """A field list in which ``char`` is what IDL makes of it."""
+    if isinstance(description, (tuple, list)):
+        return type(description)(_hashed(part) for part in description)
+    return "uint8" if description == "char" else description
 
 
 def _listed(names: Sequence[str], limit: int = 5) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import struct
+import sys
+from pathlib import Path
 
 import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
@@ -13,7 +16,9 @@ from sysid_ros.cli import main
 from sysid_ros.errors import BagError, ErrorCode
 from sysid_ros.recording import open_recording
 from sysid_ros.recording.columns import read_columns
+from sysid_ros.recording.definitions import Definitions, type_digest
 from sysid_ros.recording.fields import parse_field
+from sysid_ros.recording.storage import Definition
 
 CUSTOM = "std_msgs/Header header\nGripper[2] fingers\nfloat32 load\n"
 GRIPPER = "float64 width\nstring name\n"
@@ -77,9 +82,11 @@ def widths(path, **options):
         return read_columns(recording, {"/hand": fields})["/hand"].values.tolist()
 
 
-def without_definitions(path):
+def without_definitions(path, *, digest=True):
     with sqlite3.connect(path / "custom.db3") as database:
         database.execute("UPDATE message_definitions SET encoded_message_definition = ''")
+        if not digest:
+            database.execute("UPDATE topics SET type_description_hash = ''")
     database.close()
 
 
@@ -171,12 +178,31 @@ def test_definitions_from_idl_files_as_installed(custom_bag, tmp_path) -> None:
 
 @pytest.mark.parametrize("change", ["float64 more\n", ""])
 def test_a_definition_of_another_version_is_refused(custom_bag, tmp_path, change) -> None:
-    without_definitions(custom_bag)
+    without_definitions(custom_bag, digest=False)
     write_package(tmp_path / "hand_msgs")
     text = CUSTOM + change if change else CUSTOM.replace("Gripper[2]", "Gripper[1]")
     (tmp_path / "hand_msgs" / "msg" / "Hand.msg").write_text(text)
     with pytest.raises(BagError, match="does not fit the definition of hand_msgs/msg/Hand"):
         widths(custom_bag, msg_paths=[tmp_path / "hand_msgs"])
+
+
+def test_fields_that_changed_places_are_noticed_by_the_hash(custom_bag, tmp_path) -> None:
+    without_definitions(custom_bag)
+    write_package(tmp_path / "hand_msgs")
+    (tmp_path / "hand_msgs" / "msg" / "Gripper.msg").write_text("float64 force\nstring name\n")
+    with pytest.raises(BagError, match=r"Hand in .*Hand\.msg, .* is not of the version"):
+        widths(custom_bag, msg_paths=[tmp_path / "hand_msgs"])
+
+
+@pytest.mark.parametrize("kind", ["std_msgs/msg/Char", "sensor_msgs/msg/Imu", "std_msgs/msg/Empty"])
+def test_hashes_are_those_of_ros(kind) -> None:
+    share = Path(sys.prefix) / "share" / Path(kind).with_suffix(".json")
+    if not share.is_file():
+        pytest.skip("ROS is not installed in this environment")
+    described = json.loads(share.read_text())["type_hashes"]
+    expected = next(one["hash_string"] for one in described if one["type_name"] == kind)
+    types = Definitions().types(kind, Definition())
+    assert type_digest(kind, types) == expected
 
 
 def test_every_command_takes_a_message_path(custom_bag, tmp_path, capsys) -> None:
