@@ -105,11 +105,13 @@ class AppliedParameter:
       values: Identified, or fixed where it was frozen.
       modifier: What they are written into, as from
         :func:`~sysid_ros.sysid.modifiers.modifier_to_dict`; empty where nothing is.
+      robot: The one of several robots that it belongs to alone.
     """
 
     name: str
     values: tuple[float, ...]
     modifier: Mapping[str, Any]
+    robot: str | None = None
 
 
 @dataclass(frozen=True)

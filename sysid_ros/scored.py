@@ -133,6 +133,7 @@ def _applied(params: ParameterDict, values: FloatArray) -> tuple[AppliedParamete
             parameter.name,
             tuple(parameter.as_vector().tolist()),
             {} if parameter.modifier is None else modifier_to_dict(parameter.modifier),
+            parameter.robot,
         )
         for parameter in final.values()
     )

@@ -21,18 +21,21 @@ def register(add_parser: AddParser) -> None:
     parser.add_argument(
         "--output", type=Path, required=True, metavar="DIR", help="a new folder for the model"
     )
+    parser.add_argument(
+        "--robot", metavar="NAME", help="whose values, where the result is of several robots"
+    )
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     """Write a result's values into another MJCF or URDF file of the same robot, by name."""
     from sysid_ros.errors import ModelError
-    from sysid_ros.exports.applying import apply_parameters
+    from sysid_ros.exports.applying import apply_parameters, of_robot
     from sysid_ros.model_source import load_model
     from sysid_ros.results import read_results
     from sysid_ros.results.export_files import write_applied
 
-    applied = read_results(options.result_dir).applied
+    applied = of_robot(read_results(options.result_dir).applied, options.robot)
     if not applied:
         raise ModelError(f"{options.result_dir} does not say what its parameters are written into")
     model = load_model(options.model)

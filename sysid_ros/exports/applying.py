@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import SysidError
+from sysid_ros.errors import DataError, SysidError, unknown_name
 from sysid_ros.outcome import AppliedParameter
 from sysid_ros.sysid.attributes import lookup
 
@@ -41,6 +41,24 @@ class WrittenValue:
     attribute: str
     before: FloatArray
     after: FloatArray
+
+
+def of_robot(
+    applied: Iterable[AppliedParameter], robot: str | None
+) -> tuple[AppliedParameter, ...]:
+    """What one of several robots shares with the others, and what is its own.
+
+    Raises:
+      DataError: The result is of several robots and ``robot`` is none of them, or the other way
+        round.
+    """
+    parameters = tuple(applied)
+    robots = sorted({p.robot for p in parameters if p.robot is not None})
+    if robots and robot is None:
+        raise DataError(f"the result is of several robots; choose --robot {' or '.join(robots)}")
+    if robot is not None and robot not in robots:
+        raise DataError(unknown_name("robot", robot, robots))
+    return tuple(p for p in parameters if p.robot in (None, robot))
 
 
 def apply_parameters(

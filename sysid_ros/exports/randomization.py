@@ -76,8 +76,11 @@ def _number(value: float | None) -> float | None:
 def _target(name: str, applied: tuple[AppliedParameter, ...]) -> dict[str, Any] | None:
     """What one component is written into; ``component`` where there are several."""
     for parameter in applied:
-        if parameter.modifier and name == parameter.name:
-            return dict(parameter.modifier)
-        if parameter.modifier and name.startswith(parameter.name + "["):
-            return {**parameter.modifier, "component": name[len(parameter.name) + 1 : -1]}
+        target: dict[str, Any] = dict(parameter.modifier)
+        if parameter.robot is not None:
+            target["robot"] = parameter.robot
+        if target and name == parameter.name:
+            return target
+        if target and name.startswith(parameter.name + "["):
+            return {**target, "component": name[len(parameter.name) + 1 : -1]}
     return None

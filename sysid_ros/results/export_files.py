@@ -80,8 +80,17 @@ def _write_model(
     return "the source with nothing but the identified values changed"
 
 
-def write_exports(outcome: Outcome, spec: mujoco.MjSpec, folder: Path) -> None:
-    """Write what is no model: ros2_control, domain randomisation, BAM.
+def write_ranges(outcome: Outcome, folder: Path) -> None:
+    """Write the ranges for domain randomisation into an existing folder.
+
+    Raises:
+      OSError: The folder cannot be written.
+    """
+    replace_file(folder / RANDOMIZATION, randomization_yaml(outcome).encode())
+
+
+def write_tables(outcome: Outcome, spec: mujoco.MjSpec, folder: Path) -> None:
+    """Write what one robot's controllers and BAM take.
 
     Args:
       outcome: What was identified.
@@ -91,7 +100,6 @@ def write_exports(outcome: Outcome, spec: mujoco.MjSpec, folder: Path) -> None:
     Raises:
       OSError: The folder cannot be written.
     """
-    replace_file(folder / RANDOMIZATION, randomization_yaml(outcome).encode())
     try:
         model = compiled(spec)
     except ModelError:  # a file is missing, as the warning about model.xml says

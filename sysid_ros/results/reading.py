@@ -150,7 +150,7 @@ def _trend(entry: Mapping[str, Any]) -> ResidualTrend:
 
 def _applied(entry: Mapping[str, Any]) -> AppliedParameter:
     values = tuple(_number(value) for value in entry["values"])
-    return AppliedParameter(entry["name"], values, entry["modifier"])
+    return AppliedParameter(entry["name"], values, entry["modifier"], entry.get("robot"))
 
 
 def _parameter(name: str, entry: Mapping[str, Any]) -> ParameterEstimate:

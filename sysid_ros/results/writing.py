@@ -12,7 +12,12 @@ from sysid_ros.outcome import Outcome
 from sysid_ros.report import render_report
 from sysid_ros.results.checkpoint import CHECKPOINT_FILE
 from sysid_ros.results.document import document_from
-from sysid_ros.results.export_files import SourceModel, write_exports, write_models
+from sysid_ros.results.export_files import (
+    SourceModel,
+    write_models,
+    write_ranges,
+    write_tables,
+)
 from sysid_ros.results.folder import (
     discard,
     open_work_folder,
@@ -79,10 +84,12 @@ def write_results(
     try:
         with translated_os_errors(Path(output_dir)):
             outcome = write_models(outcome, spec, work, source=source, start_state=start_state)
-            write_exports(outcome, spec, work)
+            write_ranges(outcome, work)
+            write_tables(outcome, spec, work)
             for robot, own in (robots or {}).items():
                 (work / robot).mkdir(exist_ok=True)
                 write_models(outcome, own, work / robot, source=source, start_state=start_state)
+                write_tables(outcome, own, work / robot)
             write_signals(work / RESIDUALS, outcome.sequences)
             # A fit that was stopped is not kept waiting.
             wanted = outcome.fit.status is not FitStatus.CANCELED

@@ -77,3 +77,24 @@ def test_another_robot_is_refused(
     assert main(command) == ErrorCode.INVALID_MODEL
     assert "Joint 'elbow' not found" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
+
+
+def test_one_of_several_robots_is_chosen(
+    result: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elbow = AttributeModifier("joint", "elbow", "damping").to_dict()
+    applied = (
+        AppliedParameter("d_1", (0.25,), elbow, "unit_1"),
+        AppliedParameter("d_2", (0.5,), elbow, "unit_2"),
+    )
+    spec = mujoco.MjSpec.from_string(MJCF)
+    folder = write_results(replace(synthetic(), applied=applied), spec, tmp_path / "two").folder
+    (tmp_path / "robot.xml").write_text(MJCF)
+    command = ["apply", str(folder), str(tmp_path / "robot.xml"), "--output"]
+    assert main([*command, str(tmp_path / "a")]) == ErrorCode.DATA_UNUSABLE
+    assert "choose --robot unit_1 or unit_2" in capsys.readouterr().err
+    assert main([*command, str(tmp_path / "a"), "--robot", "unit_2"]) == 0
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "a" / "model.xml"))
+    assert model.joint("elbow").damping[0] == 0.5
+    assert main([*command, str(tmp_path / "b"), "--robot", "unit_3"]) == ErrorCode.DATA_UNUSABLE
+    assert "unit_2" in capsys.readouterr().err
