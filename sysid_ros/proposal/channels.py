@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -213,8 +213,3 @@ def _quantity(text: str) -> str:
         if word in text.lower()
     ]
     return max(found)[1] if found else ""
-
-
-def common_topics(found: Sequence[Mapping[str, str]]) -> list[str]:
-    """Topics that every bag has, in the order of their names."""
-    return sorted(set.intersection(*(set(topics) for topics in found)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -11,7 +11,9 @@ import numpy.typing as npt
 import scipy.optimize
 
 from sysid_ros.diagnosis.recorded import is_effort, is_servo
+from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
+from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import match_names, similarity
 
 FloatArray = npt.NDArray[np.float64]
@@ -22,35 +24,25 @@ _LAGS = (0.0, 0.02, 0.05, 0.1, 0.2)  # s
 
 
 @dataclass(frozen=True)
-class Line:
-    """One signal of the proposal.
-
-    Attributes:
-      kind: actuator, sensor, qpos or effort.
-      name: In the model.
-      channel: Where it comes from.
-      doubt: What a person should check; empty where nothing.
-    """
-
-    kind: str
-    name: str
-    channel: Channel
-    doubt: str = ""
-
-
-@dataclass(frozen=True)
 class Mapping:
     """The signals of a proposal, and what has none.
 
     Attributes:
-      lines: The signals.
+      lines: The signals of hinges, slides and actuators.
+      bodies: Those of free joints and of sensors on bodies.
       unmapped: Sentences about joints and actuators without a signal.
-      joints: Names of the joints whose position is measured.
+      joints: Names of the hinges and slides whose position is measured.
     """
 
     lines: tuple[Line, ...]
+    bodies: tuple[Line, ...]
     unmapped: tuple[str, ...]
-    joints: tuple[str, ...] = field(default=())
+    joints: tuple[str, ...]
+
+    @property
+    def signals(self) -> tuple[Line, ...]:
+        """Everything that is mapped."""
+        return self.lines + self.bodies
 
 
 def map_channels(model: mujoco.MjModel, channels: Sequence[Channel]) -> Mapping:
@@ -64,7 +56,8 @@ def map_channels(model: mujoco.MjModel, channels: Sequence[Channel]) -> Mapping:
     positions = _positions(model, moving)
     lines = [_position_line(model, joint, *found) for joint, found in positions.items()]
     joints = [model.joint(joint).name for joint in positions]
-    unmapped = [
+    unmapped = _rivals(moving, list(positions.values()))
+    unmapped += [
         f"joint {model.joint(joint).name!r} has no measured position"
         for joint in _scalar_joints(model)
         if joint not in positions
@@ -81,7 +74,8 @@ def map_channels(model: mujoco.MjModel, channels: Sequence[Channel]) -> Mapping:
     ]
     if not model.nu:
         lines += _joint_efforts(model, free, positions)
-    return Mapping(tuple(lines), tuple(unmapped), tuple(joints))
+    bodies = body_lines(model, moving)
+    return Mapping(tuple(lines), tuple(bodies), tuple(unmapped), tuple(joints))
 
 
 Positions = dict[int, tuple[Channel, bool]]
@@ -124,6 +118,23 @@ def _one_source(channels: list[Channel]) -> list[Channel]:
 
     best = max(topics, key=rank)
     return [channel for channel in channels if channel.topic == best]
+
+
+def _rivals(channels: Sequence[Channel], chosen: Sequence[tuple[Channel, bool]]) -> list[str]:
+    """Topics that have every joint as well, such as those of a second robot of the same kind."""
+    if not chosen:
+        return []
+    used = chosen[0][0].topic
+    names = {channel.name for channel, _ in chosen}
+    others: dict[str, set[str]] = {}
+    for channel in channels:
+        if channel.msgtype == chosen[0][0].msgtype and channel.quantity == "position":
+            others.setdefault(channel.topic, set()).add(channel.name)
+    return [
+        f"{topic} has the same joints; is {used} the right one?"
+        for topic, known in others.items()
+        if topic != used and names <= known
+    ]
 
 
 def _position_line(model: mujoco.MjModel, joint: int, channel: Channel, sure: bool) -> Line:

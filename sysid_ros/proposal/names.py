@@ -45,11 +45,25 @@ def match_names(wanted: Sequence[str], given: Sequence[str]) -> dict[str, Match]
         return {}
     table = np.array([[similarity(one, other) for other in given] for one in wanted])
     rows, columns = scipy.optimize.linear_sum_assignment(-table)
+    found = [(r, c) for r, c in zip(rows, columns, strict=True) if table[r, c] >= _PLAUSIBLE]
+    pairs = [(wanted[row], given[column]) for row, column in found]
+    alone = all(np.count_nonzero(table[row] >= table[row, column]) == 1 for row, column in found)
+    prefixed = alone and _same_prefix(pairs)
     return {
-        wanted[row]: Match(int(column), sure=bool(table[row, column] >= 0.9))
-        for row, column in zip(rows, columns, strict=True)
-        if table[row, column] >= _PLAUSIBLE
+        wanted[row]: Match(int(column), sure=bool(prefixed or table[row, column] >= 0.9))
+        for row, column in found
     }
+
+
+def _same_prefix(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Whether each second name is the first and the same other words, such as an arm's name."""
+    extra = set()
+    for one, other in pairs:
+        words, others = _words(one), _words(other)
+        if others[len(others) - len(words) :] != words:
+            return False
+        extra.add(tuple(others[: len(others) - len(words)]))
+    return len(pairs) > 1 and len(extra) == 1
 
 
 def similarity(one: str, other: str) -> float:

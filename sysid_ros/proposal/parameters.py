@@ -66,6 +66,8 @@ def candidates(
     joints: Sequence[str],
     inputs: Mapping[str, bool],
     sensors: Mapping[str, str],
+    *,
+    free: bool = False,
 ) -> list[Candidate]:
     """Everything worth identifying, what matters most first.
 
@@ -74,6 +76,7 @@ def candidates(
       joints: The joints whose positions are measured.
       inputs: The mapped inputs with whether they are commands (held) rather than measured.
       sensors: The label of each servo's measured position by the actuator's name.
+      free: Whether the poses of free bodies are measured.
     """
     model = spec.copy().compile()
     servos = [
@@ -100,7 +103,7 @@ def candidates(
             doubt = "the zero of the sensor against that of the servo"
             found.append(Candidate("signal", sensors[name], "bias", None, -0.2, 0.2, doubt))
     if not servos:
-        found += _masses(spec, model, joints)
+        found += _masses(model, joints, free)
         found += [
             Candidate("signal", name, "gain", None, 0.5, 2.0, "the torque's scale")
             for name in list(inputs)[1:]
@@ -130,13 +133,13 @@ def _moderate(attribute: str, nominal: float, default: float) -> float:
     return default if nominal <= 0.0 else min(default, max(50.0 * nominal, least))
 
 
-def _masses(spec: mujoco.MjSpec, model: mujoco.MjModel, joints: Sequence[str]) -> list[Candidate]:
+def _masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> list[Candidate]:
     """Mass and the main coordinate of the centre of mass of every moving body, tip first."""
     found: list[Candidate | None] = []
     for body in range(model.nbody - 1, 0, -1):
         name = str(model.body(body).name)
         moved = model.body_weldid[body] != 0 and model.body_mass[body] > 0.0
-        if not name or not moved or not _moved_by(model, body, joints):
+        if not name or not moved or not _moved_by(model, body, joints, free):
             continue
         mass = float(model.body_mass[body])
         found.append(Candidate("body", name, "mass", None, _round(0.2 * mass), _round(4.0 * mass)))
@@ -149,11 +152,13 @@ def _masses(spec: mujoco.MjSpec, model: mujoco.MjModel, joints: Sequence[str]) -
     return [candidate for candidate in found if candidate is not None]
 
 
-def _moved_by(model: mujoco.MjModel, body: int, joints: Sequence[str]) -> bool:
+def _moved_by(model: mujoco.MjModel, body: int, joints: Sequence[str], free: bool) -> bool:
     while body:
         first = int(model.body_jntadr[body])
-        if any(model.joint(first + k).name in joints for k in range(int(model.body_jntnum[body]))):
-            return True
+        for joint in range(first, first + int(model.body_jntnum[body])):
+            floats = int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
+            if model.joint(joint).name in joints or (floats and free):
+                return True
         body = int(model.body_parentid[body])
     return False
 

@@ -89,7 +89,7 @@ def propose(
             {line.kind: line.name, "topic": line.channel.topic, "field": line.channel.field},
             line.doubt,
         )
-        for line in mapping.lines
+        for line in mapping.signals
     )
     draft = Draft(
         model=(
@@ -126,17 +126,30 @@ def _mapped(
     for one in topics:
         for topic in one:
             counts[topic] = counts.get(topic, 0) + 1
-    common = [topic for topic, count in sorted(counts.items()) if count > len(bags) / 2]
-    complete = [bag for bag, one in zip(bags, topics, strict=True) if set(common) <= set(one)]
+    common: list[str] = []
+    complete: list[Path] = []
+    for least in range(len(bags) // 2 + 1, len(bags) + 1):  # until some recording has them all
+        common = [topic for topic, count in sorted(counts.items()) if count >= least]
+        complete = [bag for bag, one in zip(bags, topics, strict=True) if set(common) <= set(one)]
+        if complete:
+            break
     channels = _channels(complete, common, msg_path)
     mapping = map_channels(model, channels)
-    if not mapping.joints:
+    if not mapping.joints and not mapping.bodies:
         names = [model.joint(joint).name for joint in range(model.njnt)]
         raise DataError(
-            f"no joint of the model ({', '.join(names) or 'it has none'}) has a position among the "
-            f"topics {', '.join(common) or 'of the bags, which share none'}"
+            f"no joint of the model ({', '.join(names) or 'it has none'}) has a position among "
+            + (
+                f"the topics {', '.join(common)}"
+                if common
+                else "topics that most of the bags share; give recordings of one robot: "
+                + "; ".join(
+                    f"{bag.name} has {', '.join(sorted(one)) or 'none'}"
+                    for bag, one in zip(bags[:3], topics, strict=False)
+                )
+            )
         )
-    needed = {line.channel.topic for line in mapping.lines}
+    needed = {line.channel.topic for line in mapping.signals}
     usable, left_out = [], []
     for bag, one in zip(bags, topics, strict=True):
         missing = sorted(needed - set(one))
@@ -158,7 +171,7 @@ def _spread(bags: list[Path], most: int) -> list[Path]:
 
 
 def _unused(channels: Sequence[Channel], mapping: Mapping) -> tuple[str, ...]:
-    used = {line.channel.topic for line in mapping.lines}
+    used = {line.channel.topic for line in mapping.signals}
     masks = {str(entry.values["topic"]) for entry in _masks(channels)}
     return tuple(sorted({channel.topic for channel in channels} - used - masks))
 
@@ -174,7 +187,7 @@ def _masks(channels: Sequence[Channel]) -> tuple[SignalEntry, ...]:
 
 def _window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
     durations, tops = [], []
-    for line in mapping.lines:
+    for line in mapping.signals:
         if line.kind not in ("sensor", "qpos"):
             continue
         for times, values in zip(line.channel.times, line.channel.values, strict=True):
@@ -239,7 +252,13 @@ def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output
         if line.kind in ("actuator", "effort"):
             name = line.name if line.kind == "actuator" else f"{line.name}_effort"
             inputs[name] = line.channel.command
-    offered = candidates(spec, mapping.joints, inputs, _servo_sensors(spec, mapping))
+    offered = candidates(
+        spec,
+        mapping.joints,
+        inputs,
+        _servo_sensors(spec, mapping),
+        free=any(line.kind == "qpos" for line in mapping.bodies),
+    )
     everything = replace(draft, parameters=tuple(offered))
     try:
         experiment = parse_experiment(everything.text(), path=output)

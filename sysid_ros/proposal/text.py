@@ -122,6 +122,11 @@ class Draft:
 
     def _parameters(self) -> list[str]:
         lines = ["parameters:"]
+        if not self.parameters:
+            lines = [
+                f"{CHECK} what is to be found? These recordings determine nothing that init knows."
+            ]
+            lines.append("parameters: []")
         for element, name, group in _grouped(self.parameters):
             lines += [f"  {CHECK} {one.doubt}" for one in group if one.doubt]
             lines.append(f"  - {element}: {_flow(name)}")

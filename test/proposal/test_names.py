@@ -33,3 +33,14 @@ def test_each_name_is_used_once() -> None:
     matches = match_names(["arm_1", "arm_2"], ["arm_2_joint", "arm_1_joint", "gripper"])
     assert {name: match.index for name, match in matches.items()} == {"arm_1": 1, "arm_2": 0}
     assert all(match.sure for match in matches.values())
+
+
+def test_a_prefix_that_all_names_have_is_no_doubt() -> None:
+    given = ["left_arm_elbow_joint", "left_arm_wrist_joint", "left_gripper"]
+    found = match_names(["elbow", "wrist"], given)
+    assert {name: (match.index, match.sure) for name, match in found.items()} == {
+        "elbow": (0, True),
+        "wrist": (1, True),
+    }
+    two_arms = [*given, "right_arm_elbow_joint", "right_arm_wrist_joint"]
+    assert not any(match.sure for match in match_names(["elbow", "wrist"], two_arms).values())

@@ -1,0 +1,38 @@
+"""Poses, twists and IMU readings are proposed for free bodies and body sensors."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from sysid_ros.proposal.bodies import body_lines
+from sysid_ros.proposal.channels import Channel
+
+MODEL = """<mujoco>
+  <worldbody><body name="base"><freejoint/><geom size=".1"/><site name="imu"/></body></worldbody>
+  <sensor><gyro name="gyro" site="imu"/><accelerometer name="acc" site="imu"/></sensor>
+</mujoco>"""
+
+
+def channel(topic: str, msgtype: str, field: str) -> Channel:
+    part = np.arange(3.0)
+    return Channel(topic, msgtype, field, "", "", 0, False, (part,), (part,))
+
+
+def test_each_goes_to_what_it_measures_and_a_choice_is_marked() -> None:
+    channels = [
+        channel("/odom", "nav_msgs/msg/Odometry", "pose.pose.position.x"),
+        channel("/odom", "nav_msgs/msg/Odometry", "twist.twist.linear.x"),
+        channel("/imu/data", "sensor_msgs/msg/Imu", "angular_velocity.x"),
+        channel("/imu/data", "sensor_msgs/msg/Imu", "linear_acceleration.x"),
+        channel("/camera/motion", "sensor_msgs/msg/Imu", "angular_velocity.x"),
+    ]
+    lines = body_lines(mujoco.MjModel.from_xml_string(MODEL), channels)
+    assert [(one.kind, one.name, one.channel.topic, one.channel.field) for one in lines] == [
+        ("qpos", "base", "/odom", "pose.pose"),
+        ("qvel", "base", "/odom", "twist.twist"),
+        ("sensor", "gyro", "/imu/data", "angular_velocity"),
+        ("sensor", "acc", "/imu/data", "linear_acceleration"),
+    ]
+    assert [bool(one.doubt) for one in lines] == [False, False, True, False]
+    assert "/camera/motion" in lines[2].doubt
