@@ -23,6 +23,7 @@ from sysid_ros.robots import have_own_parameters, with_namespace
 from sysid_ros.scored import fit_settings
 from sysid_ros.sysid.running_information import Information, RunningInformation
 
+_TOO_LONG = 20.0  # times the recording so far: nobody waits for that
 PRECISION = 0.05  # standard error over magnitude that counts as enough
 
 
@@ -88,9 +89,14 @@ class Sufficiency:
         never = [parameter.name for parameter in missing if math.isinf(parameter.remaining)]
         if never:
             return f"{after} nothing determines {', '.join(never)}"
-        names = ", ".join(parameter.name for parameter in missing)
-        seconds = max(parameter.remaining for parameter in missing)
-        return f"{after} {names} need about {seconds:.0f} s more of the same"
+        missing.sort(key=lambda parameter: -parameter.remaining)
+        longest, others = missing[0], len(missing) - 1
+        text = f"{after} {longest.name} needs about {_time(longest.remaining)} more of the same"
+        if others:
+            text += f", {others} other{'s' * (others > 1)} less"
+        if longest.remaining > _TOO_LONG * self.duration:
+            text += "; another motion would tell sooner"
+        return text
 
 
 class LiveSufficiency:
@@ -191,6 +197,13 @@ class _Reading:
     bag: GrowingBag
     model: mujoco.MjSpec
     information: RunningInformation
+
+
+def _time(seconds: float) -> str:
+    """In the unit in which people think of it."""
+    if seconds < 120.0:
+        return f"{math.ceil(seconds)} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 7200.0 else f"{seconds / 3600.0:.0f} h"
 
 
 def _judged(found: Information, precision: float) -> Sufficiency:

@@ -94,7 +94,7 @@ def test_errors_shrink_as_data_comes(experiment_file: Path, tmp_path: Path):
         assert 0.0 < before.progress < after.progress < 1.0
         needed = (after.standard_error / after.target) ** 2
         assert after.remaining == pytest.approx((needed - 1.0) * late.duration)
-    assert "need about" in str(late)
+    assert "more of the same, 1 other less; another motion would tell sooner" in str(late)
 
 
 def test_pieces_add_up_to_the_whole(experiment_file: Path, tmp_path: Path):
@@ -125,6 +125,21 @@ def test_what_nothing_shows_is_never_enough(experiment_file: Path, tmp_path: Pat
     assert not judged.sufficient
     assert any("motor_gear" in sentence for sentence in judged.undetermined)
     assert "nothing determines" in str(judged)
+
+
+def test_parameter_at_its_bound_has_an_error_and_spoils_no_other(
+    experiment_file: Path, tmp_path: Path
+):
+    bag = tmp_path / "bags" / "first"
+    without = _known(LiveSufficiency(load_experiment(experiment_file), bag).update())
+    experiment_file.write_text(EXPERIMENT + "    frictionloss: {initial: 0.1, max: 1.0}\n")
+    judged = _known(LiveSufficiency(load_experiment(experiment_file), bag).update())
+    *others, friction = judged.parameters  # the pendulum has none
+    assert friction.name == "pivot_frictionloss"
+    assert friction.value == pytest.approx(0.0, abs=2e-3)
+    assert 0.0 < friction.standard_error < 0.01
+    for expected, known in zip(others, without.parameters, strict=True):
+        assert expected.standard_error == pytest.approx(known.standard_error, rel=0.5)
 
 
 def test_one_of_several_robots_is_judged_by_its_own_parameters(

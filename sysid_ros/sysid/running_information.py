@@ -18,38 +18,37 @@ import numpy.typing as npt
 from sysid_ros.errors import DataError
 from sysid_ros.sysid.blas import single_blas_thread
 from sysid_ros.sysid.columns import ModelGroup
-from sysid_ros.sysid.estimates import bounds_width, estimates
+from sysid_ros.sysid.estimates import BOUND_MARGIN, bounds_width, estimates
 from sysid_ros.sysid.fit import FitSettings
 from sysid_ros.sysid.fit_result import FitStatus, ParameterEstimate
 from sysid_ros.sysid.identifiability import describe_open_directions
 from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.noise_levels import (
-    MIN_RELATIVE_NOISE,
     first_noise,
-    sensor_of,
-    signal_spread,
 )
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem, parameter_scale
+from sysid_ros.sysid.problem import Point, WindowedProblem, parameter_scale
 from sysid_ros.sysid.rollout_batch import RolloutBatch, StopRequestedError
 from sysid_ros.sysid.solver import (
     ReducedSystem,
     SolverSettings,
     bounded_quadratic_step,
-    eliminate_starts,
     minimize,
 )
 from sysid_ros.sysid.trajectory import ModelSequences
-from sysid_ros.sysid.uncertainty import covariance
+from sysid_ros.sysid.uncertainty import Covariance, covariance
+from sysid_ros.sysid.window_sum import WindowSum
 from sysid_ros.sysid.windows import window_bounds
 
 FloatArray = npt.NDArray[np.float64]
 Gaps = Sequence[tuple[float, float]]
 
-STRETCH = 5.0  # s that are judged at once where a fit would take recordings whole
+STRETCH = 2.0  # s that are judged at once where a fit would take recordings whole
 NOISE_MOVED = 0.1  # relative change of a noise level after which the point is settled anew
 POINT_MOVED = 0.1  # change of a parameter likewise, in magnitudes
+# Magnitudes between the point and the bounds: where a friction is zero, nothing shows its size.
+INSET = 0.05
 SETTLING_ROUNDS = 3
 NOISE_STEPS = SolverSettings(max_iterations=2, cost_tolerance=1e-2)
 SETTLING_STEPS = SolverSettings(max_iterations=10, cost_tolerance=1e-2)
@@ -103,9 +102,10 @@ class RunningInformation:
         self._settings = settings
         self._known = dict(known)
         self._noise: dict[str, float] = {}
-        self._theta = params.as_vector()
+        self._lower, self._upper = params.get_bounds()
+        self._theta = self._inside(params.as_vector())
         self._begin = self._until = math.nan  # s of the recording that are accounted for
-        self._sum: _Sum | None = None
+        self._sum: WindowSum | None = None
 
     def update(self, sequences: ModelSequences, gaps: Gaps = ()) -> Information | None:
         """Account for what the recording has gained since the last call.
@@ -158,7 +158,7 @@ class RunningInformation:
             engine=self._settings.engine,
         )
 
-    def _linearized(self, problem: WindowedProblem) -> _Sum:
+    def _linearized(self, problem: WindowedProblem) -> WindowSum:
         """What windows say at the present point."""
         point = Point(self._theta, problem.initial_point().starts)
         linearization = problem.linearize(point)
@@ -167,17 +167,19 @@ class RunningInformation:
             raise StopRequestedError
         if not math.isfinite(linearization.cost):
             raise DataError("with the initial parameters the simulation diverges")
-        return _Sum.of(problem, linearization, explained.squares)
+        return WindowSum.of(problem, linearization, explained.squares)
 
-    def _settled(self, problem: WindowedProblem) -> _Sum:
+    def _settled(self, problem: WindowedProblem) -> WindowSum:
         """What windows say at a point and with noise levels that agree with them."""
         point = Point(self._theta, problem.initial_point().starts)
         for _ in range(SETTLING_ROUNDS):
             solution = minimize(problem, point, SETTLING_STEPS)
             if solution.linearization is None or solution.status is FitStatus.CANCELED:
                 raise StopRequestedError
-            point, self._theta = solution.point, solution.point.theta
-            found = _Sum.of(problem, solution.linearization, solution.linearization.squares)
+            squares = solution.linearization.squares
+            self._theta = self._inside(solution.point.theta)
+            point = Point(self._theta, solution.point.starts)
+            found = WindowSum.of(problem, problem.linearize(point), squares)
             if not self._noise_moved(found):
                 break
             problem.noise = dict(self._noise)
@@ -197,12 +199,35 @@ class RunningInformation:
             gaps={name: sorted(outside)},
         )
 
-    def _moved(self, total: _Sum) -> bool:
+    def _covariance(self, total: WindowSum, system: ReducedSystem, width: FloatArray) -> Covariance:
+        """What a fit would report; at a bound, what it would without that bound."""
+        margin = BOUND_MARGIN * width
+        optimum = self._theta + self._step(total)
+        inside = (optimum > self._lower + margin) & (optimum < self._upper - margin)
+
+        def with_free(free: npt.NDArray[np.bool_]) -> Covariance:
+            return covariance(
+                system,
+                width,
+                free,
+                method=self._settings.intervals,
+                n_samples=sum(count for _, count in total.squares.values()),
+                residual_square=sum(
+                    square / self._noise[name] ** 2 for name, (square, _) in total.squares.items()
+                ),
+            )
+
+        expected, unbounded = with_free(inside), with_free(np.ones_like(inside))
+        at_bound = np.ix_(~inside, ~inside)
+        expected.matrix[at_bound] = unbounded.matrix[at_bound]
+        return expected
+
+    def _moved(self, total: WindowSum) -> bool:
         """Whether the data contradicts the point or the noise levels."""
-        change = np.abs(self._step(total)) / self._scale(total)
+        change = np.abs(self._step(total)) / self._scale()
         return self._noise_moved(total) or bool(np.any(change > POINT_MOVED))
 
-    def _noise_moved(self, total: _Sum) -> bool:
+    def _noise_moved(self, total: WindowSum) -> bool:
         """Take over noise levels that have moved; whether any has."""
         levels = total.noise(self._known, self._theta.size)
         moved = {
@@ -213,115 +238,40 @@ class RunningInformation:
         self._noise.update(moved)
         return bool(moved)
 
-    def _step(self, total: _Sum) -> FloatArray:
+    def _step(self, total: WindowSum) -> FloatArray:
         """Where the optimum would be, seen from the present point."""
         return bounded_quadratic_step(
             total.system.hessian,
             total.system.gradient,
-            total.problem.lower - self._theta,
-            total.problem.upper - self._theta,
+            self._lower - self._theta,
+            self._upper - self._theta,
         )
 
-    def _scale(self, total: _Sum) -> FloatArray:
-        return parameter_scale(total.problem.lower, total.problem.upper, self._theta)
+    def _scale(self) -> FloatArray:
+        return parameter_scale(self._lower, self._upper, self._theta)
 
-    def _information(self, total: _Sum) -> Information:
+    def _inside(self, theta: FloatArray) -> FloatArray:
+        """The point a little inside the bounds."""
+        inset = INSET * parameter_scale(self._lower, self._upper, theta)
+        inset = np.minimum(inset, 0.5 * (self._upper - self._lower))
+        return np.asarray(np.clip(theta, self._lower + inset, self._upper - inset))
+
+    def _information(self, total: WindowSum) -> Information:
         problem, system = total.problem, total.system
         width = bounds_width(problem)
         # Windows scatter around where a fit would end, not around the present point.
         scatter = system.window_gradients + system.window_hessians @ self._step(total)
-        expected = covariance(
-            replace(system, window_gradients=scatter),
-            width,
-            np.ones(width.size, dtype=np.bool_),
-            method=self._settings.intervals,
-            n_samples=sum(count for _, count in total.squares.values()),
-            residual_square=sum(
-                square / self._noise[name] ** 2 for name, (square, _) in total.squares.items()
-            ),
-        )
+        expected = self._covariance(total, replace(system, window_gradients=scatter), width)
         names = problem.params.scalar_names()
         return Information(
             parameters=estimates(problem, self._theta, expected),
-            scales=self._scale(total),
+            scales=self._scale(),
             settled=expected.method == self._settings.intervals,
             undetermined=describe_open_directions(expected, names, self._theta, width),
             windows=len(system.window_hessians),
             duration=self._until - self._begin,
             noise=dict(self._noise),
         )
-
-
-@dataclass(frozen=True)
-class _Sum:
-    """What some windows contribute.
-
-    Attributes:
-      problem: The latest of them, for names, bounds and units.
-      prior: The parameters' priors as in a linearization, (p + 1, p + 1).
-      system: Gauss-Newton model with starts eliminated, priors included.
-      squares: Per signal the sum of squared unexplained residuals and their number.
-      spreads: Per signal its standard deviation.
-      starts: Unknowns of the windows' starts.
-    """
-
-    problem: WindowedProblem
-    prior: FloatArray
-    system: ReducedSystem
-    squares: Mapping[str, tuple[float, int]]
-    spreads: Mapping[str, float]
-    starts: int
-
-    @classmethod
-    def of(
-        cls,
-        problem: WindowedProblem,
-        linearization: Linearization,
-        squares: Mapping[str, tuple[float, int]],
-    ) -> _Sum:
-        """What a problem's windows contribute at the point of its linearization."""
-        return cls(
-            problem,
-            linearization.prior,
-            eliminate_starts(linearization),
-            squares,
-            {name: signal_spread(problem, name) for name in squares},
-            sum(window.n_start for window in problem.windows),
-        )
-
-    def plus(self, new: _Sum) -> _Sum:
-        """Both together; priors count once."""
-        p = self.prior.shape[0] - 1
-        old, added = self.system, new.system
-        squares = dict(self.squares)
-        for name, (square, count) in new.squares.items():
-            before = squares.get(name, (0.0, 0))
-            squares[name] = (before[0] + square, before[1] + count)
-        return _Sum(
-            new.problem,
-            self.prior,
-            ReducedSystem(
-                old.hessian + added.hessian - self.prior[:p, :p],
-                old.gradient + added.gradient - self.prior[:p, p],
-                np.concatenate([old.window_hessians, added.window_hessians]),
-                np.concatenate([old.window_gradients, added.window_gradients]),
-            ),
-            squares,
-            {name: max(self.spreads.get(name, 0.0), new.spreads[name]) for name in new.spreads},
-            self.starts + new.starts,
-        )
-
-    def noise(self, known: Mapping[str, float], parameters: int) -> dict[str, float]:
-        """Root mean square of what stays unexplained, for signals whose noise is not known."""
-        total = sum(count for _, count in self.squares.values())
-        correction = total / max(1, total - parameters - self.starts)
-        return {
-            name: max(
-                math.sqrt(correction * square / count), MIN_RELATIVE_NOISE * self.spreads[name]
-            )
-            for name, (square, count) in self.squares.items()
-            if count and square > 0.0 and sensor_of(name) not in known
-        }
 
 
 def _span(sequences: ModelSequences) -> tuple[float, float]:
