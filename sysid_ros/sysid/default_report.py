@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import scipy.optimize
 
-from sysid_ros.errors import OutputError
+from sysid_ros.errors import ModelError, OutputError
 from sysid_ros.sysid.atomic import write_text
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.residual_function import ResidualFunction
@@ -18,6 +19,7 @@ from sysid_ros.sysid.trajectory import ModelSequences
 
 if TYPE_CHECKING:
     from sysid_ros.outcome import Outcome
+    from sysid_ros.video import Video
 
 
 @dataclass(frozen=True)
@@ -26,16 +28,18 @@ class Report:
 
     Attributes:
       outcome: Everything the report shows, as data.
+      video: The animation in it, or why there is none; ``None`` where none was asked for.
     """
 
     outcome: Outcome
+    video: Video | None = None
 
     def build(self) -> str:
         """The report as one HTML document that loads nothing."""
         # The library can be used without the packages that render reports.
         from sysid_ros.report import render_report
 
-        return render_report(self.outcome)
+        return render_report(self.outcome, video=self.video)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the document to the file ``path``.
@@ -71,7 +75,9 @@ def default_report(
       title: The report's title.
       save_path: A folder, made where it does not exist, to write ``report.html`` into.
       build_model: Accepted as in ``mujoco.sysid``; the residual function knows its models.
-      generate_videos: Accepted as in ``mujoco.sysid``; :func:`render_rollout` draws runs.
+      generate_videos: Draw the measured robot with the initial and the fitted one as ghosts, of the
+        first recording; without a screen by EGL, or as ``MUJOCO_GL`` says. Where that does not work
+        the report says why.
 
     Returns:
       The report: ``build()`` gives its HTML, ``save(path)`` writes it.
@@ -81,11 +87,10 @@ def default_report(
     """
     from sysid_ros.library_outcome import library_outcome
 
-    report = Report(
-        library_outcome(
-            models_sequences, initial_params, opt_params, residual_fn, opt_result, title
-        )
+    outcome = library_outcome(
+        models_sequences, initial_params, opt_params, residual_fn, opt_result, title
     )
+    report = Report(outcome, _video(models_sequences[0], outcome) if generate_videos else None)
     if save_path is not None:
         folder = Path(save_path)
         try:
@@ -94,3 +99,17 @@ def default_report(
             raise OutputError(f"cannot write to {folder}: {error.strerror}") from error
         report.save(folder / "report.html")
     return report
+
+
+def _video(shown: ModelSequences, outcome: Outcome) -> Video:
+    """The animation of the first recording, or why there is none."""
+    from sysid_ros.results import write_model
+    from sysid_ros.video import Video, drawing
+
+    with tempfile.TemporaryDirectory(prefix="sysid_ros_") as folder:
+        try:
+            model = write_model(shown.spec, Path(folder))
+        except ModelError as error:
+            return Video(None, f"the model cannot be written: {error}")
+        with drawing(model, outcome.sequences) as video:
+            return video()

@@ -100,7 +100,8 @@ def _pictures(
     ghostly = _tinted(model, colour)
     options = mujoco.MjvOption()
     with mujoco.Renderer(model, HEIGHT, WIDTH) as renderer:
-        renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = False
+        for costly in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
+            renderer.scene.flags[costly] = False
         for here, there in zip(solid, ghost, strict=True):
             _place(model, data, here)
             renderer.update_scene(data, camera, options)

@@ -49,6 +49,7 @@ def test_report_of_a_library_fit(tmp_path):
     )
 
     html = report.build()
+    assert report.video is None and "data:image/webp" not in html
     assert "Mass on a spring" in html
     assert (tmp_path / "made" / "report.html").read_text() == html
     mass = report.outcome.fit["mass"]
@@ -62,6 +63,17 @@ def test_report_of_a_library_fit(tmp_path):
     assert np.std(position.fitted - position.measured) == pytest.approx(1e-3, rel=0.1)
     assert np.std(position.initial - position.measured) > 1e-2
     assert report.outcome.fit.trace[-1].cost == pytest.approx(result.cost)
+
+
+def test_the_report_has_a_video(monkeypatch):
+    monkeypatch.setenv("MUJOCO_GL", "egl")
+    params = mass_parameter("ball", 2.0)
+    sequences, found, residual_fn, result = fitted(record_spring_mass(1.0), params)
+    report = sysid.default_report([sequences], params, found, residual_fn, result)
+    assert report.video is not None
+    if report.video.content is None:
+        pytest.skip(f"nothing to draw with here: {report.video.reason}")
+    assert "data:image/webp;base64," in report.build()
 
 
 def test_what_the_data_leaves_open_is_named():
