@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+import numpy.typing as npt
 
 from sysid_ros.outcome import AppliedParameter
 from sysid_ros.sysid.actuator_attributes import is_position_servo
@@ -56,15 +57,20 @@ def joints_of(model: mujoco.MjModel) -> tuple[Joint, ...]:
             Joint(
                 name=name,
                 armature=float(model.dof_armature[dof]),
-                damping=float(model.dof_damping[dof]),
+                damping=_linear(model.dof_damping[dof]),
                 frictionloss=float(model.dof_frictionloss[dof]),
-                stiffness=float(model.jnt_stiffness[i]),
+                stiffness=_linear(model.jnt_stiffness[i]),
                 # Length and force of an actuator both carry its gear.
                 kp=-float(servos[i].biasprm[1]) * gear**2 if i in servos else None,
                 kd=-float(servos[i].biasprm[2]) * gear**2 if i in servos else None,
             )
         )
     return tuple(found)
+
+
+def _linear(coefficients: npt.ArrayLike) -> float:
+    """The first of a polynomial's, where it is one."""
+    return float(np.ravel(coefficients)[0])
 
 
 def targets(applied: Iterable[AppliedParameter], element: str) -> dict[str, set[str]]:

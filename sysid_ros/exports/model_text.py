@@ -6,8 +6,6 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-import mujoco
-
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.xml_text import XmlText
 
@@ -51,16 +49,3 @@ class ModelText:
           ModelError: It is no well-formed XML.
         """
         return XmlText(self.text).root.tag == "robot"
-
-    def spec(self) -> mujoco.MjSpec:
-        """The text as MuJoCo reads it, with files found where the source's are.
-
-        Raises:
-          ModelError: MuJoCo refuses it.
-        """
-        try:
-            if self.folder is not None and Path(self.name).is_file():
-                return mujoco.MjSpec.from_file(self.name)
-            return mujoco.MjSpec.from_string(self.text.decode("utf-8"))
-        except ValueError as error:
-            raise ModelError(f"model {self.name}: {' '.join(str(error).split())}") from error

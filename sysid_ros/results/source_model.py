@@ -80,9 +80,9 @@ def _take_files_along(documents: MjcfDocuments, spec: mujoco.MjSpec, folder: Pat
     used: set[str] = set()
     for document in documents.all:
         for element in document.root.descendants():
-            if element.tag == "model" and _below(element, "asset"):
+            if element.tag == "model":
                 raise ModelError("the source attaches other models")
-            if element.tag in _ASSET_TAGS and _below(element, "asset"):
+            if element.tag in _ASSET_TAGS:
                 used |= _keep(assets, document, element, strip=bool(spec.strippath))
     _name_folders(documents, used)
     for path, document in reversed(list(documents.included.items())):
@@ -128,7 +128,3 @@ def _keep(assets: Assets, document: XmlText, element: Element, *, strip: bool) -
         if attribute == "file" and "name" not in element.attributes:
             document.set(element, "name", Path(given).stem)  # which MuJoCo derived from the file
     return {"texturedir" if texture else "meshdir"} if files else set()
-
-
-def _below(element: Element, tag: str) -> bool:
-    return any(parent.tag == tag for parent in element.ancestors())

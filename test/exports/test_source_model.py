@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model_texts import spec_of
 
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.model_difference import model_difference
@@ -58,7 +59,7 @@ ARM = """<mujoco model="arm">
 
 
 def identified(source: ModelText, changes: dict[tuple[str, str, str], np.ndarray]):
-    before = source.spec()
+    before = spec_of(source)
     after = before.copy()
     for (element, name, attribute), value in changes.items():
         lookup(element, attribute).write(after, name, value)
@@ -102,7 +103,7 @@ CANDIDATES = candidates()
 def test_every_attribute_alone(key: tuple[str, str, str], tmp_path: Path) -> None:
     source = ModelText("arm", ARM.encode())
     row = lookup(key[0], key[2])
-    value = row.read(source.spec(), key[1]) * 1.1 + (0.0 if key[2] == "inertia" else 0.01)
+    value = row.read(spec_of(source), key[1]) * 1.1 + (0.0 if key[2] == "inertia" else 0.01)
     (tmp_path / "result").mkdir()
     text = check(source, {key: value}, tmp_path / "result")
     assert 1 <= len(changed_lines(ARM, text)) <= 2
@@ -117,7 +118,7 @@ def test_any_attributes_together(data: st.DataObject, tmp_path_factory) -> None:
     chosen = data.draw(st.lists(st.sampled_from(free), unique=True, max_size=6))
     source = ModelText("arm", ARM.encode())
     factor = data.draw(st.floats(0.5, 2.0))
-    before, after = source.spec(), source.spec()
+    before, after = spec_of(source), spec_of(source)
     for element, name, attribute in chosen:
         row = lookup(element, attribute)
         shift = np.log(factor) / 10 if attribute == "inertia" else 0.0
@@ -155,7 +156,7 @@ def test_servos_keep_their_words(tmp_path: Path) -> None:
 def test_friction_models_are_kept(tmp_path: Path) -> None:
     """What MuJoCo has no attribute for stands in the joint's user data."""
     source = ModelText("arm", ARM.encode())
-    before = source.spec()
+    before = spec_of(source)
     after = before.copy()
     friction = FrictionParameters(
         friction_viscous=0.1, friction_base=0.2, friction_stribeck=0.3, load_friction_motor=0.05
@@ -221,12 +222,15 @@ def test_files_are_taken_along_from_everywhere(tmp_path: Path) -> None:
         "</mujocoinclude>"
     )
     (root / "model" / "parts" / "outer.xml").write_text(
-        "<mujoco><worldbody><include file='inner.xml'/></worldbody></mujoco>"
+        "<mujoco><worldbody><include file='inner.xml'/></worldbody>"
+        "<asset><include file='shapes.xml'/></asset></mujoco>"
+    )
+    (root / "model" / "parts" / "shapes.xml").write_text(
+        "<mujocoinclude><mesh name='three' file='../part.obj'/></mujocoinclude>"
     )
     (root / "model" / "main.xml").write_text(
         """<mujoco><compiler meshdir="../meshes"/><include file="parts/outer.xml"/>
-        <asset><mesh file="deep/part.obj"/><mesh name="two" file="part.obj"/>
-        <mesh name="three" file="../part.obj"/></asset>
+        <asset><mesh file="deep/part.obj"/><mesh name="two" file="part.obj"/></asset>
         <worldbody><geom type="mesh" mesh="part"/><geom type="mesh" mesh="two"/>
         <geom type="mesh" mesh="three"/></worldbody></mujoco>"""
     )
@@ -257,10 +261,10 @@ def test_what_cannot_be_kept_is_said(text: str, reason: str, tmp_path: Path) -> 
     (tmp_path / "m.xml").write_text("<mujoco/>")
     (tmp_path / "model.xml").write_text(text)
     source = ModelText.from_file(tmp_path / "model.xml")
-    before = source.spec()
+    before = spec_of(source)
     after = before.copy()
     for joint in after.joints:
-        joint.damping = np.array([0.5, 0.0, 0.0])
+        joint.armature = 0.5
     with pytest.raises(ModelError, match=reason):
         write_source_model(source, before, after, _folder(tmp_path))
     assert list((tmp_path / "result").iterdir()) == []

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model_texts import spec_of
 
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.model_difference import model_difference
@@ -46,7 +47,7 @@ SOURCE = ModelText("arm.urdf", URDF.encode())
 
 
 def written(changes: dict[tuple[str, str, str], object]) -> tuple[str, mujoco.MjSpec]:
-    before = SOURCE.spec()
+    before = spec_of(SOURCE)
     after = before.copy()
     for (element, name, attribute), value in changes.items():
         lookup(element, attribute).write(after, name, np.atleast_1d(np.asarray(value, float)))
@@ -87,7 +88,7 @@ bodies = st.sampled_from(["upper", "lower", "tip"])
 @settings(max_examples=25)
 @given(bodies, st.floats(0.3, 3.0), st.lists(st.floats(-0.1, 0.1), min_size=9, max_size=9))
 def test_any_inertia_is_read_back(name: str, factor: float, shifts: list[float]) -> None:
-    before = SOURCE.spec()
+    before = spec_of(SOURCE)
     theta = lookup("body", "inertia").read(before, name)
     theta = theta + np.array([0.5 * np.log(factor), *shifts])
     text, after = written({("body", name, "inertia"): theta})
@@ -107,7 +108,7 @@ def test_a_link_without_inertia_gets_one(tmp_path: Path) -> None:
       <collision><geometry><sphere radius="0.1"/></geometry></collision></link>
       <joint name="j" type="continuous"><parent link="base"/><child link="ball"/></joint></robot>"""
     source = ModelText("ball.urdf", text.encode())
-    before = source.spec()
+    before = spec_of(source)
     after = before.copy()
     lookup("body", "mass").write(after, "ball", np.array([2.0]))
     assert_same_model(edited_urdf(source, before, after).decode(), after)
@@ -116,4 +117,4 @@ def test_a_link_without_inertia_gets_one(tmp_path: Path) -> None:
 def test_mjcf_is_refused() -> None:
     source = ModelText("m.xml", b"<mujoco/>")
     with pytest.raises(ModelError, match="its root is <mujoco>"):
-        edited_urdf(source, source.spec(), source.spec())
+        edited_urdf(source, spec_of(source), spec_of(source))
