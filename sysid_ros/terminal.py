@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TextIO
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sysid_ros.outcome import Outcome, Score, SequenceFit
+from sysid_ros.outcome import Evaluation, Outcome, Score
 from sysid_ros.sysid.fit_result import ParameterEstimate
 
 # Where output is not a terminal, lines are as long as they need to be.
@@ -45,22 +45,28 @@ def print_outcome(outcome: Outcome, *, stream: TextIO | None = None) -> None:
         console.print(Text(f"warning: {warning}", style="yellow"))
 
 
-def print_scores(
-    training: Score | None,
-    validation: Score | None,
-    sequences: Sequence[SequenceFit],
-    *,
-    stream: TextIO | None = None,
+def print_evaluations(
+    evaluations: Mapping[str, Evaluation], *, stream: TextIO | None = None
 ) -> None:
-    """Print how well parameters predict, in all and by recording."""
+    """Print how well parameters predict, in all and by recording.
+
+    Args:
+      evaluations: Of the same recordings, by the name of their parameters.
+      stream: Where to write; standard output by default.
+    """
     console = console_for(sys.stdout if stream is None else stream)
-    scores = (("training", training), ("held out", validation))
-    console.print(score_table([(title, score) for title, score in scores if score is not None]))
-    table = plain_table("recording", "signal", "identified", "unit")
-    for sequence in sequences:
-        for signal in sequence.signals:
-            names = Text(sequence.name), Text(signal.name)
-            table.add_row(*names, f"{signal.rmse:.4g}", Text(signal.unit))
+    for name, found in evaluations.items():
+        if len(evaluations) > 1:
+            console.print(Text(name, style="bold"))
+        scores = (("training", found.training), ("held out", found.validation))
+        console.print(score_table([(role, score) for role, score in scores if score is not None]))
+    table = plain_table("recording", "signal", *evaluations, "unit")
+    predictions = [found.sequences for found in evaluations.values()]
+    for sequences in zip(*predictions, strict=True):
+        for signals in zip(*(sequence.signals for sequence in sequences), strict=True):
+            names = Text(sequences[0].name), Text(signals[0].name)
+            errors = (f"{signal.rmse:.4g}" for signal in signals)
+            table.add_row(*names, *errors, Text(signals[0].unit))
     console.print(table)
 
 

@@ -23,8 +23,11 @@ def register(add_parser: AddParser) -> None:
     parser.add_argument(
         "--parameters",
         type=Path,
+        action="append",
+        default=[],
         metavar="FILE",
-        help="parameters.yaml, result.json, a result folder or name: number (the untuned model)",
+        help="parameters.yaml, result.json, a result folder or name: number (the untuned model); "
+        "may be repeated",
     )
     parser.add_argument(
         "--bag",
@@ -32,6 +35,9 @@ def register(add_parser: AddParser) -> None:
         default=[],
         metavar="BAG",
         help="score on this recording instead of the experiment's; may be repeated",
+    )
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="draw the predictions over the measurements"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=_run)
@@ -44,18 +50,26 @@ def _run(options: argparse.Namespace) -> int:
         experiment = with_overrides(experiment, ["validation={}"])
         experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag], replace=True)
 
-    from sysid_ros.evaluation import evaluate
-    from sysid_ros.parameter_values import read_values
+    from sysid_ros.choice.overlay import evaluate_files, render_overlay
     from sysid_ros.results.document import evaluation_document
+    from sysid_ros.results.folder import replace_file, translated_os_errors
     from sysid_ros.results.strict_json import dumps
-    from sysid_ros.terminal import print_scores
+    from sysid_ros.scored import title_of
+    from sysid_ros.terminal import print_evaluations
     from sysid_ros.terminal_progress import working
 
-    values = read_values(options.parameters) if options.parameters is not None else {}
     with working("simulating the recordings"):
-        found = evaluate(experiment, values, options.data, held_out_only=bool(options.bag))
+        found = evaluate_files(
+            experiment, options.parameters, options.data, held_out_only=bool(options.bag)
+        )
+    if options.page is not None:
+        page = render_overlay(f"{title_of(experiment)}: measured and predicted", found)
+        with translated_os_errors(options.page):
+            replace_file(options.page, page.encode())
+    documents = {name: evaluation_document(evaluation) for name, evaluation in found.items()}
     if options.json:
-        print(dumps(evaluation_document(found)))
+        one = len(documents) == 1
+        print(dumps(next(iter(documents.values())) if one else {"files": documents}))
     else:
-        print_scores(found.training, found.validation, found.sequences)
+        print_evaluations(found)
     return 0

@@ -9,6 +9,7 @@ import pytest
 from browser import open_browser
 from pendulum_experiment import write_pendulum_bag, write_pendulum_experiment
 
+from sysid_ros.choice.overlay import labels_of
 from sysid_ros.cli import main
 from sysid_ros.errors import ErrorCode
 from sysid_ros.experiment import load_experiment
@@ -136,7 +137,7 @@ def test_the_page_draws_without_an_error_or_a_request(
     compared: tuple[Path, dict], tmp_path: Path
 ) -> None:
     folder, _ = compared
-    with open_browser(tmp_path / "profile") as page:
+    with open_browser() as page:
         page.open(folder / "comparison.html", width=1000)
         page.wait_for("document.querySelectorAll('#overlays canvas').length >= 1")
         assert page.errors == []
@@ -145,3 +146,43 @@ def test_the_page_draws_without_an_error_or_a_request(
         page.run("document.querySelector('[data-model=\"1\"]').click()")
         assert page.errors == []
         assert page.run("document.documentElement.scrollWidth") <= 1000
+        assert page.faults() == []
+
+
+def test_parameter_files_of_several_structures_are_laid_over_each_other(
+    compared: tuple[Path, dict],
+    experiment: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder, document = compared
+    page = tmp_path / "overlay.html"
+    arguments = ["evaluate", str(experiment), "--page", str(page)]
+    for name in ("experiment", "undamped"):
+        arguments += ["--parameters", str(folder / name)]
+    assert main([*arguments, "--json"]) == ErrorCode.NONE
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert list(files) == ["experiment", "undamped"]
+    for name, found in files.items():
+        assert found["validation"] == document["models"][name]["validation"]
+    with open_browser() as opened:
+        opened.open(page, width=1000)
+        opened.wait_for("document.querySelectorAll('#overlays canvas').length >= 1")
+        assert opened.errors == []
+        assert opened.faults() == []
+    assert main(arguments) == ErrorCode.NONE
+    assert "undamped" in capsys.readouterr().out
+
+
+def test_files_are_told_apart_by_the_shortest_names(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "parameters.yaml").touch()
+    files = [tmp_path / folder / "parameters.yaml" for folder in ("a", "b")]
+    assert list(labels_of(files)) == ["a/parameters", "b/parameters"]
+    assert list(labels_of(files[:1])) == ["parameters"]
+    assert list(labels_of([tmp_path / "a", tmp_path / "b"])) == ["a", "b"]
+    assert list(labels_of([files[0], files[0].with_suffix(".json")])) == [
+        str(files[0]),
+        str(files[0].with_suffix(".json")),
+    ]

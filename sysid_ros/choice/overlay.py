@@ -1,0 +1,138 @@
+"""Several parameter files on the same recordings, whichever structure of the model each is of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sysid_ros.choice.structures import default_structures, structure
+from sysid_ros.dataset import model_of
+from sysid_ros.errors import SysidError
+from sysid_ros.evaluation import evaluate
+from sysid_ros.experiment.parameters import build_parameters
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.outcome import Evaluation, Score
+from sysid_ros.parameter_values import read_values
+from sysid_ros.report.numbers import number, unit
+from sysid_ros.report.overlay_data import overlay_content
+from sysid_ros.report.render import render_page
+from sysid_ros.sysid.friction.models import MODELS
+
+UNTUNED = "untuned model"
+
+
+def evaluate_files(
+    experiment: Experiment,
+    files: Sequence[Path],
+    data_dir: Path | None = None,
+    *,
+    held_out_only: bool = False,
+) -> dict[str, Evaluation]:
+    """Score several parameter files on the same recordings.
+
+    Args:
+      experiment: The experiment. A file may belong to one of its alternatives, or to the same
+        joints with a friction model; its parameters tell.
+      files: What :func:`sysid_ros.parameter_values.read_values` reads; none for the untuned model.
+      data_dir: Where bags are found first.
+      held_out_only: As for :func:`sysid_ros.evaluation.evaluate`.
+
+    Returns:
+      Scores by a short name of each file.
+
+    Raises:
+      SysidError: A file cannot be read, no structure has its parameters, or the data is unusable.
+    """
+    if not files:
+        return {UNTUNED: evaluate(experiment, {}, data_dir, held_out_only=held_out_only)}
+    found = {}
+    for label, file in labels_of(files).items():
+        values = read_values(file)
+        fitting = structure_of(experiment, values, data_dir)
+        found[label] = evaluate(fitting, values, data_dir, held_out_only=held_out_only)
+    return found
+
+
+def labels_of(files: Sequence[Path]) -> dict[str, Path]:
+    """Files by the shortest names that tell them from each other, such as m4 or m4/parameters."""
+    short = [file.resolve().name if file.is_dir() else file.stem for file in files]
+    longer = [
+        name if file.is_dir() else f"{file.resolve().parent.name}/{name}"
+        for name, file in zip(short, files, strict=True)
+    ]
+    whole = [str(file) for file in files]
+    names = next(n for n in (short, longer, whole) if len(set(n)) == len(files) or n is whole)
+    return dict(zip(names, files, strict=True))
+
+
+def structure_of(
+    experiment: Experiment, values: Mapping[str, float], data_dir: Path | None
+) -> Experiment:
+    """The structure of the model whose parameters a file has.
+
+    Args:
+      experiment: It, one of its alternatives, or the same with a friction model.
+      values: The file's values by parameter name.
+      data_dir: Where models and bags are found first.
+
+    Returns:
+      The structure with exactly these parameters, or else the first that has them all, or else
+      the experiment.
+    """
+    having_all = []
+    for candidate, names in _parameter_names(experiment, data_dir):
+        if names == set(values):
+            return candidate
+        if names > set(values):
+            having_all.append(candidate)
+    return having_all[0] if having_all else experiment
+
+
+def _parameter_names(
+    experiment: Experiment, data_dir: Path | None
+) -> Iterator[tuple[Experiment, set[str]]]:
+    """Every structure that the experiment can have, with its free parameters."""
+    recordings = (*experiment.sequences, *experiment.validation.bags)
+    for name in (*default_structures(experiment), *MODELS) if recordings else ():
+        try:
+            candidate = structure(experiment, name)
+            spec = model_of(candidate, recordings[0], data_dir).with_sensors
+            yield candidate, set(build_parameters(candidate, spec).scalar_names())
+        except SysidError:  # not one that this experiment can have
+            continue
+
+
+def render_overlay(title: str, evaluations: Mapping[str, Evaluation]) -> str:
+    """Render what several parameter files predict as one HTML document that loads nothing.
+
+    Args:
+      title: Of the page.
+      evaluations: Of the same recordings, by name.
+
+    Returns:
+      The document.
+    """
+    scores = {
+        name: evaluation.validation or evaluation.training
+        for name, evaluation in evaluations.items()
+    }
+    signals = dict.fromkeys(s for score in scores.values() if score for s in score.rmse)
+    return render_page(
+        "overlay.html.j2",
+        ("tables.js", "uplot.js", "overlay.js"),
+        title=title,
+        signals=list(signals),
+        rows=[_row(name, score, signals) for name, score in scores.items()],
+        **overlay_content({name: found.sequences for name, found in evaluations.items()}),
+    )
+
+
+def _row(name: str, score: Score | None, signals: Mapping[str, None]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "all": number(score.rmse_all if score else None, zeros=True),
+        "untuned": number(score.rmse_all_initial if score else None, zeros=True),
+        "unit": unit(score.unit_all) if score else "",
+        "errors": [number(score.rmse.get(s) if score else None, zeros=True) for s in signals],
+    }
