@@ -89,9 +89,11 @@ def view(
     import mujoco.viewer
 
     shown, ghost = mujoco.MjData(model), mujoco.MjData(model)
-    with mujoco.viewer.launch_passive(
-        model, shown, show_left_ui=False, show_right_ui=False
-    ) as window:
+    try:
+        opened = mujoco.viewer.launch_passive(model, shown, show_left_ui=False, show_right_ui=False)
+    except RuntimeError as error:  # such as on macOS, where it takes the program mjpython
+        raise ViewError(f"MuJoCo's viewer does not open: {error}") from error
+    with opened as window:
         begin = clock()
         while window.is_running():
             elapsed = (clock() - begin) * rate
