@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -133,7 +133,7 @@ def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> 
     """
     sites = dict.fromkeys(signal.wrench for signal in signals if signal.wrench is not None)
     try:
-        spec = with_wrenches(spec, sites)
+        spec = with_wrenches(_with_sites_at_links(spec, sites), sites)
     except ModelError as error:
         raise ModelError(f"signals: {error}") from error
     for signal in signals:
@@ -145,6 +145,16 @@ def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> 
     for signal in signals:
         if signal.kind in (SignalKind.QPOS, SignalKind.QVEL):
             add_state_sensors(spec, signal)
+    return spec
+
+
+def _with_sites_at_links(spec: mujoco.MjSpec, names: Iterable[str]) -> mujoco.MjSpec:
+    """A copy with a site in the frame of each named body that has none of its name."""
+    spec = spec.copy()
+    sites, bodies = ({one.name for one in parts} for parts in (spec.sites, spec.bodies))
+    for name in names:
+        if name not in sites and name in bodies:
+            spec.body(name).add_site(name=name)
     return spec
 
 

@@ -106,3 +106,21 @@ def test_a_flight_identifies_the_whole_inertia(tmp_path: Path) -> None:
     assert body.mass[0] == pytest.approx(1.2, rel=0.005)
     np.testing.assert_allclose(body.ipos, [0.04, 0.0, 0.0], atol=1e-3)
     np.testing.assert_allclose(np.sort(body.inertia), [0.02, 0.025, 0.03], rtol=0.01)
+
+
+def test_a_urdf_floats_where_its_pose_is_measured(tmp_path: Path) -> None:
+    write_bag(tmp_path / "flight", *flight(2 * RATE))
+    (tmp_path / "box.urdf").write_text(
+        '<robot name="r"><link name="box"><inertial><origin xyz="0.04 0 0"/><mass value="1"/>'
+        f'<inertia ixx="{0.02 / 1.2}" iyy="{0.03 / 1.2}" izz="{0.025 / 1.2}" ixy="0" ixz="0" '
+        'iyz="0"/></inertial></link>'
+        '<link name="imu"/><joint name="fixed" type="fixed"><parent link="box"/>'
+        '<child link="imu"/></joint></robot>'
+    )
+    text = EXPERIMENT.replace("box.xml", "box.urdf").replace("qpos: base", "qpos: box")
+    (tmp_path / "experiment.yaml").write_text(text.replace("inertia: pseudo", "mass: {max: 5}"))
+    report = run_experiment(
+        load_experiment(tmp_path / "experiment.yaml"), output_dir=tmp_path / "results"
+    )
+    assert report.outcome.fit.parameters[0].value == pytest.approx(1.2, rel=0.01)
+    assert [text for text in report.outcome.warnings if "'box' floats" in text]
