@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sysid_ros.experiment.schema import SearchConfig
+from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.search.run import run_search
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.sysid.parameter import Parameter

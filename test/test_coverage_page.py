@@ -12,14 +12,8 @@ import pytest
 
 from sysid_ros import sysid
 from sysid_ros.commands import COMMANDS
-from sysid_ros.experiment.schema import (
-    Experiment,
-    FitConfig,
-    InitialStateConfig,
-    SequenceConfig,
-    ValidationConfig,
-    WindowConfig,
-)
+from sysid_ros.experiment.fit_schema import FitConfig, InitialStateConfig, WindowConfig
+from sysid_ros.experiment.schema import Experiment, SequenceConfig, ValidationConfig
 from sysid_ros.experiment.section import keys_of
 from sysid_ros.sysid.attributes import table
 

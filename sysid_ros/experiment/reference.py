@@ -13,21 +13,23 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from sysid_ros.experiment.fit_schema import (
+    FitConfig,
+    InitialStateConfig,
+    SearchConfig,
+    WindowConfig,
+)
 from sysid_ros.experiment.rules import Rule
 from sysid_ros.experiment.schema import (
     AlternativeConfig,
     Experiment,
-    FitConfig,
-    InitialStateConfig,
     MaskConfig,
     ParameterConfig,
     PriorConfig,
-    SearchConfig,
     SequenceConfig,
     SignalConfig,
     SignalKind,
     ValidationConfig,
-    WindowConfig,
 )
 from sysid_ros.experiment.section import keys_of
 from sysid_ros.sysid.attributes import Attribute, table

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.experiment.schema import SearchConfig
+from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.search.bipop import BipopCmaEs
 from sysid_ros.search.methods import LatinHypercube, Method, Uniform
 from sysid_ros.search.space import SearchSpace

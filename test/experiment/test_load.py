@@ -20,7 +20,8 @@ from sysid_ros.experiment import (
     with_bags,
     with_overrides,
 )
-from sysid_ros.experiment.schema import Clock, Interpolation, SignalKind, WindowConfig
+from sysid_ros.experiment.fit_schema import WindowConfig
+from sysid_ros.experiment.schema import Clock, Interpolation, SignalKind
 
 COMPLETE = """\
 model: arm.xml

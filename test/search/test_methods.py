@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from search_problems import rastrigin, space
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment.schema import SearchConfig
+from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.search.methods import LatinHypercube
 from sysid_ros.search.run import SearchEnd, run_search
 from sysid_ros.search.space import SearchSpace

@@ -11,7 +11,7 @@ import pytest
 from search_problems import rastrigin, space, take_part
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment.schema import SearchConfig
+from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.search.run import run_search
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.study import Study

@@ -1,0 +1,121 @@
+"""How an experiment is fitted, as frozen dataclasses; see :mod:`sysid_ros.experiment.schema`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import field as key
+
+from sysid_ros.experiment.rules import rule
+
+
+@dataclass(frozen=True)
+class WindowConfig:
+    """How recordings are cut; ``length`` in seconds, ``None`` for the whole recording."""
+
+    length: float | None = key(
+        default=1.0, metadata=rule("s; `whole` for the whole recording", above=0, none_word="whole")
+    )
+    overlap: float = key(
+        default=0.0,
+        metadata=rule("fraction of the length; only `scoring` may overlap", minimum=0, below=1),
+    )
+
+
+@dataclass(frozen=True)
+class InitialStateConfig:
+    """Where each window starts: estimated with the parameters, or taken from measurements."""
+
+    estimate: bool = key(
+        default=True,
+        metadata=rule("estimate each window's start; otherwise take it from the measurements"),
+    )
+    velocity_filter: float = key(
+        default=30.0,
+        metadata=rule("Hz; zero-phase low-pass before differentiating positions", above=0),
+    )
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """Where a fit starts, if not where the parameters do."""
+
+    method: str = key(
+        default="starts",
+        metadata=rule(
+            "`starts`: fits from the best of points that fill the bounds; `cma-es` (restarted, "
+            "BIPOP) and `random` for costs that are not smooth; `nsga2` for two costs",
+            choices=("starts", "cma-es", "random", "nsga2"),
+        ),
+    )
+    trials: int = key(default=200, metadata=rule("candidates to simulate", minimum=1))
+    starts: int = key(
+        default=4, metadata=rule("how many of the best to fit from, for `starts`", minimum=1)
+    )
+    seed: int = key(default=0, metadata=rule("same seed, same answer", minimum=0))
+    costs: tuple[str, ...] = key(
+        default=(),
+        metadata=rule(
+            "patterns of signal names, one cost each, as `nsga2` needs two of; the candidate with "
+            "the smallest sum is fitted"
+        ),
+    )
+    study: str | None = key(
+        default=None,
+        metadata=rule(
+            "Optuna study to continue and to share: a database file (`.db`), a journal (`.log`), "
+            "or a URL of Optuna's"
+        ),
+    )
+    study_name: str = key(default="sysid_ros", metadata=rule("its name there"))
+
+
+@dataclass(frozen=True)
+class FitConfig:
+    """How the fit is run."""
+
+    optimizer: str = key(
+        default="auto",
+        metadata=rule("solver", choices=("auto", "mujoco", "scipy", "scipy_parallel_fd")),
+    )
+    loss: str = key(
+        default="linear",
+        metadata=rule(
+            "how residuals count: squared (`linear`), by their size (`absolute`, as in the mean "
+            "absolute error), or forgiving outliers",
+            choices=("linear", "absolute", "huber", "soft_l1", "cauchy"),
+        ),
+    )
+    max_iterations: int = key(default=50, metadata=rule("accepted steps at most", minimum=1))
+    time_limit: float | None = key(default=None, metadata=rule("s; none if left out", above=0))
+    threads: int | None = key(default=None, metadata=rule("all cores if left out", minimum=1))
+    intervals: str = key(
+        default="clustered",
+        metadata=rule(
+            "`clustered` by window, honest with correlated residuals, or `white`",
+            choices=("clustered", "white"),
+        ),
+    )
+    engine: str = key(
+        default="auto",
+        metadata=rule(
+            "derivatives: `auto` exact where known, `reference` by finite differences",
+            choices=("auto", "reference"),
+        ),
+    )
+    max_gap: float = key(
+        default=0.1, metadata=rule("s; longer gaps in a signal are masked, never bridged", above=0)
+    )
+    bias_check: bool = key(
+        default=False,
+        metadata=rule(
+            "refit with half the time step, other windows and another filter; flag what moves"
+        ),
+    )
+    search: SearchConfig | None = key(
+        default=None,
+        metadata=rule("look for a start all over the bounds; the parameters' own if left out"),
+    )
+    landscapes: int = key(
+        default=1,
+        metadata=rule("pairs of parameters to map the cost around the optimum for", minimum=0),
+    )
