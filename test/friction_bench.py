@@ -42,7 +42,7 @@ def true_frictions() -> dict[str, FrictionParameters]:
     or more in a recording, which moves the arm by a hundred times the noise.
     """
     p = FrictionParameters
-    stribeck = {"friction_stribeck": 0.25, "dtheta_stribeck": 0.3, "alpha": 1.3}
+    stribeck = {"friction_stribeck": 0.25, "dtheta_stribeck": 0.5, "alpha": 1.3}
     load = {
         "load_friction_motor": 0.18, "load_friction_external": 0.06,
         "load_friction_motor_stribeck": 0.02, "load_friction_external_stribeck": 0.12,
@@ -111,7 +111,8 @@ def command(seed: int, times: np.ndarray) -> np.ndarray:
         rng.uniform(0.1, 0.4) * np.sin(2 * np.pi * f * times + rng.uniform(0, 6))
         for f in (0.25, 0.7, 1.6)
     )
-    return np.asarray(moves + wave)
+    begin = 0.5 * (1.0 - np.cos(np.pi * np.minimum(times / 0.5, 1.0)))  # from rest
+    return np.asarray(begin * (moves + wave))
 
 
 def _run(model: mujoco.MjModel, seed: int, duration: float) -> tuple[TimeSeries, TimeSeries]:

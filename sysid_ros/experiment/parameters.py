@@ -26,6 +26,9 @@ _PARTS = {
     ("body", "mass_ipos"): ("mass", *_CENTRE),
     ("body", "inertia"): ("mass", *_CENTRE, "moments"),
     ("joint", "friction_viscous"): ("damping",),
+    ("actuator", "servo_kp"): ("servo_kp", "kp", "gain"),
+    ("actuator", "servo_kt"): ("servo_kt", "damping"),
+    ("actuator", "servo_current_limit"): ("servo_current_limit", "force_limit"),
     ("joint", "friction_base"): ("frictionloss",),
 }
 

@@ -15,6 +15,7 @@ from sysid_ros.sysid.attribute import Attribute
 from sysid_ros.sysid.body_attributes import body_attributes
 from sysid_ros.sysid.elements import find, matching, matching_names, names
 from sysid_ros.sysid.friction.attributes import friction_attributes
+from sysid_ros.sysid.friction.servo import servo_attributes
 from sysid_ros.sysid.joint_attributes import joint_attributes
 from sysid_ros.sysid.other_attributes import other_attributes
 from sysid_ros.sysid.parameter import ParameterError
@@ -33,6 +34,7 @@ def table() -> MappingProxyType[tuple[str, str], Attribute]:
         *friction_attributes(),
         *body_attributes(),
         *actuator_attributes(),
+        *servo_attributes(),
         *other_attributes(),
     ]
     return MappingProxyType({(row.element, row.name): row for row in rows})

@@ -10,6 +10,7 @@ from sysid_ros.errors import ModelError, SysidError
 from sysid_ros.sysid import AttributeModifier, Parameter
 from sysid_ros.sysid.attributes import lookup, matching, names, table
 from sysid_ros.sysid.friction.models import PARAMETERS
+from sysid_ros.sysid.friction.servo import SERVO_PARAMETERS
 
 XML = """
 <mujoco>
@@ -127,6 +128,8 @@ def test_written_value_arrives_in_the_model_and_reads_back(element, attribute, n
 
 # Writing one of them gives a joint a friction model, which it may not have had.
 FRICTION = {("joint", name) for name in PARAMETERS}
+# Likewise of a servo on a supply voltage; test/sysid/friction/test_servo.py.
+FRICTION |= {("actuator", f"servo_{name}") for name in SERVO_PARAMETERS}
 
 
 def test_every_row_is_tried_above_or_elsewhere():

@@ -8,6 +8,7 @@ from sysid_ros.sysid.friction.joint_friction import (
     joint_frictions,
 )
 from sysid_ros.sysid.friction.models import MODELS, FrictionParameters
+from sysid_ros.sysid.friction.servo import VoltageServo, apply_servo_to_spec
 from sysid_ros.sysid.friction.stepper import FrictionStepper
 
 __all__ = [
@@ -15,8 +16,10 @@ __all__ = [
     "FrictionParameters",
     "FrictionStepper",
     "MotorFile",
+    "VoltageServo",
     "apply_friction",
     "apply_friction_to_spec",
+    "apply_servo_to_spec",
     "friction_callback",
     "joint_frictions",
     "load_motor_file",
