@@ -28,7 +28,7 @@ class Kind(Enum):
     DRY_FRICTION = "very slow motion with many reversals, where dry friction is most of the torque"
     WEIGHT = "slow sweeps over the whole range, in poses where gravity acts on different levers"
     DELAY = "steps of the command, far enough apart for the robot to settle"
-    OTHER = "a motion in which it matters: as recorded, hardly any signal depends on it"
+    OTHER = "a motion in which it matters more"
 
 
 _BY_UNIT = {

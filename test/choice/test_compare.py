@@ -133,9 +133,7 @@ def test_names_of_alternatives_are_checked(
     assert load_experiment(experiment).alternatives["undamped"].parameters is not None
 
 
-def test_the_page_draws_without_an_error_or_a_request(
-    compared: tuple[Path, dict], tmp_path: Path
-) -> None:
+def test_the_page_draws_without_an_error_or_a_request(compared: tuple[Path, dict]) -> None:
     folder, _ = compared
     with open_browser() as page:
         page.open(folder / "comparison.html", width=1000)
@@ -145,6 +143,7 @@ def test_the_page_draws_without_an_error_or_a_request(
         assert "experiment is chosen" in page.run("document.body.textContent")
         page.run("document.querySelector('[data-model=\"1\"]').click()")
         assert page.errors == []
+        assert page.faults() == []
         assert page.run("document.documentElement.scrollWidth") <= 1000
         assert page.faults() == []
 
