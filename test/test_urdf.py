@@ -66,6 +66,16 @@ def test_package_path_takes_packages_and_workspaces(tmp_path: Path, given: str) 
     assert meshes(tmp_path / "elsewhere", packages) == [str(package / "meshes" / "arm.stl")]
 
 
+def test_workspaces_may_link_to_packages(tmp_path: Path) -> None:
+    package = write_package(tmp_path / "clone")
+    workspace = tmp_path / "ws" / "src"
+    workspace.mkdir(parents=True)
+    (workspace / "swing").symlink_to(package)
+    (workspace / "circle").symlink_to(tmp_path / "ws")
+    packages = Packages.of([tmp_path / "ws"])
+    assert meshes(tmp_path / "elsewhere", packages) == [str(package / "meshes" / "arm.stl")]
+
+
 def test_sourced_installations_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = write_package(tmp_path / "install" / "share" / "swing_description")
     prefixes = f"{tmp_path / 'other'}:{tmp_path / 'install'}"

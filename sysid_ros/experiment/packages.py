@@ -94,21 +94,27 @@ def _environment(name: str) -> list[Path]:
     return [Path(part) for part in os.environ.get(name, "").split(os.pathsep) if part]
 
 
-def _packages_below(folder: Path, depth: int = 0) -> Iterator[tuple[str, Path]]:
+def _packages_below(top: Path) -> Iterator[tuple[str, Path]]:
     """Names and folders of the packages in a folder, at any reasonable depth."""
-    name = _name_of(folder)
-    if name is not None:
-        yield name, folder
-    if depth == _DEEPEST:
-        return
+    seen: set[Path] = set()  # workspaces may have links to packages, and links may go in circles
+    level = [top]
+    for _ in range(_DEEPEST):
+        fresh = {folder.resolve(): folder for folder in reversed(level)}
+        level = [folder for real, folder in sorted(fresh.items()) if real not in seen]
+        seen |= fresh.keys()
+        for folder in level:
+            name = _name_of(folder)
+            if name is not None:
+                yield name, folder
+        level = [below for folder in level for below in _folders_in(folder)]
+
+
+def _folders_in(folder: Path) -> list[Path]:
     try:
-        entries = sorted(folder.iterdir())
-    except OSError:
-        return
-    for entry in entries:
-        hidden = entry.name.startswith(".") or entry.name in _BUILT
-        if not hidden and entry.is_dir() and not entry.is_symlink():
-            yield from _packages_below(entry, depth + 1)
+        entries = [entry for entry in sorted(folder.iterdir()) if entry.is_dir()]
+    except OSError:  # not ours to read
+        return []
+    return [one for one in entries if not one.name.startswith(".") and one.name not in _BUILT]
 
 
 def _name_of(folder: Path) -> str | None:

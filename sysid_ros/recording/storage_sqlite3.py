@@ -145,5 +145,6 @@ class Sqlite3Storage:
 
     def _damaged(self, error: Exception) -> BagError:
         if isinstance(error, sqlite3.Error):
-            return BagError(f"{self._path} is damaged: SQLite says {error}")
+            said = " ".join(str(error).split())  # it quotes statements line by line
+            return BagError(f"{self._path} is damaged: SQLite says {said}")
         return BagError(f"{self._path} is damaged: its tables are malformed ({error!r})")
