@@ -1,7 +1,8 @@
 """Node ``replay``: a fitted recording side by side, as it was measured and as the model moves.
 
-Publishes ``measured/joint_states`` and ``simulated/joint_states``, and the frames of both robots on
-``/tf``, called ``measured/<body>`` and ``simulated/<body>``.
+Publishes ``measured/joint_states`` and ``simulated/joint_states``, the frames of both robots on
+``/tf``, called ``measured/<body>`` and ``simulated/<body>``, and their shapes as the markers
+``measured/robot`` and ``simulated/robot``.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ from sysid_ros.nodes import parameters
 from sysid_ros.nodes.process import run_node
 from sysid_ros.playback.frames import Frame, frames_of
 from sysid_ros.playback.motion import SIMULATED, configuration, load_motion
+from sysid_ros.playback.shapes import shapes_of
+from sysid_ros.playback.viewer import GHOST
 from sysid_ros.results.result_folder import URDF
 
 ROBOTS = ("measured", "simulated")
+_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Replay(Node):
@@ -59,6 +63,7 @@ class Replay(Node):
         }
         self._frames = self._frame_publisher()
         self._publish_description(folder / URDF)
+        self._publish_shapes()
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._begin = self._steady.now()
         self.done = False
@@ -77,12 +82,29 @@ class Replay(Node):
 
         return self.create_publisher(TFMessage, "/tf", 100)
 
+    def _publish_shapes(self) -> None:
+        """Offer what the robots look like, where the messages of RViz are installed."""
+        if find_spec("visualization_msgs") is None:
+            self.get_logger().warning("no markers: visualization_msgs is not installed")
+            return
+        from visualization_msgs.msg import MarkerArray
+
+        from sysid_ros.nodes.robot_markers import robot_markers
+
+        shapes, stamp = shapes_of(self._model), self.get_clock().now().to_msg()
+        self._shapes = {
+            robot: self.create_publisher(MarkerArray, f"{robot}/robot", _LATCHED)
+            for robot in ROBOTS
+        }
+        for robot, publisher in self._shapes.items():
+            colour = GHOST if robot == "simulated" else None
+            publisher.publish(robot_markers(shapes, robot, stamp, colour))
+
     def _publish_description(self, urdf: Path) -> None:
         """Offer the identified URDF, where the result has one, to RViz and Foxglove."""
         if not urdf.is_file():
             return
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._description = self.create_publisher(String, "robot_description", latched)
+        self._description = self.create_publisher(String, "robot_description", _LATCHED)
         self._description.publish(String(data=urdf.read_text(encoding="utf-8")))
 
     def _tick(self) -> None:

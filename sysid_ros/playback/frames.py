@@ -28,6 +28,12 @@ class Frame:
     quaternion: FloatArray
 
 
+def body_names(model: mujoco.MjModel) -> list[str]:
+    """The bodies' names, by number; those without one are called ``body_<number>``."""
+    names = [model.body(i).name or f"body_{i}" for i in range(model.nbody)]
+    return ["world", *names[1:]]
+
+
 def frames_of(model: mujoco.MjModel, qpos: FloatArray) -> tuple[Frame, ...]:
     """The frames of all bodies, parents first.
 
@@ -38,7 +44,7 @@ def frames_of(model: mujoco.MjModel, qpos: FloatArray) -> tuple[Frame, ...]:
     data = mujoco.MjData(model)
     data.qpos[:] = qpos
     mujoco.mj_kinematics(model, data)
-    names = [model.body(i).name or ("world" if i == 0 else f"body_{i}") for i in range(model.nbody)]
+    names = body_names(model)
     found = []
     for body in range(1, model.nbody):
         parent = int(model.body_parentid[body])

@@ -13,7 +13,7 @@ from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.playback.motion import Motion, configuration
 
 _FRAME = 1.0 / 60.0  # s
-_GHOST = (0.1, 0.55, 1.0, 0.45)  # red, green, blue, opacity
+GHOST = (0.1, 0.55, 1.0, 0.45)  # red, green, blue, opacity
 
 
 class ViewError(SysidError):
@@ -60,7 +60,7 @@ def draw_ghost(scene: Any, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         scene,
     )
     for geom in scene.geoms[: scene.ngeom]:
-        geom.rgba[:] = _GHOST
+        geom.rgba[:] = GHOST
         geom.matid = -1
         geom.category = int(mujoco.mjtCatBit.mjCAT_DECOR)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pendulum_result import measured, write_pendulum_result
-from ros_client import RosClient
+from ros_client import LATCHED, RosClient
 from sensor_msgs.msg import JointState
 
 from sysid_ros.errors import ErrorCode
@@ -67,6 +67,21 @@ def test_frames_of_both_robots(nodes: ChildProcesses, client: RosClient, result:
     assert transforms["measured/lower"].header.frame_id == "measured/upper"
     assert transforms["simulated/upper"].transform.translation.z == 1.0
     assert transforms["simulated/world"].transform.translation.y == 0.5
+
+
+def test_shapes_of_both_robots(nodes: ChildProcesses, client: RosClient, result: Path) -> None:
+    if find_spec("visualization_msgs") is None:
+        pytest.skip("visualization_msgs comes with a ROS installation")
+    from visualization_msgs.msg import Marker, MarkerArray
+
+    nodes.start("replay", [MODULE, *arguments(result=result)])
+    real = client.collect(MarkerArray, "/measured/robot", LATCHED)
+    ghost = client.collect(MarkerArray, "/simulated/robot", LATCHED)
+    client.wait_until(lambda: real and ghost)
+    assert [m.type for m in real[0].markers[:3]] == [Marker.CYLINDER, Marker.SPHERE, Marker.SPHERE]
+    assert real[0].markers[3].header.frame_id == "measured/lower"
+    assert real[0].markers[0].color.a == 1.0
+    assert 0.0 < ghost[0].markers[0].color.a < 1.0
 
 
 def run(ros_environment: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
