@@ -7,17 +7,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sysid_ros.choice.fitting import (
+    ModelTask,
+    effective_samples_of,
+    fit_models,
+    misfits,
+    outcomes_in,
+)
 from sysid_ros.choice.paired import HeldOut, held_out, joints_of
 from sysid_ros.choice.pick import Pick, pick
-from sysid_ros.choice.structures import structures
-from sysid_ros.cross_validation import folds_of, with_folds
-from sysid_ros.errors import DataError, SysidError
-from sysid_ros.execution import IN_THIS_PROCESS, Workers, run_tasks
+from sysid_ros.choice.structures import parameter_names, structures
+from sysid_ros.errors import DataError
+from sysid_ros.execution import IN_THIS_PROCESS, Workers
 from sysid_ros.experiment.schema import Experiment, ValidationConfig
-from sysid_ros.fit_task import FitTask, run_fit_task
+from sysid_ros.fit_task import FitTask
 from sysid_ros.outcome import Outcome, SequenceFit
 from sysid_ros.scored import title_of
-from sysid_ros.sysid.residual_size import misfit
 
 DEFAULT_FOLDS = 5
 DEFAULT_FRACTION = 0.3
@@ -80,17 +85,14 @@ def compare(
     """
     experiment, notes = _with_hold_out(experiment)
     threads = workers.threads_each(experiment.fit.threads)
-    tasks = {
-        name: FitTask.of(variant, data_dir, threads=threads)
+    models = {
+        name: ModelTask(
+            FitTask.of(variant, data_dir, threads=threads), parameter_names(variant, data_dir)
+        )
         for name, variant in structures(experiment, names).items()
     }
-    fits = _Fits(workers, on_done, should_stop)
-    found = fits.run(tasks)
-    again = {name: replace(tasks[name], start=s) for name, s in better_starts(_fitted(found))}
-    for name, attempt in fits.run(again).items():
-        if isinstance(attempt, Outcome) and _fits_better(name, attempt, _fitted(found)):
-            found[name] = attempt
-    outcomes = _fitted(found)
+    found = fit_models(models, workers, on_done=on_done, should_stop=should_stop)
+    outcomes = outcomes_in(found)
     failures = {name: text for name, text in found.items() if isinstance(text, str)}
     if len(outcomes) < 2:
         listed = "; ".join(f"{name}: {text}" for name, text in failures.items())
@@ -116,120 +118,17 @@ def _with_hold_out(experiment: Experiment) -> tuple[Experiment, tuple[str, ...]]
     return replace(experiment, validation=chosen), (note,)
 
 
-@dataclass(frozen=True)
-class _Fits:
-    """Runs the fits of several models at once."""
-
-    workers: Workers
-    on_done: Callable[[str], None]
-    should_stop: Callable[[], bool] | None
-
-    def run(self, models: Mapping[str, FitTask]) -> dict[str, Outcome | str]:
-        """Every model's outcome with its folds, or why it has none."""
-        listed = [(name, part) for name, task in models.items() for part in _parts(task)]
-        done: list[str] = []
-
-        def told(index: int, result: Outcome | str) -> None:
-            done.append(listed[index][0])
-            self.on_done(f"{done[-1]} ({len(done)} of {len(listed)} fits)")
-
-        results = run_tasks(
-            _attempt,
-            [task for _, task in listed],
-            self.workers,
-            on_done=told,
-            should_stop=self.should_stop,
-        )
-        found: dict[str, list[Outcome | str]] = {name: [] for name in models}
-        for (name, _), result in zip(listed, results, strict=True):
-            found[name].append(result)
-        return {name: _joined(models[name].experiment, parts) for name, parts in found.items()}
-
-
-def _parts(task: FitTask) -> Iterator[FitTask]:
-    """The fit of everything, and one for each fold."""
-    yield task
-    folds = task.experiment.validation.folds
-    if folds is not None:
-        for part in folds_of(len(task.experiment.sequences), folds):
-            yield replace(task, held_out=part)
-
-
-def _attempt(task: FitTask) -> Outcome | str:
-    """The outcome of a fit, or why there is none: one model that fails is not the end."""
-    try:
-        return run_fit_task(task)
-    except SysidError as error:
-        return str(error)
-
-
-def _joined(experiment: Experiment, parts: Sequence[Outcome | str]) -> Outcome | str:
-    outcomes = [part for part in parts if isinstance(part, Outcome)]
-    if len(outcomes) < len(parts):
-        return next(part for part in parts if isinstance(part, str))
-    whole, *folds = outcomes
-    return with_folds(experiment, whole, folds) if folds else whole
-
-
-def _fitted(found: Mapping[str, Outcome | str]) -> dict[str, Outcome]:
-    return {name: outcome for name, outcome in found.items() if isinstance(outcome, Outcome)}
-
-
-def better_starts(outcomes: Mapping[str, Outcome]) -> Iterator[tuple[str, dict[str, float]]]:
-    """Where to start models anew that fit worse than a simpler one inside them.
-
-    A model that has all parameters of another one and more can fit no worse; if it does, its
-    search ended in a local minimum.
-
-    Args:
-      outcomes: Fits by name.
-
-    Yields:
-      A model and the parameter values of the best model inside it.
-    """
-    misfits = _misfits(outcomes)
-    names = {model: {p.name for p in o.fit.parameters} for model, o in outcomes.items()}
-    for model in outcomes:
-        inside = [other for other in outcomes if names[other] < names[model]]
-        best = min(inside, key=lambda other: misfits[other], default=model)
-        if misfits[best] < misfits[model]:
-            yield model, {p.name: p.value for p in outcomes[best].fit.parameters}
-
-
-def _fits_better(name: str, attempt: Outcome, outcomes: Mapping[str, Outcome]) -> bool:
-    """Whether another fit of a model lowers its misfit."""
-    effective = _effective({**outcomes, name: attempt})
-    before = misfit(outcomes[name].fit.residuals, effective)
-    return misfit(attempt.fit.residuals, effective) < before
-
-
-def _effective(outcomes: Mapping[str, Outcome]) -> dict[str, float]:
-    """What each signal's samples are worth, by the residuals of the model that fits best."""
-
-    def total(outcome: Outcome) -> float:
-        sizes = outcome.fit.residuals
-        return misfit(sizes, {name: float(size.samples) for name, size in sizes.items()})
-
-    best = min(outcomes.values(), key=total)
-    return {name: size.effective for name, size in best.fit.residuals.items()}
-
-
-def _misfits(outcomes: Mapping[str, Outcome]) -> dict[str, float]:
-    effective = _effective(outcomes)
-    return {name: misfit(o.fit.residuals, effective) for name, o in outcomes.items()}
-
-
 def _judged(
     title: str,
     outcomes: Mapping[str, Outcome],
     failures: Mapping[str, str],
     notes: Sequence[str],
 ) -> Comparison:
-    effective = sum(_effective(outcomes).values())
+    effective = sum(effective_samples_of(outcomes).values())
     sizes = {name: len(outcome.fit.parameters) for name, outcome in outcomes.items()}
     bic = {
         name: value + sizes[name] * math.log(max(effective, 1.0))
-        for name, value in _misfits(outcomes).items()
+        for name, value in misfits(outcomes).items()
     }
     predictions = {name: predicted(outcome) for name, outcome in outcomes.items()}
     overall = held_out(predictions)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sysid_ros.choice.structures import default_structures, structure
-from sysid_ros.dataset import model_of
-from sysid_ros.errors import SysidError
+from sysid_ros.choice.structures import default_structures, parameter_names, structure
+from sysid_ros.errors import ExperimentError
 from sysid_ros.evaluation import evaluate
-from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.outcome import Evaluation, Score
 from sysid_ros.parameter_values import read_values
@@ -80,27 +78,19 @@ def structure_of(
       The structure with exactly these parameters, or else the first that has them all, or else
       the experiment.
     """
+    wanted = frozenset(values)
     having_all = []
-    for candidate, names in _parameter_names(experiment, data_dir):
-        if names == set(values):
-            return candidate
-        if names > set(values):
-            having_all.append(candidate)
-    return having_all[0] if having_all else experiment
-
-
-def _parameter_names(
-    experiment: Experiment, data_dir: Path | None
-) -> Iterator[tuple[Experiment, set[str]]]:
-    """Every structure that the experiment can have, with its free parameters."""
-    recordings = (*experiment.sequences, *experiment.validation.bags)
-    for name in (*default_structures(experiment), *MODELS) if recordings else ():
+    for name in (*default_structures(experiment), *MODELS):
         try:
             candidate = structure(experiment, name)
-            spec = model_of(candidate, recordings[0], data_dir).with_sensors
-            yield candidate, set(build_parameters(candidate, spec).scalar_names())
-        except SysidError:  # not one that this experiment can have
+        except ExperimentError:  # not one that this experiment can have
             continue
+        names = parameter_names(candidate, data_dir)
+        if names == wanted:
+            return candidate
+        if names > wanted:
+            having_all.append(candidate)
+    return having_all[0] if having_all else experiment
 
 
 def render_overlay(title: str, evaluations: Mapping[str, Evaluation]) -> str:

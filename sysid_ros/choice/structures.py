@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from sysid_ros.errors import ExperimentError, unknown_name
+from sysid_ros.dataset import model_of
+from sysid_ros.errors import ExperimentError, SysidError, unknown_name
 from sysid_ros.experiment.friction import with_friction_model
+from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.sysid.friction.models import MODELS
 
@@ -65,3 +68,18 @@ def structures(experiment: Experiment, names: Sequence[str]) -> dict[str, Experi
             "them with --models or declare them under 'alternatives'"
         )
     return {name: structure(experiment, name) for name in names}
+
+
+def parameter_names(experiment: Experiment, data_dir: Path | None) -> frozenset[str]:
+    """The free parameters of a structure; none if it cannot be built.
+
+    Args:
+      experiment: The structure.
+      data_dir: Where models and bags are found first.
+    """
+    recordings = (*experiment.sequences, *experiment.validation.bags)
+    try:
+        spec = model_of(experiment, recordings[0], data_dir).with_sensors
+        return frozenset(build_parameters(experiment, spec).scalar_names())
+    except (SysidError, IndexError):  # whoever fits it says what is wrong
+        return frozenset()
