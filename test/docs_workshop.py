@@ -75,7 +75,10 @@ def make_workshop(folder: Path) -> Path:
     (messages / "Grip.msg").write_text("float64 width\n")
     (messages.parent / "package.xml").write_text("<package><name>hand_msgs</name></package>")
     _fit(folder)
-    shutil.copytree(folder / "bags" / "motion_2", folder / "bags" / "another")
+    for name in ("another", "rosbag2_2026-01-31_12-00-00"):
+        shutil.copytree(folder / "bags" / "motion_2", folder / "bags" / name)
+    for name in ("m1", "m4", "results/monday", "results/tuesday"):
+        shutil.copytree(folder / "results" / "RESULT", folder / name)
     return folder
 
 
