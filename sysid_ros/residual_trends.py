@@ -18,6 +18,7 @@ from sysid_ros.scoring import WindowErrors
 from sysid_ros.sysid.control import control_names
 from sysid_ros.sysid.sensor_units import sensor_unit
 from sysid_ros.sysid.starts import MeasuredJoint, measured_joints
+from sysid_ros.sysid.window_simulation import START_SAMPLE
 from sysid_ros.sysid.windows import SequenceData
 
 FloatArray = npt.NDArray[np.float64]
@@ -76,6 +77,8 @@ def _sequence_samples(errors: Sequence[WindowErrors], velocity_filter: float) ->
     joints = measured_joints(model, sequence.sensordata, velocity_filter)
     rows = np.concatenate([error.window.window.samples.rows for error in errors])
     signals = np.concatenate([error.window.window.samples.signals for error in errors])
+    # What a start was read off agrees with it by construction.
+    later = np.concatenate([error.window.window.samples.times > START_SAMPLE for error in errors])
     residuals = -np.concatenate([error.fitted for error in errors])
     found = []
     for i, signal in enumerate(sequence.signals):
@@ -83,7 +86,7 @@ def _sequence_samples(errors: Sequence[WindowErrors], velocity_filter: float) ->
         joint = int(model.sensor_objid[sensor])
         if int(model.sensor_type[sensor]) not in _JOINT_SENSORS or joint not in joints:
             continue
-        chosen = signals == i
+        chosen = later & (signals == i)
         times = sequence.sensordata.times[rows[chosen]]
         found.append(
             _Samples(
