@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import (
     AddParser,
@@ -14,6 +15,11 @@ from sysid_ros.commands.common import (
     package_arguments,
 )
 from sysid_ros.errors import OutputError
+from sysid_ros.experiment import locate_model
+from sysid_ros.experiment.packages import Packages
+
+if TYPE_CHECKING:
+    from sysid_ros.proposal import ModelTopic
 
 
 def register(add_parser: AddParser) -> None:
@@ -24,7 +30,7 @@ def register(add_parser: AddParser) -> None:
         help=_run.__doc__,
     )
     model = parser.add_mutually_exclusive_group(required=True)
-    model.add_argument("--model", type=Path, metavar="FILE", help="MJCF or URDF")
+    model.add_argument("--model", metavar="FILE", help="MJCF or URDF; package:// works")
     model.add_argument(
         "--robot-description",
         nargs="?",
@@ -59,12 +65,12 @@ def _run(options: argparse.Namespace) -> int:
     if not output.absolute().parent.is_dir():
         raise OutputError(f"{output}: there is no folder {output.absolute().parent}")
 
-    from sysid_ros.proposal import ModelTopic, propose
+    from sysid_ros.proposal import propose
     from sysid_ros.terminal_progress import working
 
     with working("reading the model and the recordings"):
         proposal = propose(
-            ModelTopic(options.robot_description) if options.model is None else options.model,
+            _model(options),
             options.bag,
             output,
             package_path=[Path(path) for path in options.package_path],
@@ -77,6 +83,16 @@ def _run(options: argparse.Namespace) -> int:
     count = "nothing" if not marks else f"{marks} line{'s' * (marks != 1)} marked CHECK"
     print(f"{output}: {count} to look at; then: sysid_ros fit {output}")
     return 0
+
+
+def _model(options: argparse.Namespace) -> Path | ModelTopic:
+    """The model's file, or the topic that has it."""
+    from sysid_ros.proposal import ModelTopic
+
+    if options.model is None:
+        return ModelTopic(options.robot_description)
+    packages = Packages.of([Path(path) for path in options.package_path])
+    return locate_model(options.model, experiment_file=None, data_dir=None, packages=packages)
 
 
 def _write(output: Path, text: str) -> None:

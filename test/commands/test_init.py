@@ -41,3 +41,8 @@ def test_the_model_may_come_from_the_recording(tmp_path: Path) -> None:
     experiment = load_experiment(output)
     assert (experiment.model_topic, experiment.package_path) == ("/robot_description", ("src",))
     assert main(["fit", str(output), "--output", str(tmp_path / "results"), "--quiet"]) == 0
+    (package / "swing.urdf").write_text(urdf_robot.urdf(damping=0.3))
+    arguments[1:2] = ["--model", "package://swing_description/swing.urdf"]
+    arguments[-1] = str(tmp_path / "second.yaml")
+    assert main(arguments) == 0
+    assert load_experiment(arguments[-1]).model == "src/swing_description/swing.urdf"
