@@ -17,10 +17,18 @@ from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.outcome import Outcome
 from sysid_ros.results import SourceModel, StartState, check_writable, write_results
+from sysid_ros.results.targets_file import write_targets
 from sysid_ros.resume import Resume, inputs_of
 from sysid_ros.run_folder import RunFolder
 from sysid_ros.run_logs.run_log import settings_of
-from sysid_ros.scored import fit_settings, known_noise, outcome_of, title_of, with_provenance
+from sysid_ros.scored import (
+    applied_parameters,
+    fit_settings,
+    known_noise,
+    outcome_of,
+    title_of,
+    with_provenance,
+)
 from sysid_ros.search.start import SearchListener, find_start
 from sysid_ros.search.trials import Trials
 from sysid_ros.sysid.bias_check import BiasCheck, bias_check, flagged
@@ -86,6 +94,7 @@ def run_experiment(
     with RunFolder(output, title_of(experiment), work_dir) as folder:
         folder.open_logs(experiment.logs, title_of(experiment), settings_of(experiment))
         earlier = folder.begin(inputs_of(experiment, dataset), resume)
+        write_targets(folder.path, applied_parameters(params, params.as_vector()))
         state = earlier if isinstance(earlier, FitState) else None
         found = None
         if experiment.fit.search is not None and state is None:

@@ -86,7 +86,7 @@ def outcome_of(
       bias: What other settings would have found, where that was asked for.
     """
     values = np.array([parameter.value for parameter in result.parameters])
-    applied = _applied(params, values)
+    applied = applied_parameters(params, values)
     result, implausible = with_plausibility(result, applied)
 
     def errors(used: SequenceSet, *, overlap: bool) -> tuple[WindowErrors, ...]:
@@ -124,8 +124,13 @@ def outcome_of(
     )
 
 
-def _applied(params: ParameterDict, values: FloatArray) -> tuple[AppliedParameter, ...]:
-    """Every parameter at its final value, with what it is written into."""
+def applied_parameters(params: ParameterDict, values: FloatArray) -> tuple[AppliedParameter, ...]:
+    """Every parameter with what it is written into.
+
+    Args:
+      params: The parameters.
+      values: Values of the free ones.
+    """
     final = params.copy()
     final.update_from_vector(values)
     return tuple(

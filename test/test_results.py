@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from outcomes import outcome as synthetic
 
 from sysid_ros.errors import ErrorCode, OutputError
-from sysid_ros.outcome import Outcome
+from sysid_ros.outcome import AppliedParameter, Outcome
 from sysid_ros.report import render_report
 from sysid_ros.results import (
     ResultError,
@@ -29,7 +29,9 @@ from sysid_ros.results import (
     write_results,
 )
 from sysid_ros.results.strict_json import dumps, plain
+from sysid_ros.results.targets_file import write_targets
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
+from sysid_ros.sysid.modifiers import AttributeModifier
 from sysid_ros.video import Video
 
 SPEC = "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody></mujoco>"
@@ -221,6 +223,27 @@ def test_checkpoint_keeps_the_last_good_step(tmp_path: Path) -> None:
     document = strict(result.result.read_text())
     assert document["parameters"]["mass"]["value"] == 1.2
     assert (document["cost_initial"], document["cost_final"]) == (None, 700.0)
+
+
+def test_a_killed_fit_says_what_its_values_stand_for(tmp_path: Path) -> None:
+    work = open_work_folder(tmp_path, "arm")
+    elbow = AttributeModifier("joint", "elbow", "damping").to_dict()
+    write_targets(
+        work,
+        [
+            AppliedParameter("mass", (0.5,), elbow),
+            AppliedParameter("frozen", (2.0, 3.0), elbow, "r"),
+        ],
+    )
+    for number, value in enumerate((1.0, 2.0)):
+        write_checkpoint(work, step(number, 9.0 - number, value))
+    folder = finalize_checkpoint(work).folder
+    assert {path.name for path in folder.iterdir()} == {"result.json", "parameters.yaml"}
+    applied = read_results(folder).applied
+    assert [(p.name, p.values, p.robot) for p in applied] == [
+        ("mass", (2.0,), None), ("frozen", (2.0, 3.0), "r"),
+    ]  # fmt: skip
+    assert applied[0].modifier == elbow
 
 
 def test_finished_fit_replaces_its_checkpoint(tmp_path: Path, spec: mujoco.MjSpec) -> None:

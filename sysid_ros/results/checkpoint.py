@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sysid_ros.results.parameters_file import write_parameters
 from sysid_ros.results.reading import iteration_from
 from sysid_ros.results.result_folder import PARAMETERS, RESULT, ResultFolder, clear
 from sysid_ros.results.strict_json import write_json
+from sysid_ros.results.targets_file import TARGETS_FILE, read_targets
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration, ParameterEstimate
 
 CHECKPOINT_FILE = "checkpoint.json"
@@ -89,11 +91,14 @@ def finalize_checkpoint(
     if not path.exists():
         raise OutputError(f"{folder} holds no {CHECKPOINT_FILE}: no iteration was finished")
     outcome = _outcome(_read(path), status, message, title)
+    values = {parameter.name: parameter.value for parameter in outcome.fit.parameters}
+    outcome = replace(outcome, applied=read_targets(folder, values))
     with translated_os_errors(folder):
         clear(folder)  # the fit may have been killed while it wrote its results
         write_json(folder / RESULT, document_from(outcome))
         write_parameters(folder / PARAMETERS, outcome)
         path.unlink()
+        (folder / TARGETS_FILE).unlink(missing_ok=True)
     final = publish(folder) if is_work_folder(folder) else folder
     return ResultFolder.at(final)
 

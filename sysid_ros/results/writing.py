@@ -40,6 +40,7 @@ from sysid_ros.results.result_folder import (
 from sysid_ros.results.signals_file import write_signals
 from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE
 from sysid_ros.results.strict_json import write_json
+from sysid_ros.results.targets_file import TARGETS_FILE
 from sysid_ros.sysid.fit_result import FitStatus
 from sysid_ros.video import drawing
 
@@ -99,7 +100,8 @@ def write_results(
                 previous = previous_results(outcome, work.parent)
                 page = render_report(outcome, previous, video())
             replace_file(work / REPORT, page.encode())
-            (work / CHECKPOINT_FILE).unlink(missing_ok=True)
+            for name in (CHECKPOINT_FILE, TARGETS_FILE):
+                (work / name).unlink(missing_ok=True)
             if outcome.fit.status in _DONE:
                 for name in (STATE_FILE, SEARCH_FILE):
                     (work / name).unlink(missing_ok=True)

@@ -1,0 +1,66 @@
+"""What parameters are written into, kept while a fit runs.
+
+A fit that is killed leaves the best values of its parameters. With this file its result also says
+what they stand for, so that they can be written into a model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from sysid_ros.outcome import AppliedParameter
+from sysid_ros.results.folder import translated_os_errors
+from sysid_ros.results.strict_json import write_json
+
+TARGETS_FILE = "targets.json"
+
+
+def write_targets(folder: Path, applied: Iterable[AppliedParameter]) -> None:
+    """Write what every parameter is written into.
+
+    Args:
+      folder: The work folder.
+      applied: All parameters, at any value.
+
+    Raises:
+      OutputError: It cannot be written.
+    """
+    with translated_os_errors(folder):
+        write_json(folder / TARGETS_FILE, [asdict(parameter) for parameter in applied])
+
+
+def read_targets(folder: Path, values: Mapping[str, float]) -> tuple[AppliedParameter, ...]:
+    """The parameters with other values.
+
+    Args:
+      folder: The work folder.
+      values: Values of the free parameters' components, called ``name`` or ``name[0]`` and on;
+        frozen ones keep theirs.
+
+    Returns:
+      The parameters; none where the folder lacks the file or it is damaged.
+    """
+    try:
+        entries: list[dict[str, Any]] = json.loads((folder / TARGETS_FILE).read_text("utf-8"))
+        parameters = [AppliedParameter(**entry) for entry in entries]
+    except (OSError, ValueError, TypeError):  # the values themselves matter more
+        return ()
+    return tuple(
+        replace(
+            parameter,
+            values=tuple(
+                values.get(name, float(value))
+                for name, value in zip(_component_names(parameter), parameter.values, strict=True)
+            ),
+        )
+        for parameter in parameters
+    )
+
+
+def _component_names(parameter: AppliedParameter) -> list[str]:
+    count = len(parameter.values)
+    return [parameter.name] if count == 1 else [f"{parameter.name}[{i}]" for i in range(count)]
