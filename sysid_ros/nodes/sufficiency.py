@@ -32,6 +32,7 @@ from sysid_ros.sysid.rollout_batch import StopRequestedError
 from sysid_ros_interfaces import msg
 
 _LOOK_PERIOD = 0.2  # s between looks at whether it is time for a judgement
+_PATIENCE = 1.0  # s for a judgement to end when the node ends
 
 
 class SufficiencyNode(Node):
@@ -70,6 +71,7 @@ class SufficiencyNode(Node):
         self._work: Future[Sufficiency | None] | None = None
         self._began = 0.0  # time.monotonic() of the judgement under way
         self._ending = threading.Event()
+        self._patience = 0.0  # time.monotonic() until which its end is waited for
         self._next = 0.0  # time.monotonic() of the next judgement
         self._trouble = ""
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -85,10 +87,17 @@ class SufficiencyNode(Node):
         """Give up the judgement under way.
 
         Returns:
-          Whether there is none any more.
+          Whether there is none any more, or it has been waited for long enough.
         """
-        self._ending.set()
-        return self._work is None or self._work.done()
+        if not self._ending.is_set():
+            self._ending.set()
+            self._patience = time.monotonic() + _PATIENCE
+        return not self.busy or time.monotonic() > self._patience
+
+    @property
+    def busy(self) -> bool:
+        """Whether a judgement is under way."""
+        return self._work is not None and not self._work.done()
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
@@ -198,16 +207,22 @@ def main(args: Sequence[str] | None = None) -> int:
     Returns:
       The exit status.
     """
+    made: list[SufficiencyNode] = []
 
     def make() -> SufficiencyNode:
         node = SufficiencyNode()
+        made.append(node)
         nice = parameters.integer(
             node, "nice", 10, "0 to 19: how much this stands back behind the robot's processes"
         )
         os.nice(min(max(nice, 0), 19))
         return node
 
-    return run_node(make, args, ready_to_end=SufficiencyNode.ready_to_end)
+    status = run_node(make, args, ready_to_end=SufficiencyNode.ready_to_end)
+    if made and made[0].busy:  # Python would wait for it, such as for code being compiled
+        sys.stdout.flush()
+        os._exit(status)
+    return status
 
 
 if __name__ == "__main__":
