@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -80,12 +81,27 @@ def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
     xml = text.text.decode(errors="replace")
     urdf = is_urdf(xml)
     prepared = prepare_urdf(xml, source, text.folder, packages) if urdf else PreparedUrdf(xml, ())
+    folders = () if urdf else (*packages.neighbours, *packages.given.values())
     try:
-        spec = mujoco.MjSpec.from_string(prepared.xml)
-        spec.copy().compile()
+        spec = _compiling(prepared.xml, folders)
     except ValueError as error:
         raise ModelError(f"the model from {source} does not compile: {_one_line(error)}") from error
     return LoadedModel(text, spec, text.digest, prepared.warnings, urdf)
+
+
+def _compiling(xml: str, folders: Iterable[Path]) -> mujoco.MjSpec:
+    """The spec of a text whose files are in one of some folders, if it names any."""
+    spec = mujoco.MjSpec.from_string(xml)
+    try:
+        spec.copy().compile()
+    except ValueError:
+        for folder in folders:
+            spec.modelfiledir = str(folder)
+            with suppress(ValueError):
+                spec.copy().compile()
+                return spec
+        raise
+    return spec
 
 
 def description_in(

@@ -127,6 +127,21 @@ def test_meshes_that_cannot_be_used_are_left_out_and_named(tmp_path: Path) -> No
     assert "binary STL" in load_model(tmp_path / "swing.urdf").warnings[0]
 
 
+def test_mjcf_from_a_topic_finds_its_files_beside_the_experiment(tmp_path: Path) -> None:
+    text = (
+        '<mujoco><compiler meshdir="assets"/><asset><mesh name="arm" file="arm.stl"/></asset>'
+        '<worldbody><body><joint/><geom type="mesh" mesh="arm"/></body></worldbody></mujoco>'
+    )
+    with pytest.raises(ModelError, match="does not compile"):
+        model_from_description(text, "topic", Packages.of([tmp_path]))
+    write_mesh(tmp_path / "assets" / "arm.stl")
+    for packages in (
+        Packages.of(neighbours=[None, tmp_path]),
+        Packages.of([write_package(tmp_path / "empty").parent], neighbours=[tmp_path]),
+    ):
+        assert model_from_description(text, "topic", packages).spec.compile().nmesh == 1
+
+
 def test_what_is_no_urdf_is_refused_in_one_sentence(tmp_path: Path) -> None:
     xacro = (
         '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="a"/></robot>'
