@@ -222,16 +222,36 @@ def test_ten_minutes_of_fourteen_signals(page: Page, tmp_path: Path) -> None:
     for _ in range(5):  # scroll through all signals, so that all are drawn
         page.run("scrollBy(0, 1200)")
     page.run("document.getElementById('zoom-reset').scrollIntoView()")
-    milliseconds = page.run(
-        """new Promise((done) => {
-          const began = performance.now();
-          const end = () => done(performance.now() - began);
-          document.getElementById('zoom-in').click();
-          requestAnimationFrame(() => requestAnimationFrame(end));
-        })"""
-    )
-    assert milliseconds < 1000.0  # tens of milliseconds on an idle machine
+    zooms = [
+        page.run(
+            """new Promise((done) => {
+              const began = performance.now();
+              const end = () => done(performance.now() - began);
+              document.getElementById('zoom-in').click();
+              requestAnimationFrame(() => requestAnimationFrame(end));
+            })"""
+        )
+        for _ in range(5)
+    ]
+    assert min(zooms) < 500.0  # ms; tens of them on an idle machine
     assert page.errors == []
+
+
+def test_signals_out_of_sight_follow_when_they_come_back(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "many.html"
+    path.write_text(render_report(synthetic(sequences=1, signals=14)))
+    show(page, path)
+    last = "document.querySelector('#plots .signal:last-child')"
+    page.run(f"{last}.scrollIntoView()")
+    page.wait_for(f"{last}.querySelectorAll('canvas').length === 2")
+    shown = f"{last}.plots[0].scales.x.max - {last}.plots[0].scales.x.min"
+    whole = page.run(shown)
+    page.run("document.getElementById('plots').scrollIntoView()")
+    page.wait_for(f"!{last}.near")
+    page.run("document.getElementById('zoom-in').click()")
+    assert page.run(shown) == whole
+    page.run(f"{last}.scrollIntoView()")
+    page.wait_for(f"{shown} < 0.6 * {whole}")
 
 
 def test_memory_for_a_long_recording_stays_near_the_data() -> None:

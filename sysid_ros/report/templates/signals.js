@@ -151,8 +151,15 @@
     const width = Math.min(Math.max(max - min, 1e-6 * (end - start)), end - start);
     const low = Math.min(Math.max(min, start), end - width);
     state.range = [low, low + width];
+    for (const card of $("plots").children) if (card.near) follow(card);
+  }
+
+  // What is out of sight takes part when it comes back: so many long signals stay smooth.
+  function follow(card) {
+    if (!card.plots || card.range === state.range) return;
+    card.range = state.range;
     syncing = true;
-    for (const plot of plots) plot.setScale("x", { min: state.range[0], max: state.range[1] });
+    for (const plot of card.plots) plot.setScale("x", { min: state.range[0], max: state.range[1] });
     syncing = false;
   }
 
@@ -201,15 +208,20 @@
         [drawNoise(signal.noise), drawWindows(windows)], () => {}),
       [times, residual], card.querySelector(".lower"));
     card.plots = [upper, lower];
+    card.range = state.range;
     plots.push(upper, lower);
   }
 
   const seen = new IntersectionObserver((entries) => {
-    for (const entry of entries) if (entry.isIntersecting) drawCard(entry.target);
+    for (const { target, isIntersecting } of entries) {
+      target.near = isIntersecting;
+      if (!isIntersecting) continue;
+      drawCard(target);
+      follow(target);
+    }
   }, { rootMargin: "300px" });
 
   function drawCard(card) {
-    seen.unobserve(card);
     if (card.plots) return;
     const sequence = sequences[state.index];
     plotSignal(card, sequence.signals[Number(card.dataset.signal)], sequence.windows);
