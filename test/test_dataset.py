@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pendulum_experiment import write_pendulum_experiment
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import load_experiment
-from test.pendulum_experiment import write_pendulum_experiment
 
 
 def test_a_wrong_name_is_told_before_any_bag_is_read(tmp_path: Path) -> None:
