@@ -119,6 +119,7 @@ class SufficiencyNode(Node):
             should_stop=self._ending.is_set,
         )
         self.get_logger().info(f"following {bag}")
+        self._say("looking at the beginning of the bag; the first judgement takes longest")
 
     def _look(self) -> None:
         """Publish a judgement that is done, and begin one if it is time to."""
