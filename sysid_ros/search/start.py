@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from sysid_ros.errors import DataError
 from sysid_ros.execution import IN_THIS_PROCESS, TaskPool, Workers
 from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.experiment.schema import Experiment
-from sysid_ros.search.run import Costs, run_search
+from sysid_ros.search.run import Costs, SearchEnd, run_search
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.trial_task import (
     Refined,
@@ -76,7 +75,7 @@ def find_start(
     listener: SearchListener = SearchListener(),
     should_stop: Callable[[], bool] | None = None,
 ) -> FoundStart:
-    """Search, and fit briefly from the best candidates where the method asks for it.
+    """Search, and fit from several of the best candidates where the method asks for it.
 
     Args:
       experiment: Its ``fit.search`` says how.
@@ -94,28 +93,11 @@ def find_start(
     Raises:
       SysidError: A parameter has no bounds, no candidate can be simulated, or a package is absent.
     """
-    config = experiment.fit.search or SearchConfig()
-    space = SearchSpace.of(params)
+    search = _Search(experiment, dataset, params, listener, should_stop)
     key = _key(experiment, data_dir, workers)
-
-    def told_trials(trials: Trials) -> None:
-        listener.trials(trials)
-        listener.stage(f"searching by {config.method}: {len(trials)} of {config.trials} trials")
-
-    with TaskPool(workers) as pool, ExitStack() as held:
-        costs: Costs = (
-            held.enter_context(candidate_costs(experiment, dataset, params, should_stop))
-            if pool.is_here
-            else SpreadCosts(key, pool, should_stop)
-        )
-        end = run_search(
-            config,
-            space,
-            costs,
-            earlier=earlier,
-            on_trials=told_trials,
-            on_best=listener.best,
-        )
+    with TaskPool(workers) as pool:
+        end = search.run(pool, key, earlier)
+        config, space = search.config, search.space
         summary = f"{config.method}, {len(end.trials)} trials, seed {config.seed}"
         if end.stopped:
             return FoundStart(end.best(1, space)[0], end.trials, f"{summary}, stopped")
@@ -123,25 +105,80 @@ def find_start(
         starts = end.best(config.starts if config.method == "starts" else 1, space)
         if len(starts) == 1:
             return FoundStart(starts[0], end.trials, summary)
-
-        def told(index: int, result: Refined) -> None:
-            listener.stage(f"fitted from start {index + 1} of {len(starts)}: {result.told}")
-
         try:
-            if pool.is_here:
-                ends = []
-                for i, start in enumerate(starts):
-                    ends.append(refined(experiment, dataset, params, start, should_stop))
-                    told(i, ends[i])
-            else:
-                tasks = [StartTask(key, start) for start in starts]
-                ends = pool.run(run_start_task, tasks, on_done=told, should_stop=should_stop)
+            best = search.best_fit(pool, key, starts)
         except StopRequestedError:
             return FoundStart(starts[0], end.trials, f"{summary}, stopped")
-    best = min(ends, key=lambda result: result.misfit)
-    if best.misfit == math.inf and (should_stop is None or not should_stop()):
-        raise DataError(f"no fit from any of {len(starts)} starts came to an end: {best.told}")
     return FoundStart(best.values, end.trials, f"{summary}, the best of {len(starts)} fits")
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The two halves of a search: candidates, and fits from the best of them."""
+
+    experiment: Experiment
+    dataset: Dataset
+    params: ParameterDict
+    listener: SearchListener
+    should_stop: Callable[[], bool] | None
+
+    @property
+    def config(self) -> SearchConfig:
+        return self.experiment.fit.search or SearchConfig()
+
+    @property
+    def space(self) -> SearchSpace:
+        return SearchSpace.of(self.params)
+
+    def run(self, pool: TaskPool, key: SearchKey, earlier: Trials | None) -> SearchEnd:
+        """Try candidates."""
+        if not pool.is_here:
+            return self._run(SpreadCosts(key, pool, self.should_stop), earlier)
+        with candidate_costs(self.experiment, self.dataset, self.params, self.should_stop) as costs:
+            return self._run(costs, earlier)
+
+    def _run(self, costs: Costs, earlier: Trials | None) -> SearchEnd:
+        def told(trials: Trials) -> None:
+            self.listener.trials(trials)
+            self.listener.stage(
+                f"searching by {self.config.method}: {len(trials)} of {self.config.trials} trials"
+            )
+
+        return run_search(
+            self.config,
+            self.space,
+            costs,
+            earlier=earlier,
+            on_trials=told,
+            on_best=self.listener.best,
+        )
+
+    def best_fit(self, pool: TaskPool, key: SearchKey, starts: FloatArray) -> Refined:
+        """Fit from several starts; the end of the best fit.
+
+        Raises:
+          DataError: None came to an end.
+          StopRequestedError: It was asked for.
+        """
+
+        def told(index: int, result: Refined) -> None:
+            self.listener.stage(f"fitted from start {index + 1} of {len(starts)}: {result.told}")
+
+        if pool.is_here:  # the recordings are here too
+            given = self.experiment, self.dataset, self.params
+            ends = pool.run(
+                lambda start: refined(*given, start, self.should_stop),
+                list(starts),
+                on_done=told,
+                should_stop=self.should_stop,
+            )
+        else:
+            tasks = [StartTask(key, start) for start in starts]
+            ends = pool.run(run_start_task, tasks, on_done=told, should_stop=self.should_stop)
+        best = min(ends, key=lambda result: result.misfit)
+        if best.misfit == math.inf and (self.should_stop is None or not self.should_stop()):
+            raise DataError(f"no fit from any of {len(starts)} starts came to an end: {best.told}")
+        return best
 
 
 def _key(experiment: Experiment, data_dir: Path | None, workers: Workers) -> SearchKey:
