@@ -29,7 +29,7 @@ from sysid_ros.scored import (
     title_of,
     with_provenance,
 )
-from sysid_ros.search.start import SearchListener, find_start
+from sysid_ros.search.start import FoundStart, SearchListener, find_start
 from sysid_ros.search.trials import Trials
 from sysid_ros.sysid.bias_check import BiasCheck, bias_check, flagged
 from sysid_ros.sysid.candidate import CandidateBuilder
@@ -91,44 +91,14 @@ def run_experiment(
     stage("reading recordings")
     dataset = load_dataset(experiment, data_dir, on_reading)
     params = build_parameters(experiment, dataset.training.groups[0].spec)
+    run = _Run(experiment, dataset, params, data_dir, workers, stage, should_stop)
     with RunFolder(output, title_of(experiment), work_dir) as folder:
         folder.open_logs(experiment.logs, title_of(experiment), settings_of(experiment))
         earlier = folder.begin(inputs_of(experiment, dataset), resume)
         write_targets(folder.path, applied_parameters(params, params.as_vector()))
-        state = earlier if isinstance(earlier, FitState) else None
-        found = None
-        if experiment.fit.search is not None and state is None:
-            found = find_start(
-                experiment,
-                dataset,
-                params,
-                data_dir,
-                workers=workers,
-                earlier=earlier if isinstance(earlier, Trials) else None,
-                listener=SearchListener(folder.save_trials, folder.recording(on_iteration), stage),
-                should_stop=should_stop,
-            )
-        stage("fitting" if state is None else f"carrying on after iteration {state.iteration}")
-        result = fit(
-            dataset.training.groups,
-            params,
-            fit_settings(experiment),
-            known=known_noise(dataset),
-            on_iteration=folder.recording(on_iteration),
-            on_state=folder.save,
-            resume=state,
-            start=found.values if found is not None else None,
-            should_stop=should_stop,
-        )
-        bias = _bias(experiment, dataset, params, result, stage, should_stop)
-        if bias is not None:
-            result = flagged(result, bias)
-        stage("scoring")
-        outcome = outcome_of(experiment, dataset, params, result, bias)
-        if found is not None:
-            outcome = with_provenance(outcome, "search", found.summary)
-        if experiment.validation.folds and result.status is not FitStatus.CANCELED:
-            outcome = _cross_validated(experiment, outcome, data_dir, workers, stage, should_stop)
+        found = run.found_start(folder, earlier, on_iteration)
+        result = run.fitted(folder, earlier, found, on_iteration)
+        outcome = run.scored(result, found)
         folder.end_logs(outcome)
         stage("writing results")
         files = write_results(
@@ -147,50 +117,103 @@ def run_experiment(
     return RunReport(outcome, files.folder, files.report, files.model)
 
 
-def _cross_validated(
-    experiment: Experiment,
-    outcome: Outcome,
-    data_dir: Path | None,
-    workers: Workers,
-    stage: Callable[[str], None],
-    should_stop: Callable[[], bool] | None,
-) -> Outcome:
-    """The outcome with the scores of its folds, or a warning where they were not awaited."""
-    stage("cross-validating")
-    try:
-        return cross_validated(
-            experiment,
-            outcome,
-            data_dir,
-            workers=workers,
-            on_fold=lambda done, folds: stage(f"cross-validating: fold {done} of {folds}"),
-            should_stop=should_stop,
+@dataclass(frozen=True)
+class _Run:
+    """The steps between reading and writing, which share what they work on."""
+
+    experiment: Experiment
+    dataset: Dataset
+    params: ParameterDict
+    data_dir: Path | None
+    workers: Workers
+    stage: Callable[[str], None]
+    should_stop: Callable[[], bool] | None
+
+    def found_start(
+        self,
+        folder: RunFolder,
+        earlier: FitState | Trials | None,
+        on_iteration: Callable[[Iteration], None] | None,
+    ) -> FoundStart | None:
+        """Where a search says to start, if the experiment asks for one that is still to be done."""
+        if self.experiment.fit.search is None or isinstance(earlier, FitState):
+            return None
+        recording = folder.recording(on_iteration)
+        return find_start(
+            self.experiment,
+            self.dataset,
+            self.params,
+            self.data_dir,
+            workers=self.workers,
+            earlier=earlier,
+            listener=SearchListener(folder.save_trials, recording, self.stage),
+            should_stop=self.should_stop,
         )
-    except StopRequestedError:
-        stopped = "The cross-validation was stopped, so nothing held out was predicted."
-        return replace(outcome, warnings=(stopped, *outcome.warnings))
 
+    def fitted(
+        self,
+        folder: RunFolder,
+        earlier: FitState | Trials | None,
+        found: FoundStart | None,
+        on_iteration: Callable[[Iteration], None] | None,
+    ) -> FitResult:
+        """The fit, from the search's start or from where an earlier run stood."""
+        state = earlier if isinstance(earlier, FitState) else None
+        self.stage("fitting" if state is None else f"carrying on after iteration {state.iteration}")
+        return fit(
+            self.dataset.training.groups,
+            self.params,
+            fit_settings(self.experiment),
+            known=known_noise(self.dataset),
+            on_iteration=folder.recording(on_iteration),
+            on_state=folder.save,
+            resume=state,
+            start=found.values if found is not None else None,
+            should_stop=self.should_stop,
+        )
 
-def _bias(
-    experiment: Experiment,
-    dataset: Dataset,
-    params: ParameterDict,
-    result: FitResult,
-    stage: Callable[[str], None],
-    should_stop: Callable[[], bool] | None,
-) -> BiasCheck | None:
-    """The bias check, where the experiment asks for it and the fit came to an end."""
-    if not experiment.fit.bias_check or result.status is FitStatus.CANCELED:
-        return None
-    return bias_check(
-        dataset.training.groups,
-        params,
-        result,
-        fit_settings(experiment),
-        known=known_noise(dataset),
-        should_stop=should_stop,
-        on_refit=lambda change: stage(f"checking for bias: {change}"),
-    )
+    def scored(self, result: FitResult, found: FoundStart | None) -> Outcome:
+        """The fit with its bias check, its scores and those of its folds."""
+        bias = self._bias(result)
+        if bias is not None:
+            result = flagged(result, bias)
+        self.stage("scoring")
+        outcome = outcome_of(self.experiment, self.dataset, self.params, result, bias)
+        if found is not None:
+            outcome = with_provenance(outcome, "search", found.summary)
+        if self.experiment.validation.folds and result.status is not FitStatus.CANCELED:
+            return self._cross_validated(outcome)
+        return outcome
+
+    def _bias(self, result: FitResult) -> BiasCheck | None:
+        """The bias check, where the experiment asks for it and the fit came to an end."""
+        if not self.experiment.fit.bias_check or result.status is FitStatus.CANCELED:
+            return None
+        return bias_check(
+            self.dataset.training.groups,
+            self.params,
+            result,
+            fit_settings(self.experiment),
+            known=known_noise(self.dataset),
+            should_stop=self.should_stop,
+            on_refit=lambda change: self.stage(f"checking for bias: {change}"),
+        )
+
+    def _cross_validated(self, outcome: Outcome) -> Outcome:
+        """The outcome with the scores of its folds, or a warning where they were not awaited."""
+        self.stage("cross-validating")
+        try:
+            return cross_validated(
+                self.experiment,
+                outcome,
+                self.data_dir,
+                workers=self.workers,
+                on_fold=lambda k, folds: self.stage(f"cross-validating: fold {k} of {folds}"),
+                should_stop=self.should_stop,
+            )
+        except StopRequestedError:
+            stopped = "The cross-validation was stopped, so nothing held out was predicted."
+            return replace(outcome, warnings=(stopped, *outcome.warnings))
 
 
 def _identified_spec(
