@@ -45,7 +45,7 @@ EXCUSED = {
 }
 PROGRAMS = ("sysid_ros", "python -m sysid_ros", ".venv/bin/python -m sysid_ros", "diff", *EXCUSED)
 # Fits of real recordings, and many fits after one another.
-SLOW = ("examples/", "sysid_ros compare", "bias_check=true", "sequences+=", "windows.length")
+SLOW = ("examples/", "--models m1,m2", "bias_check=true", "sequences+=", "windows.length")
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,10 @@ def workshop(
     folder = tmp_path_factory.getbasetemp() / f"page_{command.page.stem}"
     if not folder.exists():
         shutil.copytree(prepared, folder)
+        for block in re.findall(r"```yaml\n(.*?)```", command.page.read_text(), re.DOTALL):
+            _, declares, alternatives = block.partition("\nalternatives:")
+            with (folder / "experiment.yaml").open("a") as file:
+                file.write(declares + alternatives)
     with _inside(folder):
         yield folder
 
