@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sysid_ros.recording.quality import TopicQuality
 from sysid_ros.sysid.bias_check import BiasCheck
 from sysid_ros.sysid.fit_result import FitResult
+from sysid_ros.sysid.friction.combinations import Combination
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -128,6 +129,7 @@ class Outcome:
     warnings: tuple[str, ...]  # plain sentences, most important first
     provenance: Mapping[str, str]  # versions, hashes of inputs, command, experiment text
     bias: BiasCheck | None = None  # what other settings would have found, where asked for
+    combinations: tuple[Combination, ...] = ()  # what is determined where its parameters are not
     trends: tuple[ResidualTrend, ...] = ()  # of the held-out residuals, else of the fitted ones
     applied: tuple[AppliedParameter, ...] = ()  # all parameters, frozen ones too
 

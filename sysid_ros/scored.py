@@ -20,6 +20,7 @@ from sysid_ros.scoring import ScoringSettings, WindowErrors, open_loop_errors, s
 from sysid_ros.sysid.bias_check import BiasCheck
 from sysid_ros.sysid.fit import FitSettings, SignalNoise
 from sysid_ros.sysid.fit_result import FitResult
+from sysid_ros.sysid.friction.combinations import sentences, servo_combinations
 from sysid_ros.sysid.friction.parameters import friction_provenance
 from sysid_ros.sysid.modifiers import modifier_to_dict
 from sysid_ros.sysid.parameter_dict import ParameterDict
@@ -101,6 +102,7 @@ def outcome_of(
     apart = errors(dataset.training, overlap=False)
     apart_held_out = errors(dataset.validation, overlap=False)
     sequences = traces(apart, "training") + traces(apart_held_out, "validation")
+    combinations = servo_combinations(result, params, dataset.source_spec)
     return Outcome(
         title=title_of(experiment),
         fit=result,
@@ -113,10 +115,12 @@ def outcome_of(
             *dataset.warnings,
             *warnings(experiment, result, training, validation),
             *implausible,
+            *sentences(combinations, result),
             *(bias.sentences() if bias is not None else ()),
         ),
         provenance={**_provenance(experiment, dataset), **friction_provenance(params)},
         bias=bias,
+        combinations=combinations,
         trends=residual_trends(
             apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter
         ),

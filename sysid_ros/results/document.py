@@ -13,6 +13,7 @@ from typing import Any
 from sysid_ros.outcome import Evaluation, Outcome, Score
 from sysid_ros.sysid.bias_check import BiasCheck
 from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
+from sysid_ros.sysid.friction.combinations import Combination
 from sysid_ros.verdict import judge
 
 FORMAT = 1
@@ -64,6 +65,7 @@ def document_from(outcome: Outcome) -> dict[str, Any]:
         "covariance": fit.covariance,
         "landscapes": [asdict(landscape) for landscape in fit.landscapes],
         "bias_check": _bias(outcome.bias),
+        "combinations": {c.name: _combination_entry(c) for c in outcome.combinations},
         "residual_trends": [asdict(trend) for trend in outcome.trends],
         "applied": [asdict(parameter) for parameter in outcome.applied],
     }
@@ -117,6 +119,12 @@ def score_entry(score: Score | None) -> dict[str, Any] | None:
         "mae_all": score.mae_all,
         "mae_all_initial": score.mae_all_initial,
     }
+
+
+def _combination_entry(combination: Combination) -> dict[str, Any]:
+    entry = asdict(combination)
+    del entry["name"]
+    return entry
 
 
 def iteration_entry(step: Iteration) -> dict[str, Any]:

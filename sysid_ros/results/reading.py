@@ -24,6 +24,7 @@ from sysid_ros.sysid.fit_result import (
     Iteration,
     ParameterEstimate,
 )
+from sysid_ros.sysid.friction.combinations import Combination
 from sysid_ros.sysid.landscape import Landscape
 
 
@@ -61,6 +62,10 @@ def read_results(folder: str | os.PathLike[str], *, signals: bool = True) -> Out
             warnings=tuple(document["warnings"]),
             provenance=_provenance(document),
             bias=_bias(document.get("bias_check")),
+            combinations=tuple(
+                Combination(name, **{**entry, "parameters": tuple(entry["parameters"])})
+                for name, entry in document.get("combinations", {}).items()
+            ),
             trends=tuple(_trend(entry) for entry in document.get("residual_trends", ())),
             applied=tuple(_applied(entry) for entry in document.get("applied", ())),
         )

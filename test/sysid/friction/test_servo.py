@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import mujoco
 import numpy as np
 import pytest
@@ -11,9 +13,13 @@ from hypothesis import strategies as st
 from sysid_ros.errors import ModelError
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.experiment.parameters import build_parameters
+from sysid_ros.sysid.fit_result import ParameterEstimate
 from sysid_ros.sysid.friction import VoltageServo, apply_servo_to_spec
+from sysid_ros.sysid.friction.combinations import sentences, servo_combinations
 from sysid_ros.sysid.friction.servo import servo_of_spec
-from sysid_ros.sysid.parameter import ParameterError
+from sysid_ros.sysid.modifiers import AttributeModifier
+from sysid_ros.sysid.parameter import Parameter, ParameterError
+from sysid_ros.sysid.parameter_dict import ParameterDict
 
 XML = """<mujoco>
 <worldbody><body><joint name="j" axis="0 1 0"/><geom size="0.1" pos="0 0 -0.3"/>
@@ -74,3 +80,36 @@ def test_what_cannot_be_a_servo_is_refused() -> None:
     with pytest.raises(ParameterError, match="R of a servo must be above 0, got 0"):
         VoltageServo(R=0.0)
     assert servo_of_spec(spec, "servo") is None
+
+
+def test_what_cannot_be_separated_is_given_as_combinations() -> None:
+    """Estimates that move together along kt / R and kt^2 / R + Kv, with a thousandth across."""
+    kt, resistance, viscous = 1.2, 2.5, 0.1
+    along = np.array([kt, resistance, -(kt**2) / resistance])  # both combinations stay
+    across = np.diag([1e-3, 1e-3, 1e-3]) ** 2
+    names = ("kt", "R", "friction_viscous")
+    values = dict(zip(names, (kt, resistance, viscous), strict=True))
+    flags = ("poorly determined",)
+    result = SimpleNamespace(
+        parameters=tuple(
+            ParameterEstimate(n, "", v, v, 0.0, 9.0, 1.0, 20.0, flags) for n, v in values.items()
+        ),
+        covariance=np.outer(along, along) + across,
+    )
+    params = ParameterDict()
+    for name, value in values.items():
+        element, owner = ("joint", "j") if name not in ("kt", "R") else ("actuator", "servo")
+        attribute = name if element == "joint" else f"servo_{name}"
+        modifier = AttributeModifier(element, owner, attribute)
+        params.add(Parameter(name, value, 0.0, 9.0, modifier=modifier))
+    spec = mujoco.MjSpec.from_string(XML)
+    ratio, damping = servo_combinations(result, params, spec)  # type: ignore[arg-type]
+    assert (ratio.name, ratio.unit) == ("servo: kt / R", "N m/V")
+    assert ratio.value == pytest.approx(0.48)
+    assert ratio.standard_error == pytest.approx(1e-3 * np.hypot(0.4, 0.48 / 2.5), rel=1e-3)
+    assert damping.value == pytest.approx(0.676)
+    assert damping.standard_error < 3e-3
+    said = sentences((ratio, damping), result)  # type: ignore[arg-type]
+    assert "servo: kt / R is 0.48" in said[0]
+    assert "not kt, R, friction_viscous one by one" in said[1]
+    assert servo_combinations(result, ParameterDict(), spec) == ()  # type: ignore[arg-type]
