@@ -45,6 +45,11 @@ def register(add_parser: AddParser) -> None:
         metavar="BAG",
         help="fit this recording too; may be repeated",
     )
+    parser.add_argument(
+        "--model",
+        metavar="NAME",
+        help="the structure to fit, as compare knows them: an alternative, or m1 to m6",
+    )
     parser.add_argument("--threads", type=int, metavar="N", help="how many threads to simulate on")
     parser.add_argument(
         "--bias-check",
@@ -89,6 +94,10 @@ def _run(options: argparse.Namespace) -> int:
     if options.log:
         experiment = with_overrides(experiment, [f"logs=[{', '.join(options.log)}]"])
     experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag])
+    if options.model is not None:
+        from sysid_ros.choice.structures import structure
+
+        experiment = structure(experiment, options.model)
     check_fittable(experiment)
 
     from sysid_ros.pipeline import run_experiment

@@ -99,6 +99,16 @@ def test_one_recording_alone_predicts_its_end(
     assert document["chosen"] == "experiment"
 
 
+def test_one_structure_alone_is_fitted(experiment: Path, tmp_path: Path) -> None:
+    arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]
+    assert main([*arguments, "--model", "undamped"]) == ErrorCode.NONE
+    (folder,) = tmp_path.iterdir()
+    assert list(json.loads((folder / "result.json").read_text())["parameters"]) == [
+        "pivot_armature"
+    ]
+    assert main([*arguments, "--model", "damped"]) == ErrorCode.INVALID_EXPERIMENT
+
+
 @pytest.mark.parametrize(
     ("models", "words"),
     [
