@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import (
     AddParser,
@@ -12,6 +16,11 @@ from sysid_ros.commands.common import (
     experiment_of,
 )
 from sysid_ros.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from sysid_ros.diagnosis import Finding
+
+_WIDTH = 100  # columns, of sentences
 
 
 def register(add_parser: AddParser) -> None:
@@ -34,9 +43,23 @@ def _run(options: argparse.Namespace) -> int:
         findings = check_experiment(experiment, options.data)
     if options.json:
         print(json.dumps({"findings": [finding.to_dict() for finding in findings]}, indent=2))
-    elif not findings:
-        print("nothing found")
-    for number, finding in enumerate(() if options.json else findings, start=1):
-        print(f"{number}. {finding.kind.value}: {finding.sentence}")
-        print("".join(f"     {line}\n" for line in finding.repair.splitlines()))
+    else:
+        print(_sentences(findings))
     return int(ErrorCode.DATA_UNUSABLE if findings else ErrorCode.NONE)
+
+
+def _sentences(findings: Sequence[Finding]) -> str:
+    """Every finding in words, with the line that repairs it."""
+    if not findings:
+        return "nothing found"
+    width = min(shutil.get_terminal_size().columns, _WIDTH)
+    parts = []
+    for number, finding in enumerate(findings, start=1):
+        text = f"{number}. {finding.kind.value}: {finding.sentence}"
+        parts.append(textwrap.fill(text, width, subsequent_indent="   ", break_on_hyphens=False))
+        parts += [f"     {line}" for line in finding.repair.splitlines()]
+        parts.append("")
+    count = "1 mistake" if len(findings) == 1 else f"{len(findings)} mistakes"
+    return "\n".join(
+        [*parts, f"{count}; each with the line of the experiment file that repairs it"]
+    )

@@ -9,7 +9,7 @@ model cannot cause that, because the model's masses and frictions do not enter.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,7 +26,7 @@ FloatArray = npt.NDArray[np.float64]
 
 _BETTER_BLOCKS = 0.75  # of the stretches, in which a repair must be better
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
-_LIMITS = {  # of the power that a repair may leave, relative to doing nothing
+LIMITS = {  # of the power that a repair may leave, relative to doing nothing
     FindingKind.SIGN: 0.6,
     FindingKind.DEGREES: 0.6,
     FindingKind.SWAP: 0.5,
@@ -34,7 +34,15 @@ _LIMITS = {  # of the power that a repair may leave, relative to doing nothing
     FindingKind.SCALE: 0.6,
     FindingKind.LAG: 0.6,
 }
-_ORDER = tuple(_LIMITS)  # of equally good explanations, the first
+_VISIBLE = {  # share that is unexplained as recorded, at the least
+    FindingKind.SIGN: 0.1,
+    FindingKind.DEGREES: 0.1,
+    FindingKind.SWAP: 0.1,
+    FindingKind.OFFSET: 0.05,
+    FindingKind.SCALE: 0.1,
+    FindingKind.LAG: 0.0,
+}
+_ORDER = tuple(LIMITS)  # of equally good explanations, the first
 _SMALLEST_OFFSET = 0.04  # rad
 _SMALLEST_FACTOR = 1.25
 _SMALLEST_LAG = 0.004  # s
@@ -77,6 +85,7 @@ def best_explanation(
     recorded: Recorded,
     *,
     unexplained: float,
+    limits: Mapping[FindingKind, float] = LIMITS,
 ) -> Explanation | None:
     """The repair that explains the recordings best.
 
@@ -86,6 +95,7 @@ def best_explanation(
       sized: Repairs with one.
       recorded: What was recorded.
       unexplained: What a repair may leave at most; above, the test says too little.
+      limits: Of the power that a repair may leave, relative to doing nothing.
 
     Returns:
       ``None`` where nothing explains them clearly better than they are.
@@ -101,7 +111,8 @@ def best_explanation(
     accepted = [
         (change, size, misfit)
         for change, size, misfit in scored
-        if misfit.share < unexplained and _accepted(change.kind, size, misfit, before, recorded)
+        if misfit.share < unexplained
+        and _accepted(change.kind, size, misfit, before, recorded, limits)
     ]
     if not accepted:
         return None
@@ -233,7 +244,12 @@ def _around(family: Family, size: float) -> tuple[float, float]:
 
 
 def _accepted(
-    kind: FindingKind, size: float, misfit: Misfit, before: Misfit, recorded: Recorded
+    kind: FindingKind,
+    size: float,
+    misfit: Misfit,
+    before: Misfit,
+    recorded: Recorded,
+    limits: Mapping[FindingKind, float],
 ) -> bool:
     """Whether a repair explains much more than doing nothing, and by a size that matters."""
     matters = True
@@ -246,7 +262,8 @@ def _accepted(
         matters = smallest <= abs(size) < _LARGEST_LAG
     return (
         matters
-        and misfit.ratio(before) < _LIMITS[kind]
+        and before.share > _VISIBLE[kind]
+        and misfit.ratio(before) < limits[kind]
         and misfit.better_share(before) >= _BETTER_BLOCKS
     )
 

@@ -28,6 +28,7 @@ _PASSED = 3.0  # ... whose highest frequency, times this, still passes
 _QUIET = 5  # values of a spectrum below the noise, where the motion ends
 _GRID = 8.0  # grid points per period of the low-pass
 _ROWS = 1500  # instants that a test uses at most
+_FEWEST = 8  # samples of a signal that a recording must have
 _BLOCKS = 20  # stretches of time whose evidence is counted apart
 
 
@@ -86,7 +87,11 @@ def filtered(
     Returns:
       ``None`` where no recording is long enough.
     """
-    used = [signals for signals in recorded.recordings if all(name in signals for name in labels)]
+    used = [
+        signals
+        for signals in recorded.recordings
+        if all(name in signals and len(signals[name].times) >= _FEWEST for name in labels)
+    ]
     if not used:
         return None
     cutoff = _cutoff(recorded, labels, used)

@@ -14,6 +14,8 @@ _LEAST_SAMPLES = 200
 _LEAST_LEVELS = 8  # fewer are a stepped command
 _SAME = 1e-6  # of the range; closer values are the same level
 _RUN = 3  # equal samples in a row at the extreme that count as clipped
+_LONG_RUN = 5  # equal samples at the extreme, of a signal that never repeats one elsewhere
+_RARE = 0.02  # of all samples that may equal the one before in such a signal
 _SATURATED = 0.005  # of all samples
 _ABRUPT = 0.25  # of the usual change from sample to sample; a clipped signal stops that suddenly
 _SWITCHED = 0.7  # of all samples at the extremes; more are a command that switches between them
@@ -57,7 +59,8 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
     """A limit at which a moving signal stops abruptly, again and again.
 
     A joint that comes to rest slows down first, so that the last step before is short; a signal
-    that is cut off was still on its way.
+    that is cut off was still on its way. In a signal with noise one long run of equal samples is
+    enough.
 
     Args:
       parts: Samples, recording by recording.
@@ -75,13 +78,19 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
     if _clipped_share(parts, reach) > _SWITCHED:
         return None
     usual = float(np.median(moving)) if len(moving) else 0.0
-    for limit in (float(values.max()), float(values.min())):
-        runs = [run for part in parts for run in _runs(part, limit, reach)]
-        abrupt = [length for length, before in runs if before > _ABRUPT * usual]
-        share = sum(abrupt) / len(values)
-        if len(abrupt) >= 2 and len(abrupt) > len(runs) / 2 and share > _SATURATED:
-            return Saturation(limit, share, len(abrupt))
-    return None
+    limits = (float(values.max()), float(values.min()))
+    cut = {limit: [r for part in parts for r in _runs(part, limit, reach)] for limit in limits}
+    runs = [run for limit in limits for run in cut[limit]]
+    abrupt = [length for length, before in runs if before > _ABRUPT * usual]
+    stuck = sum(length for length, _ in runs)
+    repeats = len(changes) - len(moving) - (stuck - len(runs))
+    noisy = repeats < _RARE * len(changes)  # then nothing but a limit repeats a value exactly
+    counted = [length for length, _ in runs if length >= _LONG_RUN] if noisy else abrupt
+    enough = len(counted) >= (1 if noisy else 2) and len(counted) > len(runs) / 2
+    if not enough or sum(counted) / len(values) <= _SATURATED:
+        return None
+    limit = max(limits, key=lambda one: sum(length for length, _ in cut[one]))
+    return Saturation(limit, sum(counted) / len(values), len(counted))
 
 
 def _clipped_share(parts: Sequence[FloatArray], reach: float) -> float:

@@ -10,6 +10,10 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 
+_DIFFERENT = 0.1  # of a stretch's residual; less says nothing
+_FEW = 5  # stretches that must differ at least
+
+
 @dataclass(frozen=True)
 class Misfit:
     """What a test leaves of torques or commands.
@@ -27,8 +31,12 @@ class Misfit:
         return self.share**2 / max(other.share**2, 1e-18)
 
     def better_share(self, other: Misfit) -> float:
-        """In how many of the stretches this residual is smaller."""
-        return float(np.mean(self.blocks < other.blocks))
+        """In how many of the stretches this residual is smaller, of those where it differs."""
+        largest = np.maximum(self.blocks, other.blocks)
+        differs = np.abs(self.blocks - other.blocks) > _DIFFERENT * largest
+        if np.count_nonzero(differs) < _FEW:
+            return 0.0
+        return float(np.mean(self.blocks[differs] < other.blocks[differs]))
 
 
 def misfit_of(residual: FloatArray, block: npt.NDArray[np.intp]) -> Misfit:

@@ -16,6 +16,7 @@ from sysid_ros.diagnosis.recorded import Recorded, Samples
 FloatArray = npt.NDArray[np.float64]
 
 _ALWAYS_ENOUGH = 30.0  # Hz, for robots that move like ones
+_NEVER_ENOUGH = 5.0  # Hz
 _SAMPLES_PER_PERIOD = 5.0  # of the fastest motion, at the least
 _COMFORTABLE = 40.0  # samples per period, enough at any rate
 _UNEVEN = 0.4  # of the usual interval, the 95th percentile of the deviation from it
@@ -53,7 +54,9 @@ def sampling_of(parts: list[Samples]) -> Rate | None:
 
 def is_slow(sampled: Rate) -> bool:
     """Whether the motion between samples is a guess."""
-    per_period = sampled.rate / sampled.bandwidth if sampled.bandwidth > 0.0 else np.inf
+    if sampled.bandwidth <= 0.0:  # too few samples to tell
+        return sampled.rate < _NEVER_ENOUGH
+    per_period = sampled.rate / sampled.bandwidth
     if sampled.rate >= _ALWAYS_ENOUGH:
         return bool(per_period < _SAMPLES_PER_PERIOD)
     return bool(per_period < _COMFORTABLE)

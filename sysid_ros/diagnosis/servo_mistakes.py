@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sysid_ros.diagnosis.explanation import (
+    LIMITS,
     Explanation,
     best_explanation,
     best_of,
@@ -24,10 +25,18 @@ from sysid_ros.diagnosis.hypotheses import (
     joint_pairs,
 )
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.sampling_mistakes import moves
+from sysid_ros.diagnosis.sampling_mistakes import motion_range, moves
 from sysid_ros.diagnosis.tracking import Tracking, tracked
 
 _LEFT = 0.95  # share of the commands that a repair may leave; a servo at its limits follows badly
+_LIMITS = {  # of the power that a repair may leave; slow servos leave much of it anyway
+    **LIMITS,
+    FindingKind.DEGREES: 0.75,
+    FindingKind.OFFSET: 0.85,
+    FindingKind.SCALE: 0.7,
+}
+_SMALLEST_OFFSET = 0.1  # rad, that a servo's sag does not explain
+_TURNS = (0.05, 20.0)  # rad, between which a joint's motion is believable
 _SUSPECT = 0.3  # share left of a command that may be another servo's
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
 
@@ -75,8 +84,11 @@ def _of_one(recorded: Recorded, servo: int) -> Explanation | None:
         _families(recorded, servo),
         recorded,
         unexplained=_LEFT,
+        limits=_LIMITS,
     )
-    return None if best is None else _attributed(recorded, test, servo, best)
+    if best is None or (0.0 < abs(best.size) < _SMALLEST_OFFSET and best.change.offset):
+        return None
+    return _attributed(recorded, test, servo, best)
 
 
 def _exchanged(recorded: Recorded, servos: tuple[int, int]) -> Explanation | None:
@@ -129,7 +141,7 @@ def _attributed(recorded: Recorded, test: Tracking, servo: int, found: Explanati
     family = Family(kind, labels, tuple(sorted(opposite * factor for factor in (0.8, 1.0, 1.25))))
     size, misfit = best_of(family, test.misfit, test.misfit())
     ratio = misfit.ratio(test.misfit(found.change))
-    if ratio > 1.0 / _DECISIVE:
+    if ratio > 1.0 / _DECISIVE or not (offset or _believable(recorded, joint, size)):
         return found
     other = family.change(size)
     degrees = Family(FindingKind.DEGREES, labels, ()).change(DEGREE if size < 1.0 else 1.0 / DEGREE)
@@ -145,6 +157,12 @@ def _attributed(recorded: Recorded, test: Tracking, servo: int, found: Explanati
         size_interval(other, size, test.misfit, 0.0),
         (found.change,) if ratio >= _DECISIVE else (),
     )
+
+
+def _believable(recorded: Recorded, joint: int, scale: float) -> bool:
+    """Whether a joint's motion would be that of a joint if its position were scaled."""
+    reach = scale * motion_range(recorded, joint)[0]
+    return not recorded.is_hinge(joint) or _TURNS[0] < reach < _TURNS[1]
 
 
 def counterparts(recorded: Recorded, labels: tuple[str, ...]) -> tuple[str, ...]:

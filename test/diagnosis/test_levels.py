@@ -1,0 +1,44 @@
+"""Signals that are cut off, and signals that only look like it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sysid_ros.diagnosis.levels import saturation
+
+TIMES = np.arange(0.0, 10.0, 0.01)
+WAVE = np.sin(2.0 * TIMES)
+
+
+def noise(size: float) -> np.ndarray:
+    return size * np.random.default_rng(0).standard_normal(len(TIMES))
+
+
+def test_a_wave_that_is_cut_off_again_and_again() -> None:
+    found = saturation([np.clip(WAVE, -0.7, 0.7)])
+    assert found is not None
+    assert abs(found.limit) == pytest.approx(0.7)
+    assert found.times >= 5
+
+
+def test_one_long_run_is_enough_where_noise_repeats_nothing() -> None:
+    once = np.where((TIMES > 1.0) & (TIMES < 2.0), 1.5, WAVE + noise(1e-3))
+    found = saturation([once])
+    assert found is not None
+    assert (found.limit, found.times) == (1.5, 1)
+
+
+@pytest.mark.parametrize(
+    "signal",
+    [
+        WAVE,
+        WAVE + noise(1e-3),
+        np.round(WAVE + noise(1e-3), 2),
+        np.sign(WAVE),
+        np.minimum(1.0, 0.2 * TIMES) ** 2,
+    ],
+    ids=["wave", "noise", "levels", "switched", "arrives"],
+)
+def test_no_limit_is_seen_where_there_is_none(signal: np.ndarray) -> None:
+    assert saturation([signal]) is None
