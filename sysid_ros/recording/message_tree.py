@@ -42,6 +42,9 @@ _NUMPY_CODES = {
 _PADDING_FIELD = "structure_needs_at_least_one_member"  # of empty ROS 2 messages
 _CDR_HEADER = 4
 _LONGEST_PADDING = 7  # bytes after a message's last field; DDS aligns to 4 or 8
+# Fast DDS reserves the padding of an empty sequence's elements, which it then does not write: a
+# JointState without velocities and efforts ends in 8 bytes that mean nothing.
+_RESERVED = 4
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,7 @@ class _Walk:
         self._origin = _CDR_HEADER if self._cdr else 0
         self._position = self._origin
         self._order = "<"
+        self._reserved = 0  # bytes that may follow without a meaning
         self.shape: list[int] = []
         if self._cdr:
             if len(data) < _CDR_HEADER or data[0] != 0 or data[1] > 1:
@@ -180,7 +184,9 @@ class _Walk:
         Raises:
           BagError: It does; the definition is another version's.
         """
-        if len(self._data) - self._position > (_LONGEST_PADDING if self._cdr else 0):
+        if len(self._data) - self._position > (
+            _LONGEST_PADDING + self._reserved if self._cdr else 0
+        ):
             raise self._misfit()
 
     def _value(self, description: Any) -> Node:
@@ -200,6 +206,8 @@ class _Walk:
             return TextArray(tuple(self._text().value for _ in range(count)))
         code = self._code(detail[0])
         size = int(code[1:])
+        if count == 0 and size > _RESERVED:
+            self._reserved += _RESERVED
         start = self._advance(size, count * size) if count else self._position
         return NumberArray(self._order + code, start, count)
 

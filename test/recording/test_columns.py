@@ -187,6 +187,21 @@ def test_all_number_types(ros2) -> None:
     np.testing.assert_array_equal(row, [5.0, 1.0, 2.5, 4.5])
 
 
+def test_what_fast_dds_leaves_behind_empty_sequences_is_no_field(ros2) -> None:
+    """A JointState as rclpy serializes it: its 92 bytes end in 8 that were never written."""
+    written = bytes.fromhex(
+        "00010000 00000000 00000000 01000000 00205f68 02000000 09000000 73686f75 6c646572 007f0000"
+        "06000000 656c626f 77005f68 02000000 b09dde68 9a999999 9999b93f 9a999999 9999c93f 00000000"
+        "00000000 667f0000 20354d6d"
+    )
+    types = {name: definition for name, (_, definition) in ros2.fielddefs.items()}
+    path = (parse_field("position[elbow]"),)
+    reader = FieldReader.of_type("sensor_msgs/msg/JointState", "cdr", types, path)
+    np.testing.assert_array_equal(decode(reader, [written, written]).values, [[0.2], [0.2]])
+    with pytest.raises(BagError, match="108 bytes does not fit the definition"):
+        decode(reader, [written + bytes(16)])
+
+
 def test_messages_that_do_not_fit_their_type(ros2) -> None:
     types = {name: definition for name, (_, definition) in ros2.fielddefs.items()}
     path = (parse_field("data[0]"),)
