@@ -59,7 +59,8 @@ def percent_change(before: float, after: float) -> str:
     if abs(change) >= 1000.0:
         return f"{after / before:.3g} times"
     sign = _MINUS if change < 0 else "+"
-    digits = 1 if 0.0 < abs(change) < 10.0 else 0
+    nearly_all = -100.0 < change < -99.0  # what is left would be rounded away
+    digits = 1 if 0.0 < abs(change) < 10.0 or nearly_all else 0
     return f"{sign}{abs(change):.{digits}f} %"
 
 
