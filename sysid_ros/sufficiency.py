@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -186,6 +187,16 @@ class LiveSufficiency:
             enabled_when=experiment.enabled_when,
             clock_correction=experiment.clock_correction,
         )
+
+
+def prepare(experiment: Experiment) -> None:
+    """Compile what judging needs, which takes half a minute once per installation."""
+    if experiment.fit.engine != "auto":
+        return
+    with suppress(ImportError):  # numba does not run everywhere
+        from sysid_ros.sysid.sensitivity.__main__ import main
+
+        main()
 
 
 @dataclass(frozen=True)

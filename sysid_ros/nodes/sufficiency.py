@@ -27,7 +27,7 @@ from sysid_ros.experiment import load_experiment
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.process import run_node
-from sysid_ros.sufficiency import PRECISION, LiveSufficiency, Sufficiency
+from sysid_ros.sufficiency import PRECISION, LiveSufficiency, Sufficiency, prepare
 from sysid_ros.sysid.rollout_batch import StopRequestedError
 from sysid_ros_interfaces import msg
 
@@ -68,6 +68,7 @@ class SufficiencyNode(Node):
         self._last = False  # whether the judgement under way began after that
         # Judging takes a thread of its own, so that the node answers and ends while it goes on.
         self._thread = ThreadPoolExecutor(1)
+        self._prepared = self._thread.submit(prepare, self._experiment)
         self._work: Future[Sufficiency | None] | None = None
         self._began = 0.0  # time.monotonic() of the judgement under way
         self._ending = threading.Event()
@@ -96,8 +97,9 @@ class SufficiencyNode(Node):
 
     @property
     def busy(self) -> bool:
-        """Whether a judgement is under way."""
-        return self._work is not None and not self._work.done()
+        """Whether a judgement or the preparation for it is under way."""
+        work = self._work or self._prepared
+        return not work.done()
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
