@@ -65,6 +65,7 @@ setup(
         "lz4>=3.1",
         "mcap>=1.1",
         "mujoco>=3.3",
+        "llvmlite>=0.41",
         "numba>=0.58",
         "numpy>=1.26",
         "Pillow>=9.0",

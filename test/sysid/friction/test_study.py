@@ -27,7 +27,7 @@ REPETITIONS = 10  # of each model
 TRAINING, HELD_OUT = 6, 12  # recordings
 DURATION = 3.0  # s
 ARMATURE = 0.01  # kg m^2
-SETTINGS = FitSettings(window_length=1.0, threads=2, max_iterations=25)
+SETTINGS = FitSettings(window_length=1.0, threads=2, max_iterations=80)
 KNOWN = SignalNoise({"angle": NOISE})
 
 
