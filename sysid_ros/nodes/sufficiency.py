@@ -32,6 +32,7 @@ from sysid_ros.sysid.rollout_batch import StopRequestedError
 from sysid_ros_interfaces import msg
 
 _LOOK_PERIOD = 0.2  # s between looks at whether it is time for a judgement
+_LONGEST_REST = 30.0  # s between judgements at most, whatever they take
 _PATIENCE = 1.0  # s for a judgement to end when the node ends
 
 
@@ -70,7 +71,7 @@ class SufficiencyNode(Node):
         self._thread = ThreadPoolExecutor(1)
         self._prepared = self._thread.submit(prepare, self._experiment)
         self._work: Future[Sufficiency | None] | None = None
-        self._began = 0.0  # time.monotonic() of the judgement under way
+        self._began = 0.0  # time.process_time() at which the judgement under way began
         self._ending = threading.Event()
         self._patience = 0.0  # time.monotonic() until which its end is waited for
         self._next = 0.0  # time.monotonic() of the next judgement
@@ -130,15 +131,15 @@ class SufficiencyNode(Node):
                 return
             if self._judged is self._live:  # else another bag has begun
                 self._publish(self._work)
-            spent = time.monotonic() - self._began
-            rest = max(self._period, spent * (1.0 / self._load - 1.0))
+            spent = time.process_time() - self._began
+            rest = max(self._period, min(spent * (1.0 / self._load - 1.0), _LONGEST_REST))
             self._work, self._next = None, time.monotonic() + rest
             if self._last and self._judged is self._live:
                 self._live = None
         if self._live is None or self._ending.is_set():
             return
         if self._final or time.monotonic() >= self._next:
-            self._began, self._last, self._judged = time.monotonic(), self._final, self._live
+            self._began, self._last, self._judged = time.process_time(), self._final, self._live
             self._work = self._thread.submit(self._live.update)
 
     def _publish(self, work: Future[Sufficiency | None]) -> None:
