@@ -78,8 +78,10 @@ def parameter_names(experiment: Experiment, data_dir: Path | None) -> frozenset[
       data_dir: Where models and bags are found first.
     """
     recordings = (*experiment.sequences, *experiment.validation.bags)
+    if not recordings:
+        return frozenset()
     try:
         spec = model_of(experiment, recordings[0], data_dir).with_sensors
         return frozenset(build_parameters(experiment, spec).scalar_names())
-    except (SysidError, IndexError):  # whoever fits it says what is wrong
+    except SysidError:  # whoever fits it says what is wrong
         return frozenset()
