@@ -13,8 +13,10 @@ from sysid_ros.diagnosis.sampling_mistakes import moves
 
 DEGREE = math.pi / 180.0
 
-OFFSETS = (0.1, 0.3, 0.7, 1.2, math.pi / 2.0, 2.2, math.pi)  # rad
-SCALES = (0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 1.4, 2.0, 3.0, 10.0, 100.0, 1000.0)
+OFFSETS = (0.1, 0.3, 0.5, 0.8, 1.2, math.pi / 2.0, 2.0, 2.5, math.pi)  # rad
+# Gravity makes the right scale of a position stand out sharply, so that steps are small.
+_NEAR = (1.25, 1.4, 1.6, 1.8, 2.0, 2.25, 2.5, 2.8, 3.1, 3.5, 4.0, 5.0, 7.0, 10.0, 100.0, 1000.0)
+SCALES = (*(1.0 / scale for scale in reversed(_NEAR)), *_NEAR)
 LAGS = (0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)  # s
 
 
