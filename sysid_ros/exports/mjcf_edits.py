@@ -34,13 +34,14 @@ _ATTRIBUTES: dict[str, Sequence[str]] = {
                "margin", "solref_limit", "solimp_limit", "solref_friction", "solimp_friction"),
     "body": ("pos", "gravcomp"),
     "actuator": ("gear", "forcerange", "ctrlrange", "actrange", "armature", "damping",
-                 "cranklength", "lengthrange"),
+                 "cranklength", "lengthrange", "userdata"),
 }  # fmt: skip
 _OPTIONS = (
     "gravity", "wind", "magnetic", "density", "viscosity", "timestep", "impratio", "tolerance",
     "ls_tolerance", "noslip_tolerance", "ccd_tolerance", "o_margin", "o_solref", "o_solimp",
 )  # fmt: skip
-_SIZES = ("nuserdata", "nuser_jnt")  # where a friction model keeps what MuJoCo has no place for
+# Where friction models and servos keep what MuJoCo has no place for.
+_SIZES = ("nuserdata", "nuser_jnt", "nuser_actuator")
 _MJCF_NAMES = {
     "userdata": "user",
     "solref_limit": "solreflimit",
