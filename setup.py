@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Packaging for colcon (ament_python) and for pip."""
 
 from pathlib import Path

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``make benchmark``: both libraries on the same problems, alternating, a process each.
 
 Writes ``benchmark/results/NAME.json``: ``problems: {name: {cpu_ratio, wall_ratio, memory_ratio,

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What recording costs and what it loses: a recorder against a publisher, a process each.
 
 ``python -m benchmark.capture`` publishes 29 joint states and commands at 1 kHz each and an IMU at

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A humanoid's topics at their usual rates, for :mod:`benchmark.capture`.
 
 Prints ``ready`` once every topic has a subscriber, and at the end what it sent, as JSON.

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the windowed engine adds to bare rollouts; prints a JSON object.
 
     python -m benchmark.engine_floor

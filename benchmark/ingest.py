@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``python -m benchmark.ingest``: how fast joint states are read, and in how much memory.
 
 Speed is that of decoding two fields of every joint, against ``AnyReader`` of rosbags with its

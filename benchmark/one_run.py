@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """One fit by one library in this process; prints a JSON object.
 
     python -m benchmark.one_run LIBRARY PROBLEM [--panda PATH]

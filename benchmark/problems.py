@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The problems, written once for both libraries, which have the same API.
 
 Every problem is made from nothing but its name, a path for the Panda and the library's module, so

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What has to be corrected in ``mujoco.sysid`` so that it runs a problem at all.
 
 Its pseudo-inertia leaves NaN in the orientation of the inertial frame, and the model does not

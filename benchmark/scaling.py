@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """How a residual with its Jacobian grows with samples, sequences and parameters; prints JSON.
 
 python -m benchmark.scaling --panda PATH

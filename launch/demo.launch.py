@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Identify a simulated robot with hidden parameters and compare with the truth."""
 
 from launch import LaunchDescription

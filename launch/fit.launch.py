@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Offer the action ``/fit_server/fit``; with ``bag:=...`` fit that bag and end."""
 
 from launch.actions import GroupAction

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Excite, record, fit and report in one go, on a robot that is already running.
 
 The robot does not move before somebody arms it: call ``/excite/arm``, or give ``arm:=true``.

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Record what an experiment needs; ``ros2 service call /recorder/start`` begins a bag.
 
 With ``sufficiency:=true``, ``/sufficiency/sufficiency`` tells when the bag is long enough.

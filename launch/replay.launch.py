@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Replay a fitted recording to RViz: two robots, as measured and as the model moves."""
 
 from launch import LaunchDescription

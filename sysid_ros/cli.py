@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The command line: ``sysid_ros COMMAND``; only the demo needs ROS.
 
 The exit status is an :class:`ErrorCode`; usage errors give 64 and internal ones 70, as in BSD's

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Cross-validation over recordings: every one is predicted by a fit that has not seen it."""
 
 from __future__ import annotations

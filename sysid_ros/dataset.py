@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """All recordings of an experiment as sequences of its models, training and held-out apart."""
 
 from __future__ import annotations

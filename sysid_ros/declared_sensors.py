@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Sensors that an experiment describes and its model lacks, such as the IMU of a URDF."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The one family of exceptions this package raises, with the code each becomes at the edges.
 
 Nodes turn an error into an action result and the command line into an exit status; both use

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Given parameters scored on given recordings, without fitting anything."""
 
 from __future__ import annotations

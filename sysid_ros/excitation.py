@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What to tell a robot so that its motion reveals its parameters.
 
 Pure functions of time: a :class:`Reference` (multisine or table), a :class:`Playback` that starts

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where independent tasks run: in this process, in local processes, or on a Dask cluster.
 
 Everything that can be spread out (folds, models, starts) is a module-level function of one plain

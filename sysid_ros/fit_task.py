@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """One fit as a task that runs anywhere: plain data in, an outcome out, no files."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Ctrl-C as a request: the first asks for an orderly end, the second aborts."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Watches measured joints against limits while a robot moves."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A result of :func:`sysid_ros.sysid.optimize` in the form that reports are written from."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The experiment's model as an MjSpec that has a sensor for every measured signal."""
 
 from __future__ import annotations

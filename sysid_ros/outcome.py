@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Everything one run of the pipeline delivers; report and result files are written from it."""
 
 from __future__ import annotations

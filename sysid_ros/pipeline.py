@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The straight line of the package: experiment, recordings, fit, scores, result folder."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Identified values that no robot of this kind is likely to have.
 
 An interval says how well the data determines a number within the model. A value far from what the

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Residuals against the velocity and the torque of their joint: what the model lacks shows there.
 
 Friction that the model does not have leaves a residual that follows the sign of the velocity; one

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Carrying on with a fit that was interrupted: finding its state and recognising its inputs."""
 
 from __future__ import annotations

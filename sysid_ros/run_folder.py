@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The work folder of one run of the pipeline: its best so far and its state, while it runs."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A fit of an experiment, scored: settings into the library, and an outcome out of its result."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Open-loop prediction errors: scores in physical units and the traces that people look at.
 
 Every window starts at the measured state, for the initial and the fitted parameters alike, and the

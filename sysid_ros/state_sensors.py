@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Sensors that show a joint's state, for measured ``qpos`` and ``qvel``.
 
 A hinge or slide has one number for each, a ball joint a quaternion and an angular velocity. A free

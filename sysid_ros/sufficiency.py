@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whether a bag that is still being written determines an experiment's parameters already."""
 
 from __future__ import annotations

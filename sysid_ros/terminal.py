@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a person sees in the terminal when something is done: tables, verdict and warnings."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a person sees while something takes long: bars on a terminal, else a few plain lines."""
 
 from __future__ import annotations

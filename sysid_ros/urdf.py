@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """URDF as MuJoCo reads it: meshes found, links kept.
 
 MuJoCo reads URDF itself. What it cannot know is where ``package://`` is and which files are on this

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Inertias of a URDF's links as MuJoCo accepts them.
 
 Many a URDF says that a link has no mass, that it is a point, or, from CAD or by hand, an inertia

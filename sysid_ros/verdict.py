@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The verdict in one sentence and the warnings that matter, in plain language."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Runs a fit in a process of its own and answers for it, whatever becomes of that process.
 
 :func:`run_fit` blocks until the fit is done, failed, cancelled or dead. Cancelling asks first and

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The child process of a fit: reads one request, runs it, and tells what happens as it goes.
 
 Run as ``python -m sysid_ros.worker_process EVENTS_FD`` by :mod:`sysid_ros.worker`, which has the

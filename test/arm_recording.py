@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Recordings of random arms: a bag, an experiment and a model whose numbers are far off."""
 
 from __future__ import annotations

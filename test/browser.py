@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A real Chromium for tests of pages, driven by Playwright, with axe for their accessibility."""
 
 from __future__ import annotations

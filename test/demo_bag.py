@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A recording of the demo's robot, made without waiting for real time."""
 
 from __future__ import annotations

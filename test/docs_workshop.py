@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A folder in which the documentation's commands work as they are written: README's own robot."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A fit server whose child processes run the functions of :mod:`fits`; for ``python -m``."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Fits for the worker's child process to run: quick, stubborn, failing and deadly ones."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A synthetic test bench with known friction: a weight on an arm, moved through gears."""
 
 from __future__ import annotations

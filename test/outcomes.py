@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Synthetic outcomes: a damped oscillation with known errors, large enough to look like a fit."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A small experiment with known truth: bags of a driven pendulum, a model, an experiment file."""
 
 from __future__ import annotations

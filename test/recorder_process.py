@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A recorder in a process of its own, and what tests publish to it."""
 
 from __future__ import annotations

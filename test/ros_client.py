@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A node for tests to talk to other nodes with: never sleeps, always waits for something."""
 
 from __future__ import annotations

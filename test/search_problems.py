@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Functions to search, and a process that takes part in a shared search."""
 
 from __future__ import annotations

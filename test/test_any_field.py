@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Fields of the messages that ROS robots publish, from a bag to a table by ``sysid_ros export``."""
 
 from __future__ import annotations

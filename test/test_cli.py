@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The command line: a fit from bags to a result folder, and one sentence for each bad input."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """docs/coverage.md names nothing that does not exist."""
 
 from __future__ import annotations

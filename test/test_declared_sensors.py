@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Sensors that an experiment adds to a model, and what it may not ask for."""
 
 from __future__ import annotations

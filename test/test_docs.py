@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the documentation names exists, and what it shows as an experiment is one."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Excitation: motions fill their limits without leaving them, and stop softly."""
 
 from __future__ import annotations

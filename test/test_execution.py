@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Tasks in this process, in processes of their own and on Dask, with workers that get killed."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A robot without a fixed base, from a bag of odometry and measured forces to its parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The joint monitor names what left its limit, and notices silence."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The whole line on recordings of real hardware, against the benchmarks of their folders."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Values that no robot is likely to have are flagged with a reason."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the model lacks shows in residuals against velocity and torque."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Result folders: complete, readable by any parser, never in the way of another."""
 
 from __future__ import annotations

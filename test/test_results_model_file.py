@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """model.xml loads by itself, somewhere else, and is the same model."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Fits whose process is killed, and what carries on with them."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Several identical robots in one fit: what they share, and what is each one's own."""
 
 from __future__ import annotations

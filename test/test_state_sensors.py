@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Odometry as the state of a free joint, an orientation as that of a ball joint."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """While a bag grows, what a fit of it would find out is known beforehand."""
 
 from __future__ import annotations

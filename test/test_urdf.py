@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """URDF files: their meshes are found where ROS users keep them, and every link keeps its name."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Inertias that MuJoCo refuses are made physical, and nothing else is touched."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a fit was good for, by its scores and by what it could determine."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The worker: real child processes that deliver, fail, refuse to stop and are killed."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A measured wrench as a known external force: in a model, and from a bag to a fit."""
 
 from __future__ import annotations

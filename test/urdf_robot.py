@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A swinging link with an IMU as a URDF, its mesh, and recordings of it with known parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Tasks for worker processes, which import this module."""
 
 from __future__ import annotations

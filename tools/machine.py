@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a machine must have before an environment can be made on it, and what to do if not.
 
 Only the standard library, and only syntax that Python 3.7 reads, so that an interpreter that is

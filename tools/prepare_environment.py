@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Make ``.venv``: ROS 2 from wheels, MuJoCo, ``sysid_ros_interfaces`` and this package.
 
 Run by ``make setup``. Each stage is stamped with a hash of what it was made from, so that a

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Several structures of one model, fitted to the same data and judged by the same held-out data."""
 
 from __future__ import annotations

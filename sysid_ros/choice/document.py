@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``comparison.json``: several models compared, as plain numbers and words."""
 
 from __future__ import annotations

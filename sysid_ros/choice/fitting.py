@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The fits of several model structures, simple ones first, with the folds of each.
 
 A structure that contains a simpler one starts at the simpler one's optimum: it is near its own, and

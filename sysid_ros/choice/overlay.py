@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Several parameter files on the same recordings, whichever structure of the model each is of."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A comparison of models as one HTML page: the choice, a table, a plot, and the predictions."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Is one model's prediction worse than another's? Paired tests over what was held out.
 
 Two models that predict the same recordings share their disturbances, so the comparison is paired:

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The simplest model that predicts no worse than the best one."""
 
 from __future__ import annotations

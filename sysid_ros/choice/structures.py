@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The structures that an experiment's model may have, each as an experiment of its own."""
 
 from __future__ import annotations

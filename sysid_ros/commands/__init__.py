@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The commands of ``sysid_ros``, one module each, in the order in which ``--help`` lists them."""
 
 from sysid_ros.commands import (

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``sysid_ros apply``: write a result's values into another model file of the robot."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``sysid_ros check``: find mistakes in an experiment before any fit."""
 
 from __future__ import annotations

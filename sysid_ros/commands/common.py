@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the commands share: their arguments, reading the experiment file, complaining."""
 
 from __future__ import annotations

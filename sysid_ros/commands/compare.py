@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``sysid_ros compare``: fit several model structures and choose among them."""
 
 from __future__ import annotations

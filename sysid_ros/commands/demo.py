@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``sysid_ros demo``: identify a simulated robot with real ROS 2 processes."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``sysid_ros export``: write the mapped signals of a bag as arrays or as a table."""
 
 from __future__ import annotations

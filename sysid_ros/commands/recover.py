@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``sysid_ros recover``: a whole bag from what is left of a broken one."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``sysid_ros replay``: publish a fitted recording to ROS, measured and simulated."""
 
 from __future__ import annotations

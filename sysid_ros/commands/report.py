@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``sysid_ros report``: write a result's report anew, or compare results."""
 
 from __future__ import annotations

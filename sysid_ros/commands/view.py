@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``sysid_ros view``: MuJoCo's viewer on a fitted recording."""
 
 from __future__ import annotations

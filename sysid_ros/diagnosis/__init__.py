@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Finds the mistakes that people make, before any fit: ``sysid_ros check``."""
 
 from sysid_ros.diagnosis.checks import check_dataset

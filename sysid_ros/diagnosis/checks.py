@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Every test of ``sysid_ros check`` on recordings that are read already."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whether measured velocities are the derivatives of measured positions."""
 
 from __future__ import annotations

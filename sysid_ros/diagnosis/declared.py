@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What an experiment says itself about a signal, so that it is no mistake."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whether any robot with the model's kinematics could have moved as recorded."""
 
 from __future__ import annotations

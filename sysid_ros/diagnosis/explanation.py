@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Finds the changes that recordings ask for, by letting hypotheses compete.
 
 Every hypothesis is scored with the same statistic: what the best possible robot leaves

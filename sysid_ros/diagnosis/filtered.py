@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Joint motion and torque on one grid, through one filter, for inverse dynamics.
 
 A filter applied to both sides of a linear equation leaves it true, so that positions can be

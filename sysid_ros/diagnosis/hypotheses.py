@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Mistakes that inverse dynamics can tell, each as the change that would undo it."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whether gyroscopes, accelerometers and twists show the motion that positions show.
 
 Where every joint's position is measured, or a free body's pose, the model's kinematics alone say

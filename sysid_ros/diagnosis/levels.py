@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the values of a signal alone betray: saturation and quantisation."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """How much of the recordings something leaves unexplained."""
 
 from __future__ import annotations

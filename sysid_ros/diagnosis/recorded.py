@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What was recorded, as the tests of :mod:`sysid_ros.diagnosis` need it."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Inverse dynamics that is linear in what is unknown, for every robot a model could be.
 
 A body is a set of point masses that may not be negative. Every such set is a body that could exist,

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The lines of YAML that repair an experiment, and the same as settings for ``--set``."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What is wrong with how signals were sampled, with the lines that help."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whether signals were sampled often and evenly enough, finely enough, and moved enough."""
 
 from __future__ import annotations

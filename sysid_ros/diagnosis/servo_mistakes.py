@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Mistakes in what servos are asked for, servo by servo and pair by pair."""
 
 from __future__ import annotations

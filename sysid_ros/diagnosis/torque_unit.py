@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whether all torques together are in another unit than the model's.
 
 A factor common to all torques looks like other masses, so that no comparison among them can show

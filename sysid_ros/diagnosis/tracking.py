@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whether position servos do what they are asked for.
 
 A servo with gain kp pulls its joint with kp (u - q) - kv v, so that

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The experiment file: reading, validating and resolving what it names."""
 
 from sysid_ros.experiment.consistency import check_fittable as check_fittable

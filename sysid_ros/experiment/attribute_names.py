@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which attributes an experiment's parameters may name: the library's table, read in one place.
 
 The library is imported when it is first asked, as it brings MuJoCo along.

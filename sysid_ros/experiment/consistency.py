@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Checks that concern several parts of an experiment at once."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reads the lists of the experiment file: recordings, signals and parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """How an experiment is fitted, as frozen dataclasses; see :mod:`sysid_ros.experiment.schema`."""
 
 from __future__ import annotations

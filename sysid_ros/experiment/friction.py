@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Friction models in an experiment: ``friction: m4`` of a joint stands for M4's parameters."""
 
 from __future__ import annotations

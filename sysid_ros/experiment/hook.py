@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The experiment's Python hook: a function that adds parameters YAML cannot describe."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """From the text of an experiment file to a validated :class:`Experiment`."""
 
 from __future__ import annotations

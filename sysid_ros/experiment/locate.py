@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where the bags and models that an experiment names are on this machine."""
 
 from __future__ import annotations

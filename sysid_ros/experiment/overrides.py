@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Settings given on top of an experiment file: ``fit.max_iterations=20``.
 
 A path names keys and list positions (``parameters[0].armature.max``); the value is YAML. ``+=``

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """From the ``parameters`` of an experiment to the parameters of the library, for one model."""
 
 from __future__ import annotations

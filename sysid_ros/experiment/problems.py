@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What is wrong with an experiment file, collected so that one run shows several mistakes."""
 
 from __future__ import annotations

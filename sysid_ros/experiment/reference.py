@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The reference of the experiment file's keys as Markdown, generated from the schema's rules.
 
 ``python -m sysid_ros.experiment.reference docs/experiment.md`` writes it between the two markers

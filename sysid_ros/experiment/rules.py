@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a key of the experiment file means and which values it takes, kept beside its field.
 
 Each field of :mod:`sysid_ros.experiment.schema` that is a YAML key carries a :class:`Rule` in its

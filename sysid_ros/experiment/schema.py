@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The experiment file as frozen dataclasses: what one experiment is, after validation.
 
 :func:`sysid_ros.experiment.load_experiment` is the only way from YAML to these types, so code

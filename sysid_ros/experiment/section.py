@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reads a mapping of the YAML tree into one of the schema's dataclasses, field by field.
 
 The field's type says what is accepted, its rule which limits hold. Problems are collected and a

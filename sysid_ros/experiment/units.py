@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Units that message fields come in, as multiples of the model's."""
 
 from __future__ import annotations

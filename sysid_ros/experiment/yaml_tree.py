@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """YAML text as a tree of plain values that know where they stand.
 
 Only what an experiment file needs is accepted: mappings with text keys, lists, text, numbers,

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Force laws of actuators in the words of the element that the author chose."""
 
 from __future__ import annotations

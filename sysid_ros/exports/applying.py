@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Identified parameters written into another model of the same robot, by the names of its parts."""
 
 from __future__ import annotations

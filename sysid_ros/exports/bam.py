@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``bam/JOINT.json``: the friction of a joint in the words of BAM (better actuator models).
 
 MuJoCo's own friction is BAM's model M1: a dry part and a viscous one. The file has the keys of

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The inertia of a body, written in the form in which the file writes it."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The joints of an identified model as other programs describe them."""
 
 from __future__ import annotations

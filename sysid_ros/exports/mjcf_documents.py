@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """An MJCF model over all its files, in which elements are found by name and edited."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What identification changed in a model, written into its MJCF and nowhere else.
 
 The model before and after are compared as specifications, in which an attribute has the value, the

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A model as its author wrote it: the text, and where its files lie."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``domain_randomization.yaml``: the uncertainty of a result as a distribution to draw from.
 
 A policy or controller that is trained on one model trusts it too much. Parameters drawn from what

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``ros2_control.yaml``: what controllers can use of a result, as a ROS 2 parameter file."""
 
 from __future__ import annotations

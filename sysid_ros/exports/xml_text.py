@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """XML that is edited as text, so that everything nobody asked to change stays as it was written."""
 
 from __future__ import annotations

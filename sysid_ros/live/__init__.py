@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A page that shows a running fit, served on this machine alone."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What is known about the present fit, told by one thread and read by others."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A web server for one page, bound to this machine's loopback address.
 
 Other pages in the same browser can reach it too. They cannot read what it answers; and so that they

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a recorder puts into its bags besides messages, so that they explain themselves."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The bag that a recorder writes at the moment, if it does, and what the next one must hold."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A group of node processes that ends as a whole."""
 
 from __future__ import annotations

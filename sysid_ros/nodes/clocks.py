@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which clock a node goes by: jumps of the system's clock must not move a robot or stop a timer."""
 
 from __future__ import annotations

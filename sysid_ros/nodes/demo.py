@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The demo: a simulated robot with hidden parameters is identified by real ROS 2 processes.
 
 ``python -m sysid_ros demo`` starts ``sim_robot``, ``excite``, ``recorder`` and ``fit_server``, runs

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The parameters of ``excite``, read and checked once at its start."""
 
 from __future__ import annotations

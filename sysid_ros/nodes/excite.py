@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Node ``excite``: moves a robot such that its parameters show, within limits, and only if armed.
 
 It waits for ``~/arm`` (or the parameter ``armed``), starts softly from where the robot stands,

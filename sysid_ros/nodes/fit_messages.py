@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Between the action's messages and the fit's own types."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Node ``fit_server``: the action ``~/fit`` identifies a model from recordings.
 
 Each fit runs in a process of its own (:mod:`sysid_ros.worker`), so that the node answers while

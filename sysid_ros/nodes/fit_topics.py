@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The numbers of a running fit as plain topics, which every plotting tool of ROS reads."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The steps of an identification, as calls to the recorder, the excitation and the fit server."""
 
 from __future__ import annotations

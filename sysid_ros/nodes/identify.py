@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Node ``identify``: the main job in one go, as a client of the other nodes.
 
 It starts the recorder, arms the excitation, waits for the motion to end, stops the recorder, and

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the launch files share; only they import this module, as ``launch`` comes with ROS alone."""
 
 from __future__ import annotations

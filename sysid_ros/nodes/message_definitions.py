@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The text that tells a bag's reader how a message type is laid out, wherever ROS keeps it."""
 
 from __future__ import annotations

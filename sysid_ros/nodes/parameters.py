@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Parameters of nodes, declared with their description and checked when the node starts."""
 
 from __future__ import annotations

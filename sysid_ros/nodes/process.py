@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What every node process does around its node: start, spin, and end in good order."""
 
 from __future__ import annotations

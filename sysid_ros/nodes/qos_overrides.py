@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Quality of service that a person prescribes, in the YAML format of rosbag2's overrides."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Lifecycle node ``recorder``: writes what an experiment needs to a rosbag2 MCAP.
 
 Active means subscribed and watching; ``~/start`` writes. It runs in a process of its own with

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The recorder's services, named as rosbag2 names its recorder's."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the recorder tells on ``/diagnostics``, one status per topic and one for itself."""
 
 from __future__ import annotations

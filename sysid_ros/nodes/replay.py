@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Node ``replay``: a fitted recording side by side, as it was measured and as the model moves.
 
 Publishes ``measured/joint_states`` and ``simulated/joint_states``, the frames of both robots on

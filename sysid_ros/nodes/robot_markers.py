@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A robot's shapes as markers, which RViz and Foxglove draw where its frames are."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Node ``sim_robot``: a MuJoCo robot with hidden true parameters, in real time.
 
 It publishes ``joint_states`` and obeys ``command``. Like a robot whose controller keeps its own

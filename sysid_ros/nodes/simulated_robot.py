@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A robot in MuJoCo that has secrets: true parameters that only this simulation knows.
 
 Nothing here knows of ROS; :mod:`sysid_ros.nodes.sim_robot` gives it topics and the wall clock.

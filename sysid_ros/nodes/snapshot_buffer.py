@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The most recent messages, bounded by size and age, for writing when something has happened."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Node ``sufficiency``: says while a bag is being recorded whether it is long enough.
 
 It reads the bag, not the topics, so that it takes nothing from the recorder but the disk's cache,

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which topics a recorder wants: names, shell patterns and a regular expression."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a recorder counts per topic while messages pass by."""
 
 from __future__ import annotations

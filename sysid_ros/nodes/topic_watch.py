@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Subscriptions that appear with their publishers and take messages as raw bytes."""
 
 from __future__ import annotations

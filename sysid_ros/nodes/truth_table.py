@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Identified parameters against the truth, where a simulation knows it."""
 
 from __future__ import annotations

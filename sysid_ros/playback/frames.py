@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where the bodies of a robot are, as frames of ROS."""
 
 from __future__ import annotations

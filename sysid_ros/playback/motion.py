@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Joint positions over time of one recording of a result, measured and simulated."""
 
 from __future__ import annotations

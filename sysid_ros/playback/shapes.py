@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a robot looks like, in the shapes that viewers of ROS draw."""
 
 from __future__ import annotations

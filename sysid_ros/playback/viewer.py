@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """MuJoCo's interactive viewer with two robots: the measured one, and the model as its ghost."""
 
 from __future__ import annotations

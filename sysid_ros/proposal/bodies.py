@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which recorded poses, twists and IMU readings are which free joint's or sensor's."""
 
 from __future__ import annotations

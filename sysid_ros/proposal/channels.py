@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Every number that the topics of some bags carry, as a field path with its values."""
 
 from __future__ import annotations

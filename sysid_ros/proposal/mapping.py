@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which recorded number is which joint's position and which actuator's input."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Names of joints in a model and in a recording that mean the same."""
 
 from __future__ import annotations

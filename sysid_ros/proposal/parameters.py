@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which parameters recordings determine, and within which bounds to look for them."""
 
 from __future__ import annotations

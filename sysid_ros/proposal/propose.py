@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``sysid_ros init``: from a model and recordings to an experiment file."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which recordings a proposal fits, which it holds out, and how it cuts them."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """An experiment file with comments, from what a proposal holds."""
 
 from __future__ import annotations

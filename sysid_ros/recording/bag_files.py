@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which files make up a bag, and what its ``metadata.yaml`` says about them."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A rosbag2 folder: MCAP files and the ``metadata.yaml`` that describes them."""
 
 from __future__ import annotations

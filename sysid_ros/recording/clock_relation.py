@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """How the clock of a topic's stamps relates to that of the recorder.
 
 A message is received after it was stamped, by the transport's least delay at the least; queueing

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which of a message's times dates its content, and putting stamps in order.
 
 Header stamps are the default: they name the instant of measurement. Messages without a header are

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Fields of whole topics as columns of numbers."""
 
 from __future__ import annotations

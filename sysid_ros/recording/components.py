@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Fields that are more than one number: vectors, quaternions, poses, twists.
 
 A path that leads to such a part of a message stands for its numbers in MuJoCo's order: positions

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Dating the messages of a recording: one time axis for topics with clocks of their own."""
 
 from __future__ import annotations

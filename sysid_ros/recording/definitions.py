@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Message definitions: from the bag itself, from ``--msg-path``, or ROS's own types."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Paths to numbers inside messages: ``position[elbow]``, ``linear_acceleration.x``, ``data[1]``.
 
 An array is indexed by a number (negative counts from its end) or by a name. A name is looked up

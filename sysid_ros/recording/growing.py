@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A bag that is still being written: what a recorder has added since the last look."""
 
 from __future__ import annotations

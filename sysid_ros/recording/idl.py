@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """IDL as ROS writes it, reduced to what decides how a message is laid out.
 
 Recorders and installations carry IDL with includes, comments and annotations (documentation,

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What is in a bag: ``sysid_ros info``."""
 
 from __future__ import annotations

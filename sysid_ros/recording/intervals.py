@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Half-open intervals of time: union, complement, what lies inside."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reading the same fields of many messages that are laid out alike.
 
 Messages of one topic usually differ in their numbers only. One message is located

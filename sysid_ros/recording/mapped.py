@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A recording after the signal map: model signals with times in seconds, clocks settled."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """How well the mapped topics were recorded, and what to say about it."""
 
 from __future__ import annotations

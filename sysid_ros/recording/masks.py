@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """When a signal counts: ``enabled_when`` as stretches of time.
 
 A mask is a field that says whether the robot was powered, in the right mode, seen by the camera.

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """An MCAP file written such that a crash costs only what came after the last flush.
 
 The ``mcap`` package's own writer ends a chunk by size alone, which may leave minutes of slow

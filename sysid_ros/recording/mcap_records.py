@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Records of MCAP files: the envelope, chunks, definitions and messages.
 
 Format: https://mcap.dev/spec. What reads whole files, parts of them, and files that are still

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where each value of a serialized message lies in its bytes.
 
 :func:`locate` walks one message by its type's fields and notes the offset of every number instead

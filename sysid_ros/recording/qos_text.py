@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The quality of service that bags keep as YAML text, in the spelling of any distribution."""
 
 from __future__ import annotations

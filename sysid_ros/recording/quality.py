@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """How well a topic was recorded: what was read, how evenly, with which clock."""
 
 from __future__ import annotations

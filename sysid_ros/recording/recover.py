@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A whole, indexed bag from what is left of a broken one, which stays as it is.
 
 Broken are bags whose recorder was killed or ran out of disk: MCAP files that end in the middle or

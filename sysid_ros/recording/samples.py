@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The samples of one signal, and whether they can be used."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """One signal of the model from the samples of its topic."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The signal map: message fields of a bag become signals of the model.
 
 :func:`map_recording` is the only way from a bag to a :class:`~.mapped.MappedRecording`. It refuses

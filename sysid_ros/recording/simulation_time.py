@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Simulation time for messages without a stamp, from the bag's ``/clock``.
 
 With ``use_sim_time`` headers carry the simulation's time while receipt and publishing have the

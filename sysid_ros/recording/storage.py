@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What every bag format offers: its topics, and its messages one after the other.
 
 Each format has one module (``storage_mcap``, ``storage_sqlite3``, ``storage_rosbag1``) that reads

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """MCAP files, complete or cut off, with or without chunks, index and summary.
 
 Format: https://mcap.dev/spec. A file is read from front to back; the summary at its end only

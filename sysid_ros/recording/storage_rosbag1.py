@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """ROS 1 bags (format 2.0): compressed or not, sorted or not, indexed or cut off.
 
 Format: http://wiki.ros.org/Bags/Format/2.0. The file is read from front to back, so an index is

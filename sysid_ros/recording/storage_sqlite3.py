@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """rosbag2's SQLite files (``.db3``), from Dashing's schema to today's."""
 
 from __future__ import annotations

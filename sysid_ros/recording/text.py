@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Text that a bag carries in messages, such as the robot's description."""
 
 from __future__ import annotations

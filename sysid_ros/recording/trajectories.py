@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Trajectories as commands: all points of every message, at the instants they are meant for.
 
 ``points[*].positions[elbow]`` of a JointTrajectory stands for what the controller asks of the joint

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Several results beside each other: what changed, and by more than its uncertainty?"""
 
 from __future__ import annotations

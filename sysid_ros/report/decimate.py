@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Long signals reduced to what a screen can show, with every peak kept."""
 
 from __future__ import annotations

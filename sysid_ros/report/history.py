@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What changed since earlier results of the same model, in one line each."""
 
 from __future__ import annotations

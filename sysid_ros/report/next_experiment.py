@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What to record next, so that the parameters that are still vague become known.
 
 Each kind of parameter acts on a motion in its own way (Armstrong-Hélouvry, Dupont and Canudas de

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Numbers as people write them: as many digits as they deserve."""
 
 from __future__ import annotations

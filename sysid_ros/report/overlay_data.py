@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What several models predict on the same recordings, as the page's script reads it."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reports as single HTML files: of one fit, and of several compared."""
 
 from __future__ import annotations

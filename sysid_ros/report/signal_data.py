@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The signals as the report's script reads them: compact, and never too many.
 
 Values are 16-bit integers between a curve's smallest and largest value, which is finer than any

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The rows of the report's tables, with every number already in words."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The result folder: written whole or not at all, read back, kept while a fit runs."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The files a model names, found wherever MuJoCo would have found them."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The best parameters so far, kept on disk while a fit runs, for the case that it never ends."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``result.json``: an :class:`~sysid_ros.outcome.Outcome` as plain numbers and words.
 
 The arrays of the signals are in ``residuals.npz`` (:mod:`sysid_ros.results.signals_file`); with

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The files of a result that other programs take: their model, their parameters, their ranges."""
 
 from __future__ import annotations

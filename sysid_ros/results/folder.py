@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where results go: folders that appear whole or not at all, and never replace another."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """All digits for the numbers of an MJCF file.
 
 MuJoCo writes six significant digits. Each number here is replaced by the shortest text that

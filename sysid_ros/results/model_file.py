@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``model.xml``: the identified model as one MJCF file that needs nothing but its own folder.
 
 MuJoCo writes the MJCF; three things are added here: the files it names are copied beside it, the

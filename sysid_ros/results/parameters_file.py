@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``parameters.yaml``: the numbers a person copies into a model or a controller."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Earlier results of the same model, found beside a new one."""
 
 from __future__ import annotations

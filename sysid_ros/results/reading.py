@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A result folder read back, so that its report can be rendered again or compared."""
 
 from __future__ import annotations

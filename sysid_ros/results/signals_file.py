@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``residuals.npz``: what was measured and simulated, for other tools and for new reports.
 
 One group of arrays per sequence and signal, named by their position; ``index`` is a JSON text

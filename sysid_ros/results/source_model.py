@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``model.xml`` as its author wrote it, with nothing but the identified values changed.
 
 Comments, formatting, default classes and includes stay, so that a diff against the source shows

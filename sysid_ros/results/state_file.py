@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``state.npz``: where a running fit stands, so that another process can carry it on.
 
 An archive of plain arrays and one JSON text, replaced after every accepted step. It stays with a

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """JSON that every parser accepts: no NaN, no infinity, keys in the order they were given."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What parameters are written into, kept while a fit runs.
 
 A fit that is killed leaves the best values of its parameters. With this file its result also says

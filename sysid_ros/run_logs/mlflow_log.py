@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """MLflow, on a tracking server or in a database file."""
 
 from __future__ import annotations

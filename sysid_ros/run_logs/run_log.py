@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """One interface for everything that records the course of a run."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """CMA-ES with restarts of two kinds.
 
 Ever larger populations see the whole, small ones look closely somewhere, and each kind is given the

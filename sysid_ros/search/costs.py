@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Costs of many candidates at once, in batched rollouts."""
 
 from __future__ import annotations

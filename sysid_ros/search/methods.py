@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where to look next: points of the unit cube, asked for in batches and told their costs."""
 
 from __future__ import annotations

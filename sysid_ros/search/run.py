@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """One search: methods, trials, and where a fit should start in the end."""
 
 from __future__ import annotations

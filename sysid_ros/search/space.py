@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The unit cube that searches move in, and the parameters that its points stand for."""
 
 from __future__ import annotations

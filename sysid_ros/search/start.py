@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where an experiment's fit should start, by the search that it asks for."""
 
 from __future__ import annotations

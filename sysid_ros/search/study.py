@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Optuna studies: searches that other processes take part in and that later ones continue."""
 
 from __future__ import annotations

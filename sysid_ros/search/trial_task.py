@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a search sends to other processes, each of which reads the recordings once."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a search has tried: told, recorded, and read back so that it can be carried on."""
 
 from __future__ import annotations

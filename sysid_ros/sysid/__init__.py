@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Identification of MuJoCo model parameters, in the language of ``mujoco.sysid``.
 
 A script written for ``from mujoco import sysid`` runs with ``from sysid_ros import sysid``.

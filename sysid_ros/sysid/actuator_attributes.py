@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Identifiable attributes of actuators: gains, transmission, limits, dynamics, DC motors.
 
 The force of most actuators is affine (MuJoCo documentation, Computation, Actuation model):

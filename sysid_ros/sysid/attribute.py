@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What one identifiable attribute is: a row of the table in :mod:`sysid_ros.sysid.attributes`."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The table of everything that can be identified: one row per element and attribute.
 
 Experiment files, declarative modifiers, reports and documentation all read this table, so that a

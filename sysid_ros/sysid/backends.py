@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The optimizers by name: our own, and mujoco.minimize or scipy on the projected problem.
 
 ``auto`` is :func:`sysid_ros.sysid.solver.minimize`, which moves parameters and starts together.

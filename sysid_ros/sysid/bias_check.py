@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Does an estimate depend on choices that should not matter?
 
 Noise makes estimates uncertain, and the intervals say by how much. A time step that is too long, a

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Blocks inside windows, as clusters for fits with few windows.
 
 Recordings that are fitted whole give one window each, too few to tell how much estimates vary from

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reading and writing the inertia of one body of an MjSpec, and of that body only.
 
 A body's inertia is either written in the spec ("explicit") or inferred from its geoms by the

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Setting the inertia of one body of a spec, as callbacks do it."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """From parameter values to what a simulation needs: a compiled model and the signals' settings."""
 
 from __future__ import annotations

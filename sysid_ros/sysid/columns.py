@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The directions of a Jacobian: one moved candidate per parameter."""
 
 from __future__ import annotations

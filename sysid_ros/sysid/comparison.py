@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The table that shows initial, true and identified parameters side by side."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The derivative of a comparison: a sparse linear map from simulated rows to residuals."""
 
 from __future__ import annotations

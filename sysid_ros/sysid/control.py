@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Control signals between their samples, averaged over each simulation step.
 
 A simulation step holds one control value. The value that carries the signal's effect is its mean

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The simulated counterpart of a measurement, for callbacks that compare by themselves."""
 
 from __future__ import annotations

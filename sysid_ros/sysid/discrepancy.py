@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Comparing one simulated run with one recording, signal by signal, at the recording's instants."""
 
 from __future__ import annotations

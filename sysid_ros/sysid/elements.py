@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Finding elements of an MjSpec by name and by shell pattern, with errors that list the names."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """From a solution to estimates: values with standard errors, bounds and flags."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Jacobians by forward differences of batched rollouts: the plain way, for any model."""
 
 from __future__ import annotations

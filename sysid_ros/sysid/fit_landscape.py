@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The cost around the optimum of a windowed fit, for the pairs of parameters that tell most."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where a running fit stands, in full: what another process needs to carry it on."""
 
 from __future__ import annotations

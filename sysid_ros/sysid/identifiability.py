@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Saying in words which combinations of parameters the data leaves open."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The ten inertial parameters of a rigid body, and coordinates in which every value is physical.
 
 A body's mass m, first moment h = m c and rotational inertia about the body frame's origin form

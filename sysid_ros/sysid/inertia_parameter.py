@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A parameter for a body's inertia, ready to be identified."""
 
 from __future__ import annotations

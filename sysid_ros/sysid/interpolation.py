@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Values of sampled signals between their samples.
 
 NaN in the samples means "not measured": between a missing sample and its neighbours the result is

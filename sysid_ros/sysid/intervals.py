@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Confidence intervals of ``mujoco.sysid``: one level of white noise for all residuals."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Identifiable attributes of joints and tendons."""
 
 from __future__ import annotations

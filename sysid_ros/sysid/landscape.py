@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The cost around an optimum as a function of two parameters: bowls, valleys and other minima.
 
 A narrow valley says that the data determines a combination of the two much better than each; a

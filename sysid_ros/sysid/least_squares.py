@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The optimizers behind :func:`sysid_ros.sysid.optimize.optimize`, with one kind of result."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Levenberg-Marquardt within bounds for residual functions of the library.
 
 The search of ``mujoco.minimize`` with two differences: damping is relative to the curvature of each

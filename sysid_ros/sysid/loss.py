@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Robust losses and the weights that turn them into least squares.
 
 A loss acts on ``z = (r / c)^2`` with the residual r in units of its noise and the tuning constant

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which columns of an array belong to which signal of a model.
 
 A mapping is ``{name: (SignalType, column indices)}``. Sensors keep their name; states and

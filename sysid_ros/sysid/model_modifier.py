@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """From parameters to a model: the callbacks MuJoCo users know, none of which changes their spec."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Saving a model as a file that loads on its own."""
 
 from __future__ import annotations

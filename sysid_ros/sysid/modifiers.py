@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Modifiers that are data: they can be compared, printed, saved and loaded."""
 
 from __future__ import annotations

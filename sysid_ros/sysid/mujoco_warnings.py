@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """MuJoCo's warnings as data instead of a file ``MUJOCO_LOG.TXT`` in the current folder."""
 
 from __future__ import annotations

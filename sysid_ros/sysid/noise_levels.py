@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Noise level of every signal: as given, or estimated from the residuals."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The function an optimizer minimizes: a residual function with budgets, failures and a memory."""
 
 from __future__ import annotations

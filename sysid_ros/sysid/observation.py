@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Comparing simulated sensors with measurements at the instants of the measurements.
 
 Row i of a rollout's sensor data describes the state before step i. Positions and forces belong to

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Finding the parameters that make the simulation reproduce the recordings."""
 
 from __future__ import annotations

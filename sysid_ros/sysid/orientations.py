@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Measured orientations in the windowed fit: compared as rotation vectors.
 
 An orientation has four numbers and three degrees of freedom. Its residual is the rotation vector

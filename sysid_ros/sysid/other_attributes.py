@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Identifiable attributes of geoms, contact pairs, the simulation's options, and signals."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """One quantity to identify: its value, bounds, prior, and how it is written into a model."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """An ordered set of parameters, seen by optimizers as one vector."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Pictures of simulated runs, several in one scene where wanted."""
 
 from __future__ import annotations

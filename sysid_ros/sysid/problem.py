@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The windowed identification problem: parameters shared by all windows, a start for each.
 
 The unknowns are the parameters theta and, where starts are estimated, one deviation s_w per window

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The residual: what the recordings say minus what the simulations predict."""
 
 from __future__ import annotations

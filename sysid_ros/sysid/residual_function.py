@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A residual function: simulates what it must, compares, and remembers its threads."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """How a residual is computed: everything but the parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """How large the residuals of a fit are, and how many independent samples they are worth.
 
 Residuals that a missing effect leaves are correlated in time: a thousand samples of a slow error

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Robust losses for every optimizer, with the definitions of :func:`scipy.optimize.least_squares`.
 
 The cost is ``1/2 sum c^2 rho((r / c)^2)`` with the residual r and its scale c. Its gradient is

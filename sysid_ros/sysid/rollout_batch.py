@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Lists of rollouts in as few native calls as memory and a quick answer to "stop" allow."""
 
 from __future__ import annotations

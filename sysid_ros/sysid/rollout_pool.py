@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Many simulations of any models and lengths, each native call running as many as it can."""
 
 from __future__ import annotations

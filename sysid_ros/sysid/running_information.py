@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """How much a growing recording tells about the parameters.
 
 Every window adds its Gauss-Newton Hessian with the start eliminated, which is its Fisher

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Units and roles of MuJoCo's sensors, for scores in physical units."""
 
 from __future__ import annotations

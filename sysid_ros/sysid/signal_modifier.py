@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Corrections of measured or predicted signals, one at a time; nothing given is changed."""
 
 from __future__ import annotations

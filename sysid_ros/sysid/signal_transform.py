@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Delays, gains, biases, weights and choice of signals, declared by name pattern."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Many simulations that are stepped together and whose states can be read and set."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Models without geoms, which compile and run faster, for as long as nothing touches."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Bounded Levenberg-Marquardt on the parameters with the windows' starts eliminated.
 
 Each iteration solves, with the Schur complement over the starts (bundle adjustment's reduced

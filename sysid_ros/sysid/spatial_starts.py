@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Start states of free and ball joints, read off measured poses and orientations.
 
 A free joint is measured by ``framepos`` and ``framequat`` sensors of its body or of a site on it,

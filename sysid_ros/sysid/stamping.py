@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which instant a simulated value belongs to.
 
 ``mujoco.rollout`` returns, in row i, the state *after* step i and the sensors *before* it. The

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Initial states of whole recordings as nuisance parameters of a library fit.
 
 A recording's initial state is read off noisy sensors. Estimated along with the model, its error no

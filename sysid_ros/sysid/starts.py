@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where windows start: joint states read off the measurements, with how far they can be trusted.
 
 A start is the state (qpos, qvel, act) at a window's first instant. Positions come from position

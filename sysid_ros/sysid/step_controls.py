@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a simulation is told at each of its steps, from commands recorded at their own instants."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Measured motion as functions of time that do not reach across gaps.
 
 What a filter cannot resolve anyway may be bridged; a longer gap ends one stretch and begins

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Simulating recordings, and the trajectories that come of it."""
 
 from __future__ import annotations

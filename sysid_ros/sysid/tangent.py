@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Differences of measured and predicted signals, orientations as rotation vectors.
 
 Orientations form no vector space: q and -q are the same, and the difference of their numbers

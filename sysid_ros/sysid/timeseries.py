@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Sampled signals with their instants, their names, and how they behave between samples."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Recorded and simulated trajectories, and what belongs to one model."""
 
 from __future__ import annotations

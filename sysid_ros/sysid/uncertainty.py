@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """How well the data determines the parameters: covariance, intervals and what stays open.
 
 The clustered covariance lets residuals be correlated and of unequal size inside a window and asks

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """One window between unknowns and residual: its start, its controls, its predictions."""
 
 from __future__ import annotations

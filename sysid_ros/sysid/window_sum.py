@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What windows contribute to the knowledge of the parameters, and how contributions add up."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Cutting recordings into windows that are simulated from a start of their own.
 
 Short windows keep the simulation near the measurements (multiple shooting; BAM's reset period):

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A measured wrench as a known external input of a model.
 
 A force-torque sensor's reading, such as a ``geometry_msgs/WrenchStamped``, is what the

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Draw an animation: ``python -m sysid_ros.video MODEL POSES VIDEO``.
 
 A process of its own, because a graphics driver that fails takes its process with it.

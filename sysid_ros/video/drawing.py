@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Pictures of poses: the measured robot, with a coloured ghost where a model says it is."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """From signals to poses: which seconds of a result to show, and where each joint was then."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The benchmark runs and says what it must; how fast anything is, is not tested."""
 
 from __future__ import annotations

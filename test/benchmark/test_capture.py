@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The recorder keeps up with a humanoid, and knows what it lost where it could not."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The benchmark of reading runs, and what it measures keeps its bounds."""
 
 from __future__ import annotations

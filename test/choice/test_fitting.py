@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The order in which structures are fitted, and which of them are fitted again."""
 
 from __future__ import annotations

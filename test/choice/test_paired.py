@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Paired tests over held-out units, and what is picked by them."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``sysid_ros apply`` writes a result into other files of the robot, as far as they have room."""
 
 from __future__ import annotations

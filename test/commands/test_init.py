@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """``sysid_ros init`` writes a new file and never over another."""
 
 from __future__ import annotations

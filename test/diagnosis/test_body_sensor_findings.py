@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Mistakes in an IMU on a moving arm and in the twist of a free body are found and repaired."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Every mistake injected into good data is found, alone, and repaired by the line it names."""
 
 from __future__ import annotations

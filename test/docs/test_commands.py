@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Every command and every Python example in README and docs is run, or excused by name."""
 
 from __future__ import annotations

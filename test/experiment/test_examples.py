@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The example experiments are valid and hold out what the benchmarks say."""
 
 from __future__ import annotations

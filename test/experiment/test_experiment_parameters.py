@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """From the entries of an experiment to parameters of a model."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reading an experiment file: what is accepted, and what each mistake is answered with."""
 
 from __future__ import annotations

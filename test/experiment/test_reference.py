@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The key reference in the documentation is generated, and current."""
 
 from __future__ import annotations

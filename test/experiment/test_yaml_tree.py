@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """YAML with lines: the accepted subset, and an answer to what lies beyond."""
 
 from __future__ import annotations

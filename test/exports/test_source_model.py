@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """model.xml is the source with nothing but the identified values changed, and loads as that."""
 
 from __future__ import annotations

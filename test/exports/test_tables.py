@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Files for controllers, for training and for BAM say what was identified."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A URDF gets the identified inertia, damping and friction, and loads as the identified model."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """XML edited as text: what nobody asked to change stays, byte for byte."""
 
 from __future__ import annotations

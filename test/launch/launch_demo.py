@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """For ``launch_test``: the demo's launch file identifies the robot and ends by itself."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The launch files, really launched, wherever a ROS 2 installation has ``launch``."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The live page in a real browser: numbers move, the button cancels, everybody can use it."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The live page answers this machine, and lets nobody else's page cancel a fit."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Real nodes in real processes: each test has a ROS domain of its own, and ends what it starts."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The demo as a whole, with a shorter motion; its failures are loud and leave nothing running."""
 
 from __future__ import annotations

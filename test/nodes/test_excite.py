@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Excitation of a real topic: never unasked, softly, within limits, and not into silence."""
 
 from __future__ import annotations

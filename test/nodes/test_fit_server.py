@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The action server: real fits, bad goals, cancelled and killed children."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The client: fits a bag without moving anything, waits for a person, gives up in words."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A running fit as seen from outside: plain topics, and the page with its button."""
 
 from __future__ import annotations

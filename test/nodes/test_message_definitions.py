@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Message definitions: complete, and such that their RIHS01 hash is ROS's own."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """QoS files as rosbag2 takes them."""
 
 from __future__ import annotations

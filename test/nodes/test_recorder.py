@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The recorder as a process: what was published is in the bag, whatever becomes of the process."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A bag explains itself: experiment, model, description and counts are in it, for every reader."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What recorders suffer: kills, full disks, deleted folders, publishers that die or change."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Three times per message, from the robot to the fit: when it was measured, sent and received."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A fitted recording reaches ROS: measured and simulated, in time with each other."""
 
 from __future__ import annotations

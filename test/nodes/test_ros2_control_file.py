@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """ros2_control.yaml is read by a real node, number for number."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The simulated robot: commands act at their own instants, secrets stay in the model."""
 
 from __future__ import annotations

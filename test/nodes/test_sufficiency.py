@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The robot moves, the recorder writes, and a third process says when it has been enough."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Names are wanted always, patterns match what is there."""
 
 from __future__ import annotations

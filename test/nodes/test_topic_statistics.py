@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Counts per topic: losses by sequence, gaps and disorder by stamps."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The comparison with the truth that decides the demo's exit status."""
 
 from __future__ import annotations

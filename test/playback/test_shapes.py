@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Robots look in ROS as they look in MuJoCo."""
 
 from __future__ import annotations

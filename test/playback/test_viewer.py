@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The viewer shows two robots, where there is a display, and says so where there is none."""
 
 from __future__ import annotations

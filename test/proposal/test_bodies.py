@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Poses, twists and IMU readings are proposed for free bodies and body sensors."""
 
 from __future__ import annotations

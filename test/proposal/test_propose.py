@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The proposal fits as it is, whatever the model's format and the recording's names and units."""
 
 from __future__ import annotations

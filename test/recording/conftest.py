@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Bags written on the spot, with the writers of rosbags and mcap."""
 
 from __future__ import annotations

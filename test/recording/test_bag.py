@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Every bag is read completely or refused with one sentence."""
 
 from __future__ import annotations

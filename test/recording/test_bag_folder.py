@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Bag folders: what rosbag2's format demands, and a disk that fails."""
 
 from __future__ import annotations

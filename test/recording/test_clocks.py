@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which clock dates a message, and what order stamps end up in."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Columns equal what rosbags decodes message by message, whatever the messages look like."""
 
 from __future__ import annotations

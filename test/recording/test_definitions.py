@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where message definitions come from, and what happens without one."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Field paths: what is one, and where it leads."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The same recording is the same signals, whatever it is stored as."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whoever follows a bag sees every message once, however writing and looking take turns."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Sets of time: union and complement fill the line, and membership agrees with both."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Stretches in which the robot was not powered, not in the right mode, or out of sight."""
 
 from __future__ import annotations

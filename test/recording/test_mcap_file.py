@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """MCAP files: read back by other readers, whole and cut off at any byte."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Bags that recorders, disks and people leave behind, as a user of the command line sees them."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What is left of a broken bag becomes a whole one, and the broken one stays as it is."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """From bags to signals: values, clocks, gaps, and every way in which data is refused."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reading joint states is at least five times as fast as decoding them one by one."""
 
 from __future__ import annotations

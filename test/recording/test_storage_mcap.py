@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """MCAP files in every state in which a recorder leaves them."""
 
 from __future__ import annotations

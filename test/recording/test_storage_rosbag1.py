@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """ROS 1 bags that were cut off, have no index, or are damaged."""
 
 from __future__ import annotations

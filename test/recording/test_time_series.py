@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Mapped recordings as time series and as files."""
 
 from __future__ import annotations

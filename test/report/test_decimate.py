@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reduced curves look like the originals: no peak, no gap and no order is lost."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Residual diagnostics against residuals whose properties are known."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the report says to record next follows from what is vague, open or entangled."""
 
 from __future__ import annotations

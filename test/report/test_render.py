@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The report's text: complete, self-contained, and safe against whatever names contain."""
 
 from __future__ import annotations

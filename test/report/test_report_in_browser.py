@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The report in a real browser: it draws, sorts, zooms and asks nobody for anything."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What is recorded of a run, read back with the tools it is recorded for."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Points to look at: where they fall, that they repeat, and that they get better."""
 
 from __future__ import annotations

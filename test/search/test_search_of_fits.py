@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Fits that search for their start: out of a local minimum, spread out, killed and resumed."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A search and its fits on a real Dask scheduler, one of whose workers gets killed."""
 
 from __future__ import annotations

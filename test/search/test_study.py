@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Optuna studies: kept, continued, shared, and not mixed up."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A driven pendulum whose simulated recordings have known parameters, for tests of the fit."""
 
 from __future__ import annotations

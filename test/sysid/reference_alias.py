@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A pytest plugin that lets mujoco.sysid's own tests meet this library instead."""
 
 from __future__ import annotations

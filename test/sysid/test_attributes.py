@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Every row of the table of attributes changes its own attribute of the simulation, and only it."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The bias check: nothing moves where the model is right, and what is wrong is found."""
 
 from __future__ import annotations

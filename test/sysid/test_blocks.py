@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Blocks inside windows as clusters: their shares add up, and few windows lead to them."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Inertias of bodies: read as simulated, written for one body only, whatever the compiler does."""
 
 from __future__ import annotations

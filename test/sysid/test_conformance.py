@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """This library against mujoco.sysid: equal where it is right, different where it is not."""
 
 from __future__ import annotations

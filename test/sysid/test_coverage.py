@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The 95 % intervals are 95 % intervals: simulated experiments with fixed seeds."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where this library differs from mujoco.sysid 4.0, and why: one test for each difference."""
 
 from __future__ import annotations

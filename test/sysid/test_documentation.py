@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The examples of docs/library.md run, and its table is the library's."""
 
 from __future__ import annotations

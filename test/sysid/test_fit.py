@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The windowed fit recovers known parameters and says how well."""
 
 from __future__ import annotations

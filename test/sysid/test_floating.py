@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Robots without a fixed base: free and ball joints as starts, orientations as residuals."""
 
 from __future__ import annotations

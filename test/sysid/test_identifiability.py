@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the data leaves open, in words: the notebook's cart with one and with two recordings."""
 
 from __future__ import annotations

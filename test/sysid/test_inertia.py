@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The ten inertial parameters: physical for every value, and the same there and back."""
 
 from __future__ import annotations

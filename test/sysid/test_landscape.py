@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Cost landscapes: of a residual function and of a windowed fit."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Robust losses of the windowed fit: derivatives, the mean absolute error, honest errors."""
 
 from __future__ import annotations

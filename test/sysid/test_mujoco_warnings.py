@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A diverging simulation warns in a list and leaves no file."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The whole notebook of mujoco.sysid, with its import line changed and nothing else."""
 
 from __future__ import annotations

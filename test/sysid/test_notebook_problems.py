@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The problems of the notebook of mujoco.sysid, with the numbers it reaches."""
 
 from __future__ import annotations

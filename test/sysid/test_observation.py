@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Predictions at the instants of the measurements."""
 
 from __future__ import annotations

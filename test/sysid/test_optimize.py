@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Optimizers: the same result in each, and what happens when something goes wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """mujoco.sysid's own tests, run against this library.
 
 They come with the wheel of MuJoCo; ``SYSID_ROS_REFERENCE_TESTS`` names another copy of them.

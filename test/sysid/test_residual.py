@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The residual function: signals, commands, callbacks, priors, and what it simulates."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The files of a fit load again, and none of them runs code."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Batches of simulations against MuJoCo's own stepping."""
 
 from __future__ import annotations

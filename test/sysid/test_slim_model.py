@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Leaving geoms out changes nothing, and stops where something touches."""
 
 from __future__ import annotations

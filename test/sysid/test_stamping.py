@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Predictions belong to the instants they are compared at: closed-form solutions decide."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Initial states as nuisance parameters of a library fit."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Starts of windows are read off measurements, never across a gap of them."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The pipeline compares at the true instants: shown on a motion known in closed form.
 
 Under RK4 what remains falls with the fourth power of the timestep; one step late would fall with

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Time series: what they refuse, keep, resample, slice and write."""
 
 from __future__ import annotations

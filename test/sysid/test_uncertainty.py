@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The clustered covariance against its definition with full matrices."""
 
 from __future__ import annotations

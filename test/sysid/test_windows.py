@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Windows tile what is known and nothing else."""
 
 from __future__ import annotations

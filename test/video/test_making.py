@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The animation is drawn by another process; where it cannot, there is a reason and no harm."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """One axis of a chart: its range and its round numbers."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A parameter between its bounds, as a bar that fits into a table cell."""
 
 from __future__ import annotations

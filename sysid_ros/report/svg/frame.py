@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The plotting area of a chart: from data to pixels, with axes, grid and labels."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The correlation matrix of the parameters as coloured squares."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Charts of two parameters: the region of their values, and the cost around the optimum."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Friction of gears: six models that grow with velocity and load; see docs/friction.md."""
 
 from sysid_ros.sysid.friction.bam_file import MotorFile, load_motor_file, save_motor_file

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Parameter files of BAM: ``{"model": "m6", "actuator": "xl330", "kt": 2.21, "R": 2.03, ...}``."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Switching the native friction on for a while: MuJoCo has one control callback per process."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What recordings do say about a servo whose kt, R and viscous friction they cannot separate.
 
 Below its limits a servo is a spring of stiffness kp vin kt / R with a damping of kt^2 / R + Kv:

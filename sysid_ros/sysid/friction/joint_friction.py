@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Friction as a property of a model's joints, so that it goes wherever the model goes.
 
 Kv and Kc are MuJoCo's own ``damping`` and ``frictionloss``; what MuJoCo has no name for is a row

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where fields of mjModel and mjData stand in memory, from MuJoCo's own description of its types.
 
 Native code is handed two addresses and nothing else. The offsets are computed as the platform's C

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reading and writing MuJoCo's structures in compiled code, given their addresses."""
 
 from __future__ import annotations

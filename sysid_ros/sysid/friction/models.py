@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The six friction models: which parameters each has, with names, units and bounds.
 
 With v the joint's velocity, tm the motor's torque, te the external torque at the joint and

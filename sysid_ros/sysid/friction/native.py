@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The friction budget inside MuJoCo's step, as a native function without Python.
 
 It runs where MuJoCo calls ``mjcb_control``: constraints are set up and wait to be solved, so that

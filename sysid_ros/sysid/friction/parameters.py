@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a fit has to know about parameters that are coefficients of friction models."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The friction models in NumPy, formula by formula: what the native code is checked against.
 
 Each function gives the budget of one model, the largest torque of the friction, for arrays of any

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Hobby and smart servos: firmware with a position gain that puts a voltage on a DC motor.
 
 With the command u, the joint at q, its velocity v and the duty cycle limited by the firmware,

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """A simulation step with friction models, in NumPy: no native code, no callback, one simulation."""
 
 from __future__ import annotations

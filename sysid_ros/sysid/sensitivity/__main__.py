@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Compile ahead of the first fit: ``python -m sysid_ros.sysid.sensitivity``."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The derivative of one evaluation of the forward dynamics in all directions at once.
 
 With ID the inverse dynamics, a the integrated acceleration, tau the applied and f the constraint

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The compiled entry points, kept on disk for the next process.
 
 numba keeps a compiled function as long as the file that defines it is unchanged, and does not look

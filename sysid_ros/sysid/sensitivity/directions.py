@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The directions in which a rollout is differentiated: what each changes in the model and start."""
 
 from __future__ import annotations

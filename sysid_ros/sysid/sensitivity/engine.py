@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Exact derivatives of all windows of one model, and plain ones where they are not known.
 
 One rollout per window, then one compiled pass along it, instead of one rollout per unknown. The

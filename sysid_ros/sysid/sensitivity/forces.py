@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Springs, dampers and actuators at the joints, with their derivatives.
 
 Everything acts on single degrees of freedom, so derivatives in positions and velocities are

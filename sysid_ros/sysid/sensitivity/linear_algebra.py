@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Small dense systems with many right-hand sides, as compiled loops over contiguous rows."""
 
 from __future__ import annotations

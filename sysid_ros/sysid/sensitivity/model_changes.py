@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """How parameters change a model: differences of compiled models, table by table.
 
 The model is compiled once per parameter, so everything the compiler couples (a damping ratio makes

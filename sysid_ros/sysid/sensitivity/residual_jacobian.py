@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Exact Jacobians for residual functions of the library: whole recordings, fixed starts."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Kinematics and the analytical derivatives of inverse dynamics, in world coordinates.
 
 For degrees of freedom j at or above i in the tree, with S the motion subspaces, I, B and f the

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Joint friction and joint limits as MuJoCo's solver sees them: one row each, on a single joint.
 
 A row with regularization R = 1 / D has the force ``-D (J qacc - aref)`` in its quadratic zone; a

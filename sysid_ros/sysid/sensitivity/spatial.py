@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Spatial vector algebra, compiled.
 
 Vectors are tuples of six numbers, angular part first, about one fixed point of the world: a motion

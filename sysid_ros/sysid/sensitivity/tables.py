@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the sensitivity pass reads of a model: flat arrays, and which models it covers."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The pass along one window: from its rollout to residual and Jacobian."""
 
 from __future__ import annotations

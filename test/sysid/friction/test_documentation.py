@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The example of docs/friction.md runs and does what it says."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The native code against the NumPy reference, step by step, and where several threads run it."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """The right model is found, and intervals cover: sixty experiments with known friction.
 
 Every experiment has six recordings of three seconds to fit and twelve to predict, with position

@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Exact derivatives against central differences of rollouts, over generated mechanisms."""
 
 from __future__ import annotations

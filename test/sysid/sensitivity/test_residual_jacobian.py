@@ -1,3 +1,6 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
 """Exact Jacobians of the library's residual functions against central differences."""
 
 from __future__ import annotations
