@@ -289,16 +289,16 @@ def test_contradictory_bounds_are_refused():
         sysid.Parameter("mass", 5.0, 0.0, 2.0)
 
 
-def test_all_sequences_and_columns_share_one_native_call(monkeypatch):
+def test_all_sequences_and_columns_are_simulated_at_once(monkeypatch):
     # There: one call for each sequence of each model.
     calls = []
-    original = rollout_pool.RolloutPool._run
+    original = rollout_pool.RolloutPool.rollout
 
-    def counting(self, models, *rest):
+    def counting(self, models, *rest, **options):
         calls.append(len(models))
-        return original(self, models, *rest)
+        return original(self, models, *rest, **options)
 
-    monkeypatch.setattr(rollout_pool.RolloutPool, "_run", counting)
+    monkeypatch.setattr(rollout_pool.RolloutPool, "rollout", counting)
     recording = record_spring_mass(0.2)
     group = sysid.ModelSequences(
         "ball",
