@@ -48,7 +48,10 @@ EXCUSED = {
 }
 PROGRAMS = ("sysid_ros", "python -m sysid_ros", ".venv/bin/python -m sysid_ros", "diff", *EXCUSED)
 # Fits of real recordings, and many fits after one another.
-SLOW = ("examples/", "--models m1,m2", "bias_check=true", "sequences+=", "windows.length")
+SLOW = (
+    "examples/", "--models m1,m2", "--model m4", "bias_check=true", "sequences+=", "windows.length",
+    "--trials", "--search",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from PIL import Image
 from sysid_ros.report import render_report
 from sysid_ros.results.result_folder import MODEL
 from sysid_ros.video import VIDEO, Video, drawing, read_video
-from sysid_ros.video.drawing import HEIGHT, WIDTH
+from sysid_ros.video.frames import HEIGHT, WIDTH
 
 ROBOT = """
 <mujoco>
