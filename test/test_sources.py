@@ -26,14 +26,15 @@ def test_copyright_and_licence_are_stated(folder: str) -> None:
     assert not without
 
 
-@pytest.mark.parametrize(
-    "init", sorted((ROOT / "sysid_ros").rglob("__init__.py")), ids=lambda i: i.parent.name
-)
-def test_no_module_takes_the_place_of_what_its_package_offers(init: Path) -> None:
+PACKAGES = sorted(path.parent for path in (ROOT / "sysid_ros").rglob("__init__.py"))
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_no_module_takes_the_place_of_what_its_package_offers(package: Path) -> None:
     # A module that is imported later than its package becomes the package's attribute.
-    for node in ast.walk(ast.parse(init.read_text(encoding="utf-8"))):
+    modules = {path.stem for path in package.glob("*.py")}
+    for node in ast.walk(ast.parse((package / "__init__.py").read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
-            for alias in node.names:
-                name = alias.asname or alias.name
-                own_module = node.module.rpartition(".")[2] == name
-                assert own_module or not (init.parent / f"{name}.py").exists(), name
+            origin = node.module.rpartition(".")[2]
+            taken = {alias.asname or alias.name for alias in node.names} & modules - {origin}
+            assert origin == package.name or not taken
