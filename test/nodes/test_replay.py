@@ -57,7 +57,7 @@ def test_both_robots_move_in_time(nodes: ChildProcesses, client: RosClient, resu
     assert positions.max() > 0.95
     assert (np.diff(positions) < -0.5).any()
     elapsed = np.array([stamp(real) - stamp(pairs[0][0]) for real, _ in pairs])
-    begin = np.arcsin(positions[0])
+    begin = np.arctan2(positions[0], pairs[0][0].velocity[0])
     early = elapsed < 0.3
     np.testing.assert_allclose(positions[early], measured(begin + 2 * elapsed[early]), atol=0.06)
     assert pairs[0][0].velocity[0] == pytest.approx(np.cos(begin), abs=0.02)
