@@ -19,6 +19,7 @@ from sysid_ros.sysid.attribute import (
     scalar,
 )
 from sysid_ros.sysid.elements import find
+from sysid_ros.sysid.friction.joint_friction import LEAST_FRICTIONLOSS
 
 
 def is_slide(spec: Any, name: str) -> bool:
@@ -50,7 +51,9 @@ def _number(element: str, name: str, unit: str, at_least: float) -> Attribute:
         return scalar(getattr(find(spec, element, target), name))
 
     def write(spec: Any, target: str, value: FloatArray) -> None:
-        setattr(find(spec, element, target), name, float(value[0]))
+        # Without friction loss the solver has no row, and a fit at that bound no derivative.
+        least = LEAST_FRICTIONLOSS if name == "frictionloss" else 0.0
+        setattr(find(spec, element, target), name, max(float(value[0]), least))
 
     return Attribute(element, name, unit, 1, non_negative(at_least), read, write)
 

@@ -191,8 +191,10 @@ def test_reading_changes_nothing_and_writing_what_was_read_changes_nothing(eleme
             if field in UNPHYSICAL:
                 continue
             order = np.sort if field == "body_inertia" else np.asarray
+            # No friction loss becomes next to none: without a row it would have no derivative.
+            atol = 1e-9 if attribute == "frictionloss" else 1e-12
             np.testing.assert_allclose(
-                order(numbers), order(before[field]), rtol=1e-9, atol=1e-12, err_msg=field
+                order(numbers), order(before[field]), rtol=1e-9, atol=atol, err_msg=field
             )
     assert tried
 
