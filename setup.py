@@ -84,7 +84,15 @@ setup(
         "mlflow": ["mlflow"],
         "search": ["cmaes", "optuna"],
         "tensorboard": ["tensorboardX"],
-        "test": ["axe-playwright-python", "hypothesis", "mujoco[sysid]", "playwright", "pytest"],
+        "test": [
+            "axe-playwright-python",
+            "hypothesis",
+            "mujoco[sysid]",
+            "playwright",
+            "pytest",
+            "pytest-rerunfailures",
+            "pytest-xdist",
+        ],
         "wandb": ["wandb"],
     },
     entry_points={

@@ -18,6 +18,24 @@ settings.load_profile("any_machine")
 # An animation for every fit of every test would take minutes; tests of it ask for one.
 os.environ.setdefault("MUJOCO_GL", "disabled")
 
+# Processes that are killed leave shared memory behind, which later ones of that domain trip over.
+os.environ["FASTDDS_BUILTIN_TRANSPORTS"] = "UDPv4"
+
+_ROS_TESTS = ("test/nodes/", "test/benchmark/test_capture.py")
+
+
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the markers in this hook
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where tests run side by side (``-n 2``), those with ROS nodes take turns.
+
+    They start several processes each and wait for them; two at once would wait for each other.
+    The tests of any other file stay together for the sake of its fixtures.
+    """
+    for item in items:
+        file = item.path.relative_to(item.config.rootpath).as_posix()
+        group = "ros" if file.startswith(_ROS_TESTS) else file
+        item.add_marker(pytest.mark.xdist_group(group))
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:

@@ -38,3 +38,11 @@ def test_no_module_takes_the_place_of_what_its_package_offers(package: Path) -> 
             origin = node.module.rpartition(".")[2]
             taken = {alias.asname or alias.name for alias in node.names} & modules - {origin}
             assert origin == package.name or not taken
+
+
+def test_parts_of_scipy_are_loaded_when_they_are_used() -> None:
+    # ``import scipy`` finds them on demand; imported by name they take a second of every start.
+    for path in (ROOT / "sysid_ros").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                assert not [a.name for a in node.names if a.name.startswith("scipy.")], path

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy.stats
+import scipy
 
 from sysid_ros.outcome import SequenceFit, SignalFit
 

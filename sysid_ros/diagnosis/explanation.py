@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-import scipy.optimize
+import scipy
 
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.hypotheses import DEGREE, LAGS, Family

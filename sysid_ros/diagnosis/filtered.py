@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import scipy.signal
+import scipy
 
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.levels import level_step

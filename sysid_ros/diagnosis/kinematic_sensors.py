@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 import numpy.typing as npt
-import scipy.signal
+import scipy
 
 from sysid_ros.diagnosis.recorded import Recorded, Samples
 

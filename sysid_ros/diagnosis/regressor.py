@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
-import scipy.optimize
+import scipy
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 import numpy.typing as npt
-import scipy.optimize
+import scipy
 
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change

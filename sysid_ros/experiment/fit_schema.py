@@ -88,7 +88,7 @@ class FitConfig:
             choices=("linear", "absolute", "huber", "soft_l1", "cauchy"),
         ),
     )
-    max_iterations: int = key(default=50, metadata=rule("accepted steps at most", minimum=1))
+    max_iterations: int = key(default=100, metadata=rule("accepted steps at most", minimum=1))
     time_limit: float | None = key(default=None, metadata=rule("s; none if left out", above=0))
     threads: int | None = key(default=None, metadata=rule("all cores if left out", minimum=1))
     intervals: str = key(

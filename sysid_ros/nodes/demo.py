@@ -105,6 +105,8 @@ def run_demo(output: Path, folder: Path) -> int:
         **os.environ,
         "ROS_DOMAIN_ID": str(free_domain()),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        # Shared memory of nodes that were killed earlier would keep messages from these.
+        "FASTDDS_BUILTIN_TRANSPORTS": "UDPv4",
     }
     arguments = node_arguments(folder, output)
     with ChildProcesses(environment, output / "logs") as children:

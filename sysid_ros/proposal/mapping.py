@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 import numpy.typing as npt
-import scipy.optimize
+import scipy
 
 from sysid_ros.diagnosis.recorded import is_effort, is_servo
 from sysid_ros.proposal.bodies import body_lines

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import scipy.interpolate
+import scipy
 
 from sysid_ros.errors import DataError
 from sysid_ros.recording.fields import EVERY, Absent, FieldPath, Step, resolve

@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.fft
-import scipy.signal
-import scipy.stats
+import scipy
 
 from sysid_ros.outcome import FloatArray, SequenceFit, SignalFit
 from sysid_ros.report.numbers import unit

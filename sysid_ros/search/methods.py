@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-import scipy.stats.qmc
+import scipy
 
 FloatArray = npt.NDArray[np.float64]
 

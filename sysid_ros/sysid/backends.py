@@ -17,7 +17,7 @@ from collections.abc import Callable
 import mujoco.minimize
 import numpy as np
 import numpy.typing as npt
-import scipy.optimize
+import scipy
 
 from sysid_ros.errors import ExperimentError, unknown_name
 from sysid_ros.sysid.fit_result import FitStatus, Iteration

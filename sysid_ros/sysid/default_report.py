@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import scipy.optimize
+import scipy
 
 from sysid_ros.errors import ModelError, OutputError
 from sysid_ros.sysid.atomic import write_text

@@ -69,7 +69,7 @@ class FitSettings:
     velocity_filter: float = 30.0
     optimizer: str = "auto"
     loss: str = "linear"
-    max_iterations: int = 50
+    max_iterations: int = 100
     time_limit: float | None = None
     threads: int | None = None
     intervals: str = "clustered"

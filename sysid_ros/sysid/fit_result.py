@@ -11,7 +11,7 @@ from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
-import scipy.stats
+import scipy
 
 from sysid_ros.sysid.landscape import Landscape
 from sysid_ros.sysid.residual_size import ResidualSize

@@ -22,6 +22,7 @@ so that every theta = (alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3) is physical
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from enum import Enum
 
@@ -99,13 +100,21 @@ def inertia_from_theta(theta: npt.ArrayLike) -> BodyInertia:
     The second moments about the centre of mass are eigenvalues of S S^T with S the upper left
     block of U, since h h^T / m cancels the last column; no difference of large numbers is taken.
 
+    Returns:
+      The inertia; its arrays are read-only.
+
     Raises:
       ValueError: ``theta`` does not have ten elements.
     """
     flat = np.asarray(theta, dtype=np.float64).ravel()
     if flat.size != 10:
         raise ValueError(f"theta must be a 10-element array, got {flat.size}.")
-    alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = flat
+    return _inertia(tuple(flat.tolist()))
+
+
+@functools.lru_cache(maxsize=256)  # a Jacobian asks for the same inertia for nearly every column
+def _inertia(theta: tuple[float, ...]) -> BodyInertia:
+    alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = theta
     stretch = np.exp(alpha) * np.array(
         [
             [np.exp(d1), s12, s13],
@@ -117,7 +126,7 @@ def inertia_from_theta(theta: npt.ArrayLike) -> BodyInertia:
     moments = singular**2
     if np.linalg.det(axes) < 0.0:
         axes[:, 2] = -axes[:, 2]
-    return BodyInertia(
+    body = BodyInertia(
         mass=float(np.exp(2.0 * alpha)),
         ipos=np.array([t1, t2, t3]),
         iquat=_quaternion(axes),
@@ -125,6 +134,9 @@ def inertia_from_theta(theta: npt.ArrayLike) -> BodyInertia:
             [moments[1] + moments[2], moments[0] + moments[2], moments[0] + moments[1]]
         ),
     )
+    for array in (body.ipos, body.iquat, body.inertia):
+        array.flags.writeable = False
+    return body
 
 
 def full_inertia(body: BodyInertia) -> FloatArray:

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-import scipy.interpolate
+import scipy
 
 from sysid_ros.errors import unknown_name
 from sysid_ros.sysid.mappings import SignalError

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import scipy.stats
+import scipy
 
 FloatArray = npt.NDArray[np.float64]
 

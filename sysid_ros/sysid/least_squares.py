@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.optimize
+import scipy
 from mujoco import minimize
 
 from sysid_ros.sysid.fit_result import FitStatus

@@ -3,9 +3,14 @@
 
 """Levenberg-Marquardt within bounds for residual functions of the library.
 
-The search of ``mujoco.minimize`` with two differences: damping is relative to the curvature of each
-parameter (More 1978), so that units do not matter, and it follows Nielsen's rule (1999), so that
-a step costs one or two evaluations instead of a line of trials.
+The search of ``mujoco.minimize`` with three differences: damping is relative to the curvature of
+each parameter (More 1978), so that units do not matter; after a step that was of use it falls at
+once, after a refused one it grows ever faster (Nielsen 1999), so that a step costs one or two
+evaluations instead of a line of trials; and once a step has brought less than half of what was
+expected, each is bent along the curve that the residual follows (geodesic acceleration; Transtrum
+and Sethna 2012, "Improvements to the Levenberg-Marquardt algorithm for nonlinear least-squares
+minimization", equation 15). That costs one more evaluation, and spares half of the steps where
+parameters are determined only together: the valley of the cost is curved then.
 """
 
 from __future__ import annotations
@@ -25,7 +30,14 @@ FloatArray = npt.NDArray[np.float64]
 # directions that it hardly depends on, and undamped steps there are refused again and again.
 MIN_DAMPING, MAX_DAMPING = 1e-4, 1e12
 GROWTH = 4.0
+SHRINKAGE = 0.1
+# Of the decrease that was expected.
+USEFUL_GAIN = 0.1
+STRAIGHT_GAIN = 0.5
 FD_STEP = float(np.finfo(np.float64).eps ** 0.5)
+# Of a step, to find out how the residual curves along it; and the longest bend that is believed.
+CURVATURE_STEP = 0.1
+MAX_BEND = 0.75
 
 
 @dataclass(frozen=True)
@@ -40,7 +52,7 @@ class Tolerances:
 
     xtol: float = 1e-8
     gtol: float = 1e-8
-    ftol: float = 1e-8
+    ftol: float = 1e-7
 
 
 @dataclass(frozen=True)
@@ -78,40 +90,64 @@ def search(objective: Objective, tolerances: Tolerances, max_iters: int) -> Sear
     ending: tuple[FitStatus, str] | None = None
     iteration = 0
     while True:
-        jacobian, hessian, gradient = _linearized(objective, x)
-        damping.scale = np.maximum(damping.scale, np.diag(hessian))
-        norm = float(np.linalg.norm(free_gradient(gradient, x, objective.bounds)))
+        here = _linearized(objective, x, cost)
+        damping.scale = np.maximum(damping.scale, np.diag(here.hessian))
+        norm = float(np.linalg.norm(free_gradient(here.gradient, x, objective.bounds)))
         objective.report(iteration, x, cost, norm)
         if ending is None and norm <= tolerances.gtol:
             ending = FitStatus.CONVERGED, "the gradient vanishes"
         elif ending is None and iteration >= max_iters:
             ending = FitStatus.MAX_ITERATIONS, f"the limit of {max_iters} iterations is reached"
-        step = ending or _step(objective, x, cost, hessian, gradient, damping, tolerances)
+        step = ending or _step(objective, here, damping, tolerances)
         if not isinstance(step, _Step):
-            return Search(x, jacobian, gradient, *step, iteration)
+            return Search(x, here.jacobian, here.gradient, *step, iteration)
         if step.decrease <= tolerances.ftol * cost:
             ending = FitStatus.CONVERGED, "the cost no longer decreases"
         x, cost, iteration = step.x, cost - step.decrease, iteration + 1
 
 
+@dataclass(frozen=True)
+class _Linearization:
+    """The Gauss-Newton model of the cost at one point.
+
+    Attributes:
+      x: Free components, (n,).
+      cost: There.
+      residual: There, (m,).
+      jacobian: Of the residual, (m, n).
+      hessian: Of the cost, by Gauss and Newton, (n, n).
+      gradient: Of the cost, (n,).
+    """
+
+    x: FloatArray
+    cost: float
+    residual: FloatArray
+    jacobian: FloatArray
+    hessian: FloatArray
+    gradient: FloatArray
+
+
 @dataclass
 class _Damping:
-    """Nielsen's rule: little after a step that went as expected, ever more after failures."""
+    """Little after a useful step, ever more after refused ones."""
 
     scale: FloatArray  # (n,): the largest curvature met
     factor: float = MIN_DAMPING
     growth: float = GROWTH
+    curved: bool = False  # whether any step brought far less than was expected
 
-    def matrix(self) -> FloatArray:
-        return np.diag(self.factor * np.maximum(self.scale, 1e-300))
+    def added_to(self, hessian: FloatArray) -> FloatArray:
+        return hessian + np.diag(self.factor * np.maximum(self.scale, 1e-300))
 
     def failed(self) -> None:
         self.factor *= self.growth
         self.growth *= 2.0
+        self.curved = True
 
     def succeeded(self, gain: float) -> None:
-        shrink = max(1.0 / 9.0, 1.0 - (2.0 * min(gain, 1.0) - 1.0) ** 3)
-        self.factor = max(MIN_DAMPING, self.factor * shrink)
+        self.curved |= gain < STRAIGHT_GAIN
+        if gain > USEFUL_GAIN:
+            self.factor = max(MIN_DAMPING, self.factor * SHRINKAGE)
         self.growth = GROWTH
 
 
@@ -124,39 +160,70 @@ class _Step:
 
 
 def _step(
-    objective: Objective,
-    x: FloatArray,
-    cost: float,
-    hessian: FloatArray,
-    gradient: FloatArray,
-    damping: _Damping,
-    tolerances: Tolerances,
+    objective: Objective, here: _Linearization, damping: _Damping, tolerances: Tolerances
 ) -> _Step | tuple[FitStatus, str]:
     """The next step, or how the search ends without one."""
-    low, high = objective.bounds
+    x, (low, high) = here.x, objective.bounds
     while damping.factor <= MAX_DAMPING:
-        step = bounded_quadratic_step(hessian + damping.matrix(), gradient, low - x, high - x)
+        matrix = damping.added_to(here.hessian)
+        step = bounded_quadratic_step(matrix, here.gradient, low - x, high - x)
         if np.linalg.norm(step) <= tolerances.xtol * (tolerances.xtol + np.linalg.norm(x)):
             return FitStatus.CONVERGED, "the step vanishes"
-        expected = -float(gradient @ step + 0.5 * step @ hessian @ step)
+        expected = -float(here.gradient @ step + 0.5 * step @ here.hessian @ step)
+        if damping.curved:
+            step = step + _bend(objective, here, step, matrix, damping.scale)
         trial = np.clip(x + step, low, high)
-        decrease = cost - objective.loss.cost(objective(trial))
+        decrease = here.cost - objective.loss.cost(objective(trial))
         if decrease > 0.0:
             damping.succeeded(decrease / max(expected, 1e-300))
             return _Step(trial, decrease)
-        if expected <= tolerances.ftol * cost:
+        if expected <= tolerances.ftol * here.cost:
             return FitStatus.CONVERGED, "the cost no longer decreases"
         damping.failed()
     return FitStatus.STALLED, "no step lowers the cost any further"
 
 
-def _linearized(objective: Objective, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Jacobian, Gauss-Newton matrix and gradient of the cost."""
-    residual = objective.at(x)
+def _bend(
+    objective: Objective,
+    here: _Linearization,
+    step: FloatArray,
+    matrix: FloatArray,
+    scale: FloatArray,
+) -> FloatArray:
+    """What to add to a step because the residual curves along it; zero if that is not small.
+
+    Args:
+      objective: Residual, loss and bounds.
+      here: The linearization.
+      step: The step, (n,).
+      matrix: The damped Hessian that it was found with, (n, n).
+      scale: Of each component's curvature, (n,).
+    """
+    low, high = objective.bounds
+    bend = np.zeros(len(step))
+    inside = (step > low - here.x) & (step < high - here.x)
+    if not inside.any():
+        return bend
+    ahead = objective(np.clip(here.x + CURVATURE_STEP * step, low, high))
+    slope = (ahead - here.residual) / CURVATURE_STEP
+    curvature = 2.0 / CURVATURE_STEP * (slope - here.jacobian @ step)
+    pull = 0.5 * here.jacobian.T @ (objective.loss.gradient_weight(here.residual) * curvature)
+    end = here.x + step
+    bend[inside] = bounded_quadratic_step(
+        matrix[np.ix_(inside, inside)], pull[inside], (low - end)[inside], (high - end)[inside]
+    )
+    weight = np.sqrt(scale)
+    if np.linalg.norm(weight * bend) > MAX_BEND * np.linalg.norm(weight * step):
+        return np.zeros(len(step))
+    return bend
+
+
+def _linearized(objective: Objective, x: FloatArray, cost: float) -> _Linearization:
+    residual, loss = objective.at(x), objective.loss
     jacobian = jacobian_of(objective, x, relative_step=FD_STEP, batched=True)
-    weighted = jacobian * objective.loss.hessian_weight(residual)[:, None]
-    gradient = jacobian.T @ (objective.loss.gradient_weight(residual) * residual)
-    return jacobian, jacobian.T @ weighted, gradient
+    weighted = loss.weighted_jacobian(jacobian, residual)
+    gradient = jacobian.T @ (loss.gradient_weight(residual) * residual)
+    return _Linearization(x, cost, residual, jacobian, weighted.T @ weighted, gradient)
 
 
 def free_gradient(

@@ -129,7 +129,7 @@ class Objective:
         if derivative is None:
             return None
         full = derivative(self.expanded(x), self._params)
-        return None if full is None else full[:, self.free]
+        return full if full is None or self.free.all() else full[:, self.free]
 
     def report(self, iteration: int, x: FloatArray, cost: float, gradient_norm: float) -> None:
         """Note one accepted step and tell the user's callback about it."""

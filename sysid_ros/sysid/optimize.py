@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.optimize
+import scipy
 
 from sysid_ros.errors import unknown_name
 from sysid_ros.sysid.blas import single_blas_thread

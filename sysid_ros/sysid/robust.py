@@ -125,6 +125,13 @@ class RobustLoss:
         _, first, second = _LOSSES[self.name](z)
         return np.maximum(first + 2.0 * second * z, _EPS)
 
+    def weighted_jacobian(self, jacobian: FloatArray, residual: FloatArray) -> FloatArray:
+        """``W`` of ``W^T W``, the Hessian of the cost, (m, n); with a linear loss ``jacobian``."""
+        if self.name == "linear":
+            return jacobian
+        weighted: FloatArray = jacobian * np.sqrt(self.hessian_weight(residual))[:, np.newaxis]
+        return weighted
+
 
 class RobustNorm(mujoco.minimize.Norm):  # type: ignore[misc]
     """A robust loss as ``mujoco.minimize`` wants it."""

@@ -45,7 +45,7 @@ class SolverSettings:
       damping: Of the first step.
     """
 
-    max_iterations: int = 50
+    max_iterations: int = 100
     time_limit: float | None = None
     cost_tolerance: float = 1e-6
     damping: float = INITIAL_DAMPING

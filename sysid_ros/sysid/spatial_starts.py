@@ -13,17 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
-import scipy.interpolate
+import scipy
 
 from sysid_ros.sysid.stretches import MIN_SAMPLES, Piecewise, linear, piecewise
 from sysid_ros.sysid.timeseries import TimeSeries
 
 FloatArray = npt.NDArray[np.float64]
-Derivative = Callable[[FloatArray, FloatArray], scipy.interpolate.BSpline]
+Derivative: TypeAlias = "Callable[[FloatArray, FloatArray], scipy.interpolate.BSpline]"
 
 _S = mujoco.mjtSensor
 _FRAMES = (int(mujoco.mjtObj.mjOBJ_XBODY), int(mujoco.mjtObj.mjOBJ_BODY))

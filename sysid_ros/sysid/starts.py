@@ -16,9 +16,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 import numpy.typing as npt
-import scipy.interpolate
-import scipy.ndimage
-import scipy.signal
+import scipy
 
 from sysid_ros.sysid.candidate import SignalSettings
 from sysid_ros.sysid.spatial_starts import (

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.interpolate
+import scipy
 
 FloatArray = npt.NDArray[np.float64]
 Spline: TypeAlias = "scipy.interpolate.BSpline"

@@ -87,7 +87,7 @@ def test_a_bound_is_kept_and_its_gradient_does_not_count(optimizer):
     )
     if optimizer == "mujoco":  # scipy's method only comes near a bound
         assert abs(result.grad[0]) > 0.1
-        assert steps[-1].gradient_norm < 1e-4
+        assert steps[-1].gradient_norm < 1e-3
     assert found["height"].value[0] == pytest.approx(1.5, abs=1e-6)
     assert result.status is sysid.FitStatus.CONVERGED
 

@@ -69,10 +69,11 @@ class ResidualJacobian:
             if block is None:
                 return None
             blocks += block
-        jacobian = np.vstack([*blocks, _prior_rows(own)])
+        prior = _prior_rows(own)
+        jacobian = np.vstack([*blocks, prior]) if len(blocks) != 1 or len(prior) else blocks[0]
         plain = [j for j in range(len(x)) if not (shaping[j] and self._followed[j])]
         if plain:
-            size = len(jacobian) - len(_prior_rows(own))
+            size = len(jacobian) - len(prior)
             jacobian[:size, plain] = self._plain_columns(x, params, plain)[:size]
         return jacobian
 
@@ -99,9 +100,7 @@ class ResidualJacobian:
             rows = np.empty((len(slope.rows), len(columns)))
             slots = np.searchsorted(np.asarray(model.sensor_adr)[sensors], slope.columns)
             entry_points().interpolate(derivatives, slope.rows, slope.weights, slots, rows)
-            block = np.zeros((len(rows), len(x)))
-            block[:, columns] = rows
-            blocks.append(block)
+            blocks.append(_spread(rows, columns, len(x)))
         return blocks
 
     def _model_changes(
@@ -155,6 +154,15 @@ class ResidualJacobian:
             if error <= MAX_CHECK_ERROR * np.linalg.norm(difference):
                 return True
         return False
+
+
+def _spread(rows: FloatArray, columns: list[int], count: int) -> FloatArray:
+    """Columns (m, k) in their places among ``count``, zeros in the others."""
+    if columns == list(range(count)):
+        return rows
+    block = np.zeros((len(rows), count))
+    block[:, columns] = rows
+    return block
 
 
 def _derivatives(

@@ -1,0 +1,69 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The library's own search, on functions whose optimum is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from sysid_ros import sysid
+from sysid_ros.sysid import levenberg_marquardt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def minimized(
+    function: Callable[[FloatArray], FloatArray],
+    start: list[float],
+    bounds: tuple[float, float] = (-10.0, 10.0),
+    **options: Any,
+) -> Any:
+    params = sysid.ParameterDict()
+    for i, value in enumerate(start):
+        params.add(sysid.Parameter(f"x{i}", value, *bounds))
+
+    def residual(x: FloatArray, _: sysid.ParameterDict) -> tuple[list[FloatArray]]:
+        return ([np.apply_along_axis(function, 0, x)],)
+
+    return sysid.optimize(params, residual, optimizer="mujoco", verbose=False, **options)[1]
+
+
+def valley(x: FloatArray) -> FloatArray:
+    """Rosenbrock's: steps along its floor must follow the parabola."""
+    return np.array([10.0 * (x[1] - x[0] ** 2), 1.0 - x[0]])
+
+
+def test_bent_steps_follow_a_curved_valley(monkeypatch: pytest.MonkeyPatch) -> None:
+    bent = minimized(valley, [-1.2, 1.0])
+    np.testing.assert_allclose(bent.x, [1.0, 1.0], atol=1e-4)
+    monkeypatch.setattr(levenberg_marquardt, "MAX_BEND", 0.0)
+    straight = minimized(valley, [-1.2, 1.0])
+    np.testing.assert_allclose(straight.x, [1.0, 1.0], atol=1e-4)
+    assert bent.iterations < 0.7 * straight.iterations
+
+
+@pytest.mark.parametrize("loss", ["linear", "huber", "absolute"])
+def test_the_optimum_within_bounds_is_found(loss: str) -> None:
+    # With x0 at its upper bound of 0.5 the best x1 is its square.
+    found = minimized(valley, [-1.2, 0.4], bounds=(-2.0, 0.5), loss=loss, f_scale=50.0)
+    np.testing.assert_allclose(found.x, [0.5, 0.25], atol=1e-3)
+    assert found.success
+
+
+def test_a_step_along_which_the_function_is_undefined_is_shortened() -> None:
+    found = minimized(lambda x: np.log(x) - np.log(2.0), [0.01], bounds=(-5.0, 5.0))
+    assert found.x[0] == pytest.approx(2.0, abs=1e-6)
+
+
+def test_linear_problems_take_a_step_or_two() -> None:
+    matrix = np.random.default_rng(3).normal(size=(20, 4))
+    found = minimized(lambda x: matrix @ x - 1.0, [0.0] * 4)
+    expected = np.linalg.lstsq(matrix, np.ones(20), rcond=None)[0]
+    np.testing.assert_allclose(found.x, expected, atol=1e-5)
+    assert found.iterations <= 3
