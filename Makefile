@@ -25,7 +25,7 @@ demo: setup  ## identify a simulated robot with real ROS 2 processes, start to r
 	@.venv/bin/python -m sysid_ros demo $(DEMO_ARGS)
 
 test: setup  ## the tests (PYTEST_ARGS="-k name")
-	@.venv/bin/pytest -n 2 --dist loadgroup -m "not slow" $(PYTEST_ARGS)
+	@.venv/bin/pytest -n 2 -m "not slow" $(PYTEST_ARGS)
 
 test-all: setup  ## all tests, also those that take long
 	@.venv/bin/pytest $(PYTEST_ARGS)

@@ -65,6 +65,7 @@ def run(library: str, name: str, panda: Path | None) -> dict[str, Any]:
     """Fit, and say what it took."""
     began = cpu_seconds()
     sysid = importlib.import_module(library)
+    importlib.import_module("scipy.optimize")  # one of the libraries loads it when it is needed
     if library == "sysid_ros.sysid":  # compiled once per installation and kept on disk
         importlib.import_module("sysid_ros.sysid.sensitivity.__main__").main()
     imports = cpu_seconds() - began

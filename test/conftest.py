@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -24,17 +25,20 @@ os.environ["FASTDDS_BUILTIN_TRANSPORTS"] = "UDPv4"
 _ROS_TESTS = ("test/nodes/", "test/benchmark/test_capture.py")
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the markers in this hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where tests run side by side (``-n 2``), those with ROS nodes take turns.
 
     They start several processes each and wait for them; two at once would wait for each other.
     The tests of any other file stay together for the sake of its fixtures.
     """
-    for item in items:
-        file = item.path.relative_to(item.config.rootpath).as_posix()
-        group = "ros" if file.startswith(_ROS_TESTS) else file
-        item.add_marker(pytest.mark.xdist_group(group))
+    from xdist.scheduler import LoadScopeScheduling
+
+    class FilesAndRos(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "ros" if nodeid.startswith(_ROS_TESTS) else nodeid.partition("::")[0]
+
+    return FilesAndRos(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -156,7 +156,7 @@ def test_a_terminal_gets_a_progress_bar(experiment: Path, tmp_path: Path) -> Non
         shown += chunk
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert b"\x1b[" in shown and "━".encode() in shown and b"/50" in shown
+    assert b"\x1b[" in shown and "━".encode() in shown and b"/100" in shown
     assert b"pivot_armature" in output and b"\x1b" not in output
 
 

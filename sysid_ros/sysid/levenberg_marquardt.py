@@ -4,8 +4,8 @@
 """Levenberg-Marquardt within bounds for residual functions of the library.
 
 The search of ``mujoco.minimize`` with three differences: damping is relative to the curvature of
-each parameter (More 1978), so that units do not matter; after a step that was of use it falls at
-once, after a refused one it grows ever faster (Nielsen 1999), so that a step costs one or two
+each parameter (More 1978), so that units do not matter; after a step that went as expected it falls
+at once, after a refused one it grows ever faster (Nielsen 1999), so that a step costs one or two
 evaluations instead of a line of trials; and once a step has brought less than half of what was
 expected, each is bent along the curve that the residual follows (geodesic acceleration; Transtrum
 and Sethna 2012, "Improvements to the Levenberg-Marquardt algorithm for nonlinear least-squares
@@ -31,9 +31,7 @@ FloatArray = npt.NDArray[np.float64]
 MIN_DAMPING, MAX_DAMPING = 1e-4, 1e12
 GROWTH = 4.0
 SHRINKAGE = 0.1
-# Of the decrease that was expected.
-USEFUL_GAIN = 0.1
-STRAIGHT_GAIN = 0.5
+GOOD_GAIN = 0.5  # of the decrease that was expected: the linear model holds along the step
 FD_STEP = float(np.finfo(np.float64).eps ** 0.5)
 # Of a step, to find out how the residual curves along it; and the longest bend that is believed.
 CURVATURE_STEP = 0.1
@@ -145,9 +143,10 @@ class _Damping:
         self.curved = True
 
     def succeeded(self, gain: float) -> None:
-        self.curved |= gain < STRAIGHT_GAIN
-        if gain > USEFUL_GAIN:
+        if gain >= GOOD_GAIN:
             self.factor = max(MIN_DAMPING, self.factor * SHRINKAGE)
+        else:
+            self.curved = True
         self.growth = GROWTH
 
 

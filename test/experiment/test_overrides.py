@@ -44,7 +44,7 @@ def test_values_are_yaml_and_reach_any_depth(experiment: Experiment) -> None:
     assert changed.parameters[0].max == 0.1
     assert changed.scoring is not None and changed.scoring.length is None
     assert changed.output == "a=b"
-    assert experiment.fit.max_iterations == 50
+    assert experiment.fit.max_iterations == 100
 
 
 def test_overrides_add_up_and_are_kept(experiment: Experiment) -> None:
