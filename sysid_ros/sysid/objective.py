@@ -128,8 +128,11 @@ class Objective:
         derivative = getattr(self._residual_fn, "jacobian", None)
         if derivative is None:
             return None
-        full = derivative(self.expanded(x), self._params)
-        return full if full is None or self.free.all() else full[:, self.free]
+        full: FloatArray | None = derivative(self.expanded(x), self._params)
+        if full is None or self.free.all():
+            return full
+        jacobian: FloatArray = full[:, self.free]
+        return jacobian
 
     def report(self, iteration: int, x: FloatArray, cost: float, gradient_norm: float) -> None:
         """Note one accepted step and tell the user's callback about it."""

@@ -31,6 +31,7 @@ _Rho = Callable[[FloatArray], "tuple[FloatArray, FloatArray, FloatArray]"]
 
 _SCIPY = ("linear", "huber", "soft_l1", "cauchy", "arctan")
 _FLAT = 1e-3  # of the root mean square residual: closer to zero a kink is rounded off
+_USABLE = 0.1  # curvature relative to that of reweighting
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -126,10 +127,18 @@ class RobustLoss:
         return np.maximum(first + 2.0 * second * z, _EPS)
 
     def weighted_jacobian(self, jacobian: FloatArray, residual: FloatArray) -> FloatArray:
-        """``W`` of ``W^T W``, the Hessian of the cost, (m, n); with a linear loss ``jacobian``."""
+        """``W`` of ``W^T W``, a Hessian of the cost to search with, (m, n).
+
+        Far outliers have next to no curvature of their own, or a negative one. Theirs is that of
+        reweighting (rho'), which lies above the cost everywhere, so that no step is too long.
+        """
         if self.name == "linear":
             return jacobian
-        weighted: FloatArray = jacobian * np.sqrt(self.hessian_weight(residual))[:, np.newaxis]
+        z = (residual / self.scale) ** 2
+        _, first, second = _LOSSES[self.name](z)
+        own = first + 2.0 * second * z
+        weight = np.where(own > _USABLE * first, own, first)
+        weighted: FloatArray = jacobian * np.sqrt(weight)[:, np.newaxis]
         return weighted
 
 

@@ -48,10 +48,11 @@ def test_bent_steps_follow_a_curved_valley(monkeypatch: pytest.MonkeyPatch) -> N
     assert bent.iterations < 0.7 * straight.iterations
 
 
-@pytest.mark.parametrize("loss", ["linear", "huber", "absolute"])
-def test_the_optimum_within_bounds_is_found(loss: str) -> None:
+@pytest.mark.parametrize("scale", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("loss", ["linear", "absolute", "huber", "soft_l1", "cauchy", "arctan"])
+def test_the_optimum_within_bounds_is_found(loss: str, scale: float) -> None:
     # With x0 at its upper bound of 0.5 the best x1 is its square.
-    found = minimized(valley, [-1.2, 0.4], bounds=(-2.0, 0.5), loss=loss, f_scale=50.0)
+    found = minimized(valley, [-1.2, 0.4], bounds=(-2.0, 0.5), loss=loss, f_scale=scale)
     np.testing.assert_allclose(found.x, [0.5, 0.25], atol=1e-3)
     assert found.success
 
