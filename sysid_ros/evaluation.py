@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from sysid_ros.dataset import SequenceSet, load_dataset
@@ -24,6 +24,7 @@ def evaluate(
     data_dir: Path | None = None,
     *,
     held_out_only: bool = False,
+    on_reading: Callable[[float], None] | None = None,
 ) -> Evaluation:
     """Score parameter values in physical units, beside the untuned model.
 
@@ -33,6 +34,7 @@ def evaluate(
       data_dir: Where bags are found first.
       held_out_only: Whether the experiment's sequences are recordings to judge by, not to learn
         from.
+      on_reading: Told how much of the recordings has been read, 0 to 1.
 
     Returns:
       The scores.
@@ -40,7 +42,7 @@ def evaluate(
     Raises:
       SysidError: A parameter is unknown, or the model or the data cannot be used.
     """
-    dataset = load_dataset(experiment, data_dir)
+    dataset = load_dataset(experiment, data_dir, on_reading)
     params = build_parameters(experiment, dataset.training.groups[0].spec)
     tried = params.copy()
     set_values(tried, values)

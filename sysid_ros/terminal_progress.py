@@ -239,17 +239,27 @@ class ReadingProgress:
 
 
 @contextmanager
-def working(text: str, *, stream: TextIO | None = None) -> Iterator[None]:
-    """Show on a terminal that something is being done; elsewhere nothing.
+def working(text: str, *, stream: TextIO | None = None) -> Iterator[Callable[[float], None]]:
+    """Show on a terminal that something is being done; elsewhere only how reading goes on.
 
     Args:
-      text: What, such as ``reading recordings``.
+      text: What, such as ``simulating the recordings``.
       stream: Standard error by default.
+
+    Yields:
+      Takes how much of the recordings has been read, 0 to 1, where that is part of it.
     """
     progress = FitProgress(1, stream=stream)
+
+    def reading(share: float) -> None:
+        if progress.visible:
+            progress.stage("reading recordings" if share < 1.0 else text)
+        if share < 1.0:
+            progress.reading(share)
+
     if not progress.visible:
-        yield
+        yield reading
         return
     with progress:
         progress.stage(text)
-        yield
+        yield reading

@@ -140,6 +140,16 @@ def test_short_work_is_silent_without_a_terminal() -> None:
     assert "reading" in terminal.getvalue()
 
 
+def test_work_on_recordings_shows_how_much_has_been_read() -> None:
+    terminal = Terminal()
+    with working("testing", stream=terminal) as reading:
+        for share in (0.0, 0.4, 1.0):
+            reading(share)
+    shown = terminal.getvalue()
+    assert "40%" in shown
+    assert shown.rindex("testing") > shown.rindex("reading recordings")
+
+
 def test_reading_is_said_every_few_seconds() -> None:
     stream, clock = io.StringIO(), Clock()
     with ReadingProgress(stream=stream, clock=clock) as reading:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ def evaluate_files(
     data_dir: Path | None = None,
     *,
     held_out_only: bool = False,
+    on_reading: Callable[[float], None] | None = None,
 ) -> dict[str, Evaluation]:
     """Score several parameter files on the same recordings.
 
@@ -38,6 +40,7 @@ def evaluate_files(
       files: What :func:`sysid_ros.parameter_values.read_values` reads; none for the untuned model.
       data_dir: Where bags are found first.
       held_out_only: As for :func:`sysid_ros.evaluation.evaluate`.
+      on_reading: Told how much of the recordings has been read, 0 to 1, for each file.
 
     Returns:
       Scores by a short name of each file.
@@ -45,13 +48,14 @@ def evaluate_files(
     Raises:
       SysidError: A file cannot be read, no structure has its parameters, or the data is unusable.
     """
+    score = partial(evaluate, data_dir=data_dir, held_out_only=held_out_only, on_reading=on_reading)
     if not files:
-        return {UNTUNED: evaluate(experiment, {}, data_dir, held_out_only=held_out_only)}
+        return {UNTUNED: score(experiment, {})}
     found = {}
     for label, file in labels_of(files).items():
         values = read_values(file)
         fitting = structure_of(experiment, values, data_dir)
-        found[label] = evaluate(fitting, values, data_dir, held_out_only=held_out_only)
+        found[label] = score(fitting, values)
     return found
 
 

@@ -42,8 +42,8 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.diagnosis import check_experiment
     from sysid_ros.terminal_progress import working
 
-    with working("testing the recordings against the model"):
-        findings = check_experiment(experiment, options.data)
+    with working("testing the recordings against the model") as reading:
+        findings = check_experiment(experiment, options.data, reading)
     if options.json:
         print(json.dumps({"findings": [finding.to_dict() for finding in findings]}, indent=2))
     else:

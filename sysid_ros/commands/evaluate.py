@@ -61,9 +61,13 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.terminal import print_evaluations
     from sysid_ros.terminal_progress import working
 
-    with working("simulating the recordings"):
+    with working("simulating the recordings") as reading:
         found = evaluate_files(
-            experiment, options.parameters, options.data, held_out_only=bool(options.bag)
+            experiment,
+            options.parameters,
+            options.data,
+            held_out_only=bool(options.bag),
+            on_reading=reading,
         )
     if options.page is not None:
         page = render_overlay(f"{title_of(experiment)}: measured and predicted", found)

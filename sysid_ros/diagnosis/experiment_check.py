@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,12 +25,17 @@ from sysid_ros.recording.columns import read_columns
 from sysid_ros.recording.fields import parse_field
 
 
-def check_experiment(experiment: Experiment, data_dir: Path | None) -> tuple[Finding, ...]:
+def check_experiment(
+    experiment: Experiment,
+    data_dir: Path | None,
+    on_reading: Callable[[float], None] | None = None,
+) -> tuple[Finding, ...]:
     """Find the mistakes in an experiment before any fit.
 
     Args:
       experiment: The validated experiment.
       data_dir: Where bags are found first.
+      on_reading: Told how much of the recordings has been read, 0 to 1.
 
     Returns:
       The mistakes; none for good data.
@@ -41,7 +47,7 @@ def check_experiment(experiment: Experiment, data_dir: Path | None) -> tuple[Fin
         raise DataError("there are no sequences to check; list bags under 'sequences'")
     dead: list[SignalConfig] = []
     try:
-        dataset = load_dataset(experiment, data_dir)
+        dataset = load_dataset(experiment, data_dir, on_reading)
     except DataError:
         dead = _constant_signals(experiment, data_dir)
         if not dead:
