@@ -4,10 +4,11 @@
 """``make benchmark``: both libraries on the same problems, alternating, a process each.
 
 Writes ``benchmark/results/NAME.json``: ``problems: {name: {cpu_ratio, wall_ratio, memory_ratio,
-cpu_ratio_to_common_cost, cost, cost_excess, parameter_difference, runs}}``; a ratio is the
-reference's figure over ours. ``cpu_ratio`` and ``wall_ratio`` are of whole fits and mean something
-where ``cost_excess``, by how much each ended above the better of the two, is below 1e-6;
-``cpu_ratio_to_common_cost`` counts until the first evaluation with a cost that both reach.
+cpu_ratio_to_common_cost, cpu_ratio_per_jacobian, cost, cost_excess, parameter_difference, runs}}``;
+a ratio is the reference's figure over ours. ``cpu_ratio`` and ``wall_ratio`` are of whole fits and
+mean something where ``cost_excess``, by how much each ended above the better of the two, is below
+1e-6; ``cpu_ratio_to_common_cost`` counts until the first evaluation with a cost that both reach,
+and ``cpu_ratio_per_jacobian`` the Jacobians alone.
 """
 
 from __future__ import annotations
@@ -35,6 +36,13 @@ TARGETS = {
     "sequences16": 10.0, "engine_floor": 1.15,
 }  # fmt: skip
 TOLERANCE = 1e-6
+_RATIOS = (
+    "cpu_ratio", "wall_ratio", "memory_ratio", "cpu_ratio_to_common_cost", "cpu_ratio_per_jacobian",
+)  # fmt: skip
+_TITLES = (
+    ("problem", 12), ("  target", 8), ("     cpu", 8), ("    wall", 8), ("  memory", 8),
+    ("  common", 8), ("jacobian", 8),
+)  # fmt: skip
 QUICK = ("arm", "engine_floor")
 RESULTS = Path(__file__).parent / "results"
 
@@ -53,7 +61,7 @@ def main() -> int:
             print(f"skipped without --panda PATH: {', '.join(skipped)}")
     compilation = _compile()
     problems = {}
-    print(f"{'problem':12s}{'target':>8s}{'cpu':>8s}{'wall':>8s}{'memory':>8s}{'common':>8s}")
+    print("".join(f"{title:{size}s}" for title, size in _TITLES))
     for name in names:
         found = _floor() if name == "engine_floor" else _compared(name, options)
         problems[name] = found
@@ -103,6 +111,9 @@ def _compared(name: str, options: argparse.Namespace) -> dict[str, Any]:
         "cpu_ratio": statistics.median(cpu),
         "cpu_spread": [min(cpu), max(cpu)],
         "cpu_ratio_to_common_cost": statistics.median(b / a for a, b in common),
+        "cpu_ratio_per_jacobian": statistics.median(
+            theirs["cpu_s_per_jacobian"] / ours["cpu_s_per_jacobian"] for ours, theirs in pairs
+        ),
         "wall_ratio": statistics.median(b["wall_s"] / a["wall_s"] for a, b in pairs),
         "memory_ratio": statistics.median(b["peak_mib"] / a["peak_mib"] for a, b in pairs),
         "cost": dict(zip(runs, costs, strict=True)),
@@ -157,10 +168,7 @@ def _floor() -> dict[str, Any]:
 
 
 def _row(name: str, found: dict[str, Any]) -> str:
-    figures = "".join(
-        f"{found[key]:8.2f}" if key in found else " " * 8
-        for key in ("cpu_ratio", "wall_ratio", "memory_ratio", "cpu_ratio_to_common_cost")
-    )
+    figures = "".join(f"{found[key]:8.2f}" if key in found else " " * 8 for key in _RATIOS)
     row = f"{name:12s}{TARGETS[name]:8.2f}{figures}"
     if "cpu_spread" not in found:
         return row

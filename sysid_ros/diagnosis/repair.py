@@ -75,7 +75,9 @@ class ExperimentLines:
                 entry.update(topic=source.topic, field=source.field)
             scale = change.scale.get(label, 1.0)
             unit = _unit(scale, config)
-            if unit is not None:
+            if config.unit is not None and math.isclose(scale * UNITS[config.unit], 1.0):
+                entry["unit"] = None  # it converts what needs no conversion
+            elif unit is not None:
                 entry["unit"] = unit
             elif scale != 1.0:
                 entry["scale"] = _short(scale * config.scale)
@@ -92,7 +94,7 @@ class ExperimentLines:
         """One signal's line with some keys changed."""
         index = self._index(label)
         changed = {**self._signals[index], **entry}
-        neutral = {"scale": 1.0, "offset": 0.0}
+        neutral = {"scale": 1.0, "offset": 0.0, "unit": None}
         text = _line({k: v for k, v in changed.items() if neutral.get(k) != v})
         return Repair(
             text, tuple(f"signals[{index}].{key}={_flow(value)}" for key, value in entry.items())

@@ -69,7 +69,9 @@ class SearchConfig:
             "or a URL of Optuna's"
         ),
     )
-    study_name: str = key(default="sysid_ros", metadata=rule("its name there"))
+    study_name: str | None = key(
+        default=None, metadata=rule("its name there; by default that of the only one")
+    )
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from sysid_ros.exports.joints import joints_of, targets
 from sysid_ros.outcome import Outcome
 from sysid_ros.sysid.friction import FrictionParameters, joint_frictions
 from sysid_ros.sysid.friction.models import PARAMETERS, parameters_of
+from sysid_ros.sysid.friction.servo import servo_of_model
 
 _IDENTIFIED = {"armature", "damping", "frictionloss", *PARAMETERS}
 
@@ -29,11 +30,11 @@ def bam_documents(outcome: Outcome, model: mujoco.MjModel) -> dict[str, dict[str
       model: The identified model.
 
     Returns:
-      Documents by joint. ``kt`` (N m/A) and ``R`` (ohm) are there where a dcmotor drives the
-      joint.
+      Documents by joint. ``kt`` (N m/A) and ``R`` (ohm) are there where a dcmotor or a servo on a
+      supply voltage drives the joint.
     """
     identified = targets(outcome.applied, "joint")
-    motors = _dc_motors(model)
+    motors = _motors(model)
     extended = joint_frictions(model)
     documents = {}
     for joint in joints_of(model):
@@ -50,15 +51,19 @@ def bam_documents(outcome: Outcome, model: mujoco.MjModel) -> dict[str, dict[str
     return documents
 
 
-def _dc_motors(model: mujoco.MjModel) -> dict[str, dict[str, float]]:
+def _motors(model: mujoco.MjModel) -> dict[str, dict[str, float]]:
     """Torque constant and resistance by joint."""
     kind = getattr(mujoco.mjtGain, "mjGAIN_DCMOTOR", None)
     motors = {}
     for i in range(model.nu):
         actuator = model.actuator(i)
         on_joint = int(model.actuator_trntype[i]) == int(mujoco.mjtTrn.mjTRN_JOINT)
-        if kind is not None and on_joint and int(actuator.gaintype[0]) == int(kind):
-            joint = model.joint(int(actuator.trnid[0])).name
+        if not on_joint:
+            continue
+        joint, servo = model.joint(int(actuator.trnid[0])).name, servo_of_model(model, i)
+        if servo is not None:
+            motors[joint] = {"kt": servo.kt, "R": servo.R}
+        elif kind is not None and int(actuator.gaintype[0]) == int(kind):
             gear = float(actuator.gear[0])
             motors[joint] = {"kt": float(actuator.gainprm[1]) * gear, "R": actuator.gainprm[0]}
     return motors

@@ -189,7 +189,8 @@ def describe(
 class _Reading:
     """The stamps of one topic's messages, eight bytes each."""
 
-    stamp: struct.Struct | None  # of the header, where there is one
+    # Of the header, where there is one, by CDR's byte for the order; ROS 1 has only one.
+    stamp: tuple[struct.Struct, struct.Struct] | None
     problem: str | None
     check: Callable[[RawMessage], str | None]  # of the first message
     log: array[int]
@@ -202,7 +203,8 @@ class _Reading:
         try:
             fields = recording.types(topic)[recording.topic(topic).msgtype]
             if fields and fields[0][1][1] == "std_msgs/msg/Header":
-                stamp = struct.Struct("<II")
+                big_endian = ">II" if recording.topic(topic).serialization == "cdr" else "<II"
+                stamp = struct.Struct(big_endian), struct.Struct("<II")
         except BagError as error:
             problem = str(error)
 
@@ -218,8 +220,9 @@ class _Reading:
         self.log.append(message.log_ns)
         if message.publish_ns:
             self.publish.append(message.publish_ns)
-        if self.stamp is not None and len(message.data) >= _STAMP_OFFSET + self.stamp.size:
-            seconds, nanoseconds = self.stamp.unpack_from(message.data, _STAMP_OFFSET)
+        if self.stamp is not None and len(message.data) >= _STAMP_OFFSET + self.stamp[1].size:
+            order = self.stamp[message.data[1] != 0]
+            seconds, nanoseconds = order.unpack_from(message.data, _STAMP_OFFSET)
             self.header.append(seconds * 1_000_000_000 + nanoseconds)
 
     def stamps(self) -> tuple[Clock, array[int]]:

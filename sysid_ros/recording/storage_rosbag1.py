@@ -137,6 +137,15 @@ class Rosbag1Storage:
 
     def _read_connections(self) -> tuple[dict[int, _Connection], Counter[int] | None]:
         """Collect the connections, and their message counts where the index is whole."""
+        try:
+            return self._scanned_connections()
+        except BagError:
+            if not self._whole:
+                raise
+            self._index = 0  # what there is of it is no use; the messages may be whole
+            return self._scanned_connections()
+
+    def _scanned_connections(self) -> tuple[dict[int, _Connection], Counter[int] | None]:
         connections: dict[int, _Connection] = {}
         counts: Counter[int] = Counter()
         for found in self._contents(self._index if self._whole else len(_VERSION)):

@@ -30,6 +30,7 @@ class Kind(Enum):
     DAMPING = "long steady stretches at several speeds up to the highest allowed"
     DRY_FRICTION = "very slow motion with many reversals, where dry friction is most of the torque"
     WEIGHT = "slow sweeps over the whole range, in poses where gravity acts on different levers"
+    LOAD_FRICTION = "the same motion under several loads, with power and without"
     DELAY = "steps of the command, far enough apart for the robot to settle"
     OTHER = "a motion in which it matters more"
 
@@ -67,7 +68,9 @@ _TELLING_APART = {
 
 
 def kind_of(parameter: ParameterEstimate) -> Kind:
-    """Which kind of parameter this is, by its unit."""
+    """Which kind of parameter this is, by its name where that tells, else by its unit."""
+    if "load_friction" in parameter.name:
+        return Kind.LOAD_FRICTION
     if parameter.unit == "kg m^2" or parameter.name.endswith("_armature"):
         return Kind.INERTIA
     return _BY_UNIT.get(parameter.unit, Kind.OTHER)

@@ -80,7 +80,7 @@ def _write_model(
     except ModelError as reason:
         write_model(spec, folder, start_state=start_state)
         return f"written anew by MuJoCo, because {reason}"
-    return "the source with nothing but the identified values changed"
+    return "the source with nothing but the identified and the frozen values changed"
 
 
 def write_ranges(outcome: Outcome, folder: Path) -> None:

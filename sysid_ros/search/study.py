@@ -19,6 +19,7 @@ from sysid_ros.search.space import SearchSpace
 
 FloatArray = npt.NDArray[np.float64]
 
+NAME = "sysid_ros"  # of a study that has none
 POPULATION = 50  # of NSGA-II
 _WORST = 1e30  # what a diverged simulation counts as; databases know no infinity
 
@@ -30,7 +31,8 @@ class Study:
       space: The parameters and their bounds.
       costs: How many costs a trial has.
       storage: A database file, a journal (``.log``), an URL of Optuna's, or ``None`` for memory.
-      name: The study's name in its storage.
+      name: The study's name in its storage; by default that of the only one there is, or
+        ``sysid_ros`` for a new one.
       sampler: One of Optuna's; ``None`` where points come from elsewhere.
 
     Raises:
@@ -44,7 +46,7 @@ class Study:
         costs: int,
         *,
         storage: str | None = None,
-        name: str = "sysid_ros",
+        name: str | None = None,
         sampler: Any = None,
     ) -> None:
         self._optuna = optuna = _optuna()
@@ -57,13 +59,16 @@ class Study:
         }
         with _quiet(optuna):
             try:
+                opened = _storage(optuna, storage)
                 self._study = optuna.create_study(
-                    storage=_storage(optuna, storage),
-                    study_name=name,
+                    storage=opened,
+                    study_name=name or _name_in(optuna, opened),
                     directions=["minimize"] * costs,
                     sampler=sampler,
                     load_if_exists=True,
                 )
+            except ExperimentError:
+                raise
             except Exception as error:  # of Optuna's, SQLAlchemy's and the database's own kinds
                 raise ExperimentError(f"cannot open the study {storage!r}: {error}") from error
         self._costs = costs
@@ -116,6 +121,23 @@ class Study:
                     f"{', '.join(sorted(trial.params))}, not of {', '.join(self._space.names)}; "
                     "give search.study_name"
                 )
+            for name, distribution in trial.distributions.items():
+                self._adopt(name, distribution)
+
+    def _adopt(self, name: str, theirs: Any) -> None:
+        """Take over what a study may not change: whether a parameter is logarithmic."""
+        floats = self._optuna.distributions.FloatDistribution
+        own = self._distributions[name]
+        if (
+            not isinstance(theirs, floats)
+            or theirs.step is not None
+            or (theirs.log and own.low <= 0)
+        ):
+            raise ExperimentError(
+                f"the study {self._study.study_name!r} has {name} as {theirs}; "
+                f"this search needs real numbers from {own.low:g} to {own.high:g}"
+            )
+        self._distributions[name] = floats(own.low, own.high, log=theirs.log)
 
 
 class Nsga2:
@@ -183,6 +205,21 @@ def _optuna() -> Any:
             "pip install 'sysid_ros[search]'"
         ) from error
     return optuna
+
+
+def _name_in(optuna: Any, storage: Any) -> str:
+    """The name of the study that is meant where none is given.
+
+    Raises:
+      ExperimentError: There are several.
+    """
+    names = [] if storage is None else optuna.get_all_study_names(storage)
+    if len(names) > 1 and NAME not in names:
+        raise ExperimentError(
+            f"there are several studies, {', '.join(sorted(names))}; "
+            "say which one with search.study_name"
+        )
+    return str(names[0]) if len(names) == 1 else NAME
 
 
 def _storage(optuna: Any, given: str | None) -> Any:

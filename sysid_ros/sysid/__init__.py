@@ -7,6 +7,8 @@ A script written for ``from mujoco import sysid`` runs with ``from sysid_ros imp
 """
 
 from sysid_ros.sysid.attributes import lookup as lookup
+from sysid_ros.sysid.bias_check import BiasCheck as BiasCheck
+from sysid_ros.sysid.bias_check import bias_check as bias_check
 from sysid_ros.sysid.body_modifiers import apply_body_inertia as apply_body_inertia
 from sysid_ros.sysid.default_report import Report as Report
 from sysid_ros.sysid.default_report import default_report as default_report
@@ -14,6 +16,10 @@ from sysid_ros.sysid.default_signals import (
     construct_ts_from_defaults as construct_ts_from_defaults,
 )
 from sysid_ros.sysid.elements import matching as matching
+from sysid_ros.sysid.fit import FitSettings as FitSettings
+from sysid_ros.sysid.fit import SignalNoise as SignalNoise
+from sysid_ros.sysid.fit import fit as fit
+from sysid_ros.sysid.fit_result import FitResult as FitResult
 from sysid_ros.sysid.fit_result import FitStatus as FitStatus
 from sysid_ros.sysid.fit_result import Iteration as Iteration
 from sysid_ros.sysid.inertia import InertiaType as InertiaType

@@ -48,7 +48,7 @@ def comparison_table(
         row.append(_number(abs(found[i] - start[i]), digits))
         row.append("" if known is None else _percent(found[i], known[i]))
         row.append(_percent(found[i], start[i]))
-        row.append(_at_bound(found[i], low[i], high[i]))
+        row.append(at_bound(found[i], low[i], high[i]))
         rows.append(row)
     lines = [_aligned(rows)]
     lines.append(f"RMSE: {'' if known is None else format(_rms(found - known), '.4g')}")
@@ -75,7 +75,8 @@ def _percent(value: float, reference: float) -> str:
     return "" if reference == 0.0 else f"{abs(value - reference) / abs(reference):.1%}"
 
 
-def _at_bound(value: float, low: float, high: float) -> str:
+def at_bound(value: float, low: float, high: float) -> str:
+    """``at lower bound`` or ``at upper bound`` where a value is within a thousandth of one."""
     width = high - low
     if not np.isfinite(width):
         return ""

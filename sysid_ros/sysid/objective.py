@@ -46,6 +46,7 @@ class Objective:
       best_x: All components at the lowest cost so far.
       best_cost: That cost.
       best_residual: The residual there.
+      latest_linearization: Jacobian, (m, n), and residual, (m,), where one was computed last.
       history: The start and every accepted step, with all components.
     """
 
@@ -69,6 +70,7 @@ class Objective:
         self.best_x = params.as_vector()
         self.best_cost = np.inf
         self.best_residual: FloatArray = np.empty(0)
+        self.latest_linearization: tuple[FloatArray, FloatArray] | None = None
         self.history: list[Iteration] = []
         self._started = time.monotonic()
         self._residual_fn = residual_fn
@@ -207,9 +209,16 @@ def jacobian_of(
       relative_step: Step relative to max(1, |x|).
       batched: Whether all columns are evaluated in one call.
     """
-    exact = objective.exact_jacobian(x)
-    if exact is not None:
-        return exact
+    jacobian = objective.exact_jacobian(x)
+    if jacobian is None:
+        jacobian = _forward_differences(objective, x, relative_step, batched)
+    objective.latest_linearization = (jacobian, objective.at(x))
+    return jacobian
+
+
+def _forward_differences(
+    objective: Objective, x: FloatArray, relative_step: float, batched: bool
+) -> FloatArray:
     low, high = objective.bounds
     step = relative_step * np.maximum(1.0, np.abs(x))
     step = np.where(high - x >= x - low, step, -step)

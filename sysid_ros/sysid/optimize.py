@@ -101,7 +101,7 @@ def optimize(
         objective(objective.start)
         return found, _result(
             objective,
-            _without_jacobian(objective, FitStatus.CONVERGED, "there is nothing to optimize"),
+            _stopped(objective, FitStatus.CONVERGED, "there is nothing to optimize"),
         )
     if check_conditioning:
         _warn_if_ill_conditioned(objective, optimizer_kwargs.get("diff_step", _STEP))
@@ -144,16 +144,18 @@ def _minimized(
             )
     except StopOptimizing as stop:
         steps = max(0, len(objective.history) - 1)
-        return _without_jacobian(objective, stop.status, stop.message, steps)
+        return _stopped(objective, stop.status, stop.message, steps)
 
 
-def _without_jacobian(
-    objective: Objective, status: FitStatus, message: str, iterations: int = 0
-) -> Minimum:
-    """The best so far, where no evaluation may be spent on a Jacobian any more."""
-    x = objective.best_x[objective.free]
-    nothing = np.empty((0, len(x)))
-    return Minimum(x, nothing, np.full(len(x), np.nan), status, message, iterations, iterations)
+def _stopped(objective: Objective, status: FitStatus, message: str, iterations: int = 0) -> Minimum:
+    """The best so far with the latest Jacobian, as none may be computed any more."""
+    x, loss = objective.best_x[objective.free], objective.loss
+    jacobian, gradient = np.empty((0, len(x))), np.full(len(x), np.nan)
+    if objective.latest_linearization is not None:
+        plain, residual = objective.latest_linearization
+        jacobian = plain * np.sqrt(loss.hessian_weight(residual))[:, np.newaxis]
+        gradient = plain.T @ (loss.gradient_weight(residual) * residual)
+    return Minimum(x, jacobian, gradient, status, message, iterations, iterations)
 
 
 def _result(objective: Objective, minimum: Minimum) -> scipy.optimize.OptimizeResult:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from sysid_ros.errors import OutputError
 from sysid_ros.sysid import timeseries_io
 from sysid_ros.sysid.atomic import write_text
+from sysid_ros.sysid.comparison import at_bound
 from sysid_ros.sysid.intervals import calculate_intervals
 from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec
 from sysid_ros.sysid.model_saving import save_model
@@ -115,11 +116,18 @@ def _document(
                 "initial": float(before),
                 "value": float(value),
                 "bounds": [_number(lower), _number(upper)],
-                "interval": [_number(value - half), _number(value + half)],
+                **_interval(value, half, at_bound(value, lower, upper)),
             }
             for name, unit, before, value, lower, upper, half in rows
         },
     }
+
+
+def _interval(value: float, half: float, flag: str) -> dict[str, Any]:
+    """The interval, and why none is claimed: an optimum at a bound says nothing about its width."""
+    if flag or not np.isfinite(half):
+        return {"interval": None, "flags": [flag] if flag else []}
+    return {"interval": [float(value - half), float(value + half)], "flags": []}
 
 
 def _number(value: float) -> float | None:

@@ -18,6 +18,7 @@ from sysid_ros.exports.randomization import randomization_yaml
 from sysid_ros.exports.ros2_control import ros2_control_yaml
 from sysid_ros.outcome import AppliedParameter, Outcome
 from sysid_ros.sysid.friction import FrictionParameters, apply_friction_to_spec
+from sysid_ros.sysid.friction.servo import VoltageServo, apply_servo_to_spec
 from sysid_ros.sysid.modifiers import AttributeModifier
 
 MODEL = """<mujoco><worldbody><body name="link1"><joint name="shoulder" armature="0.1"
@@ -117,3 +118,11 @@ def test_bam_gets_extended_friction(made: Outcome) -> None:
     assert document["model"] == "m2"
     keys = ("friction_base", "friction_stribeck", "friction_viscous", "dtheta_stribeck", "alpha")
     assert FrictionParameters(**{key: document[key] for key in keys}) == friction
+
+
+def test_bam_gets_the_motor_of_a_servo(made: Outcome) -> None:
+    spec = mujoco.MjSpec.from_string(MODEL)
+    name = next(item.name for item in spec.actuators if item.target == "shoulder")
+    apply_servo_to_spec(spec, name, VoltageServo(kt=1.2, R=3.0))
+    document = bam_documents(made, spec.compile())["shoulder"]
+    assert (document["kt"], document["R"]) == (1.2, 3.0)

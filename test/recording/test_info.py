@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from functools import partialmethod
 
 import pytest
 
@@ -76,6 +77,28 @@ def test_a_cut_off_bag(arm, write_bag) -> None:
     assert 10 < info.messages < 150
     assert info.promised is None
     assert str(info).splitlines()[-1].startswith("! bag.mcap was cut off")
+
+
+def test_stamps_of_either_byte_order(arm, write_bag, monkeypatch, ros2) -> None:
+    little = describe(write_bag(arm, "little"))
+    store = type(ros2)
+    big_endian = partialmethod(store.serialize_cdr, little_endian=False)
+    monkeypatch.setattr(store, "serialize_cdr", big_endian)
+    big = describe(write_bag(arm, "big"))
+    assert [t.rate for t in big.topics] == [t.rate for t in little.topics]
+
+
+@pytest.mark.parametrize("missing", [5, 60, 200])
+def test_a_ros1_bag_that_was_cut_in_its_index(arm, write_bag, ros1, joint_state, missing) -> None:
+    entries = [
+        type(one)("/joint_states", one.log_ns, joint_state(one.log_ns, ["a"], [1.0], store=ros1))
+        for one in arm
+    ]
+    path = write_bag(entries, form="rosbag1")
+    path.write_bytes(path.read_bytes()[:-missing])
+    info = describe(path)
+    assert info.messages == len(entries)
+    assert "was cut off" in str(info)
 
 
 def test_what_is_no_bag(tmp_path) -> None:

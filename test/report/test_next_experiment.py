@@ -45,6 +45,7 @@ def test_kinds_follow_units() -> None:
     assert kind("forearm_mass", "kg") is Kind.WEIGHT
     assert kind("elbow_frictionloss", "N m") is Kind.DRY_FRICTION
     assert kind("servo_gain", "") is Kind.OTHER
+    assert kind("elbow_load_friction_base", "") is Kind.LOAD_FRICTION
 
 
 def test_vague_parameters_name_their_motion() -> None:

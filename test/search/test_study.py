@@ -52,6 +52,43 @@ def test_a_study_made_by_hand_is_continued(tmp_path: Path) -> None:
     assert rastrigin(best[np.newaxis])[0, 0] == pytest.approx(again.best_value)
 
 
+def study_by_hand(storage: str, name: str, **options: object) -> None:
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(storage=storage, study_name=name)
+    study.optimize(
+        lambda trial: sum(trial.suggest_float(f"p{i}", 0.1, 5.0, **options) for i in range(3)),
+        n_trials=3,
+    )
+
+
+def test_the_only_study_of_a_file_is_meant_and_keeps_its_scale(tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path / 'study.db'}"
+    study_by_hand(storage, "mine", log=True)
+    parameters = ParameterDict()
+    for i in range(3):
+        parameters.add(Parameter(f"p{i}", 2.0, 0.1, 5.0))
+    positive = SearchSpace.of(parameters)
+    run_search(SearchConfig(method="random", trials=5, study=storage), positive, rastrigin)
+    assert optuna.get_all_study_names(storage) == ["mine"]
+    assert len(optuna.load_study(study_name="mine", storage=storage).trials) == 8
+
+
+def test_one_of_several_studies_must_be_named(tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path / 'study.db'}"
+    for name in ("first", "second"):
+        study_by_hand(storage, name)
+    with pytest.raises(ExperimentError, match=r"first, second; say which one with search\.study_n"):
+        Study(space(), 1, storage=storage)
+    assert len(optuna.get_all_study_names(storage)) == 2
+
+
+def test_a_study_of_other_kinds_of_numbers_is_refused(tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path / 'study.db'}"
+    study_by_hand(storage, "mine", step=0.1)
+    with pytest.raises(ExperimentError, match="this search needs real numbers from"):
+        Study(space(), 1, storage=storage)
+
+
 @pytest.mark.parametrize("file", ["study.db", "study.log"])
 def test_several_processes_share_a_study(
     tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch

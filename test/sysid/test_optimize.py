@@ -142,6 +142,9 @@ def test_evaluation_limit_is_not_exceeded():
     _, result = sysid.optimize(parameters(), residual_fn, verbose=False, max_evaluations=7)
     assert result.evaluations <= 7
     assert "7 evaluations" in result.message
+    residual = np.concatenate(residual_fn(parameters().as_vector(), parameters())[0])
+    assert result.jac.shape == (residual.size, parameters().size)
+    assert np.isfinite(result.grad).all()
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)

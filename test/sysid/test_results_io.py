@@ -86,7 +86,17 @@ def test_undetermined_intervals_are_null(tmp_path):
     found, result = sysid.optimize(params, fn, verbose=False)
     sysid.save_results(tmp_path, groups[:1], params, found, result, fn)
     document = json.loads((tmp_path / "result.json").read_text())
-    assert all(len(entry["interval"]) == 2 for entry in document["parameters"].values())
+    assert all(entry["interval"] is None for entry in document["parameters"].values())
+
+
+def test_no_interval_is_claimed_at_a_bound(tmp_path):
+    groups, params, _, _, fn = cart_fit()
+    params["mass"].min_value = np.array([2.5])  # the cart has 2
+    found, result = sysid.optimize(params, fn, verbose=False)
+    sysid.save_results(tmp_path, groups, params, found, result, fn)
+    mass = json.loads((tmp_path / "result.json").read_text())["parameters"]["mass"]
+    assert mass["interval"] is None
+    assert mass["flags"] == ["at lower bound"]
 
 
 def test_unwritable_folder_is_named(tmp_path):

@@ -68,7 +68,7 @@ def sentences(combinations: Sequence[Combination], result: FitResult) -> tuple[s
     return tuple(
         f"{c.name} is {c.value:.4g}{_error(c)} {c.unit}: recordings determine this combination, "
         f"but not {', '.join(c.parameters)} one by one; freeze one at its data sheet's value, give "
-        "it a prior, or record the current."
+        "it a prior, or record the current, or the same motion with power and without."
         for c in combinations
         if any(open_flags.intersection(flags[name]) for name in c.parameters)
     )

@@ -115,7 +115,15 @@ def servo_of_spec(spec: Any, actuator: str) -> VoltageServo | None:
     Raises:
       ModelError: There is no such actuator.
     """
-    users = np.array(find(spec, "actuator", actuator).userdata, dtype=np.float64)
+    return _servo_in(np.array(find(spec, "actuator", actuator).userdata, dtype=np.float64))
+
+
+def servo_of_model(model: Any, actuator: int) -> VoltageServo | None:
+    """The servo that an actuator of a compiled model is, by its id; ``None`` where it is none."""
+    return _servo_in(np.asarray(model.actuator_user[actuator], dtype=np.float64))
+
+
+def _servo_in(users: FloatArray) -> VoltageServo | None:
     start = _row_start(users)
     if start is None:
         return None
