@@ -140,7 +140,7 @@ class ResidualFunction:
         candidate = self._candidate(np.asarray(x), params, _actuators(groups))
         keys = [(g, candidate.key) for g in range(len(groups))]
         if not all(key in self._latest for key in keys):
-            self._simulated([candidate], groups)
+            self._checked([candidate], groups)
         return [(group, self._latest[key]) for group, key in zip(groups, keys, strict=True)]
 
     def slope(
@@ -168,9 +168,7 @@ class ResidualFunction:
         candidates = [self._candidate(column, params, _actuators(groups)) for column in columns]
         custom = self.options.custom_rollout
         if custom is None:
-            simulated = self._simulated(candidates, groups)
-            if len(candidates) == 1 and self._touching(candidates[0], groups, simulated):
-                simulated = self._simulated(candidates, groups)
+            simulated = self._checked(candidates, groups)
         else:
             simulated = self._custom(custom, candidates, groups)
         residuals: list[FloatArray] = []
@@ -211,6 +209,13 @@ class ResidualFunction:
         if id(sequences) not in self._slim:
             self._slim[id(sequences)] = SlimModel(sequences.spec)
         return self._slim[id(sequences)]
+
+    def _checked(self, candidates: list[_Candidate], groups: list[Group]) -> _Simulated:
+        """Simulations; of a single candidate again where the slim model was too slim for it."""
+        simulated = self._simulated(candidates, groups)
+        if len(candidates) == 1 and self._touching(candidates[0], groups, simulated):
+            simulated = self._simulated(candidates, groups)
+        return simulated
 
     def _touching(self, candidate: _Candidate, groups: list[Group], simulated: _Simulated) -> bool:
         """Whether geoms that were left out would have touched in the simulations."""
