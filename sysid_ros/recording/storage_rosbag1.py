@@ -73,6 +73,7 @@ class Rosbag1Storage:
         self._size = path.stat().st_size
         self._file: BinaryIO = path.open("rb")
         self.warnings: list[str] = []
+        self._read_to = 0  # byte at which a file without an index ends
         try:
             self._index = self._read_bag_header()
             self._connections, self._counts = self._read_connections()
@@ -142,8 +143,11 @@ class Rosbag1Storage:
         except BagError:
             if not self._whole:
                 raise
-            self._index = 0  # what there is of it is no use; the messages may be whole
-            return self._scanned_connections()
+            index, self._index = self._index, 0  # read it as a bag without one
+            found = self._scanned_connections()
+            if self._read_to < index:  # not the index is damaged but what lies before it
+                raise
+            return found
 
     def _scanned_connections(self) -> tuple[dict[int, _Connection], Counter[int] | None]:
         connections: dict[int, _Connection] = {}
@@ -215,6 +219,7 @@ class Rosbag1Storage:
         return self._file.read(size)
 
     def _note_cut(self, position: int) -> None:
+        self._read_to = position
         note = (
             f"{self._path.name} was cut off (it has no index); "
             f"read up to byte {position} of {self._size}."
