@@ -43,7 +43,7 @@ from sysid_ros.sysid.sensitivity.rigid_body import (
     torque_regressor,
 )
 from sysid_ros.sysid.sensitivity.rows import Rows, constrain, new_rows
-from sysid_ros.sysid.sensitivity.spatial import compiled
+from sysid_ros.sysid.sensitivity.spatial import compiled, compiled_apart
 from sysid_ros.sysid.sensitivity.tables import ARMATURE, FRICTIONLOSS, GEAR, INVWEIGHT, Tables
 
 FloatArray = npt.NDArray[np.float64]
@@ -142,7 +142,7 @@ def evaluate(
     return worst / scale
 
 
-@compiled
+@compiled_apart
 def solve(
     t: Tables, w: Workspace, q: FloatArray, v: FloatArray, control: FloatArray, a: FloatArray
 ) -> bool:
@@ -240,7 +240,7 @@ def _dynamics(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArr
         w.inertia[i, i] += t.dof_fields[ARMATURE, i]
 
 
-@compiled
+@compiled_apart
 def tangent(
     t: Tables,
     w: Workspace,
@@ -354,8 +354,9 @@ def _force_changes(
             if i == j:
                 by_position += f.by_position[i]
                 by_velocity += f.by_velocity[i] - h * a[i] * f.implicit_by_velocity[i]
-            add_scaled(out, i, by_position, dq, j, n)
-            add_scaled(out, i, by_velocity, dv, j, n)
+            if by_position != 0.0 or by_velocity != 0.0:
+                for c in range(n):
+                    out[i, c] += by_position * dq[j, c] + by_velocity * dv[j, c]
     n_model = m.dof_fields.shape[2]
     for k in range(m.dof_touched.shape[0]):
         field, i = m.dof_touched[k]

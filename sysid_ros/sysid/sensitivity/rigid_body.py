@@ -32,16 +32,18 @@ from sysid_ros.sysid.sensitivity.spatial import (
     cross_force,
     cross_motion,
     dot,
-    inertia_matrix,
     into_body,
     load,
     momentum_basis,
-    multiply,
+    move_inertia,
+    multiply_inertia,
+    multiply_product,
+    multiply_product_transposed,
     multiply_quaternions,
-    multiply_transposed,
     quaternion_to_matrix,
     scale,
     store,
+    velocity_product,
 )
 from sysid_ros.sysid.sensitivity.tables import SLIDE, Tables
 
@@ -55,7 +57,7 @@ class Pose(NamedTuple):
     quaternion: FloatArray  # (nbody, 4)
     rotation: FloatArray  # (nbody, 3, 3)
     subspace: FloatArray  # (nv, 6)
-    inertia: FloatArray  # (nbody, 6, 6), of each body alone
+    inertia: FloatArray  # (nbody, 10): inertial parameters of each body alone
 
 
 class Motion(NamedTuple):
@@ -75,8 +77,8 @@ class Derivatives(NamedTuple):
     mass: FloatArray  # (nv, nv)
     by_position: FloatArray  # (nv, nv)
     by_velocity: FloatArray  # (nv, nv)
-    inertia: FloatArray  # (nbody, 6, 6): I of everything below
-    product: FloatArray  # (nbody, 6, 6): B of everything below
+    inertia: FloatArray  # (nbody, 10): I of everything below, as its inertial parameters
+    product: FloatArray  # (nbody, 12): B of everything below, as of velocity_product
     force: FloatArray  # (nbody, 6): f of everything below
     p: FloatArray  # (nv, 6)
     r: FloatArray  # (nv, 6)
@@ -90,7 +92,7 @@ def new_pose(nbody: int, nv: int) -> Pose:
         np.zeros((nbody, 4)),
         np.zeros((nbody, 3, 3)),
         np.zeros((nv, 6)),
-        np.zeros((nbody, 6, 6)),
+        np.zeros((nbody, 10)),
     )
 
 
@@ -112,8 +114,8 @@ def new_derivatives(nbody: int, nv: int) -> Derivatives:
         np.zeros((nv, nv)),
         np.zeros((nv, nv)),
         np.zeros((nv, nv)),
-        np.zeros((nbody, 6, 6)),
-        np.zeros((nbody, 6, 6)),
+        np.zeros((nbody, 10)),
+        np.zeros((nbody, 12)),
         np.zeros((nbody, 6)),
         np.zeros((nv, 6)),
         np.zeros((nv, 6)),
@@ -138,7 +140,7 @@ def move(t: Tables, q: FloatArray, pose: Pose) -> None:
         quaternion_to_matrix(quaternion, pose.rotation[body])
         for joint in range(t.body_jntadr[body], t.body_jntadr[body] + t.body_jntnum[body]):
             _move_joint(t, q, joint, body, pose)
-        inertia_matrix(t.inertia[body], pose.rotation[body], position, pose.inertia[body])
+        move_inertia(t.inertia[body], pose.rotation[body], position, pose.inertia[body])
 
 
 @compiled
@@ -225,10 +227,13 @@ def differentiate(t: Tables, pose: Pose, motion: Motion, d: Derivatives) -> None
     for i in range(nv):
         body, s = t.dof_bodyid[i], load(pose.subspace[i])
         inertia, product, force = d.inertia[body], d.product[body], load(d.force[body])
-        below_product, below_inertia = multiply_transposed(product, s), multiply(inertia, s)
-        above_position = add(multiply(product, load(d.p[i])), multiply(inertia, load(d.r[i])))
-        above_position = add(above_position, cross_force(s, force))
-        above_velocity = add(multiply(product, s), multiply(inertia, load(d.w[i])))
+        below_product, below_inertia = (
+            multiply_product_transposed(product, s),
+            multiply_inertia(inertia, s),
+        )
+        above_position = add(cross_force(s, force), multiply_inertia(inertia, load(d.r[i])))
+        above_position = add(above_position, multiply_product(product, load(d.p[i])))
+        above_velocity = add(multiply_product(product, s), multiply_inertia(inertia, load(d.w[i])))
         d.torque[i] = dot(s, force)
         j = i
         while j >= 0:
@@ -248,28 +253,21 @@ def _composites(t: Tables, pose: Pose, motion: Motion, d: Derivatives) -> None:
     """Inertia, velocity products and force of each body, then of everything below it."""
     nbody = t.body_parentid.size
     for body in range(nbody):
-        spatial, product = pose.inertia[body], d.product[body]
+        inertia, product = pose.inertia[body], d.product[body]
         v, a = load(motion.velocity[body]), load(motion.acceleration[body])
-        momentum = multiply(spatial, v)
-        store(add(multiply(spatial, a), cross_force(v, momentum)), d.force[body])
-        for k in range(6):
-            unit = (
-                1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0,
-                1.0 if k == 3 else 0.0, 1.0 if k == 4 else 0.0, 1.0 if k == 5 else 0.0,
-            )  # fmt: skip
-            # The inertia is symmetric, so its row is its column.
-            column = add(cross_force(unit, momentum), cross_force(v, load(spatial[k])))
-            turned = multiply(spatial, cross_motion(v, unit))
-            for i in range(6):
-                product[i, k] = column[i] - turned[i]
-                d.inertia[body, i, k] = spatial[i, k]
+        turned = cross_force(v, multiply_inertia(inertia, v))
+        store(add(multiply_inertia(inertia, a), turned), d.force[body])
+        velocity_product(inertia, v, product)
+        for k in range(10):
+            d.inertia[body, k] = inertia[k]
     for body in range(nbody - 1, 0, -1):
         parent = t.body_parentid[body]
-        for i in range(6):
-            d.force[parent, i] += d.force[body, i]
-            for k in range(6):
-                d.inertia[parent, i, k] += d.inertia[body, i, k]
-                d.product[parent, i, k] += d.product[body, i, k]
+        for k in range(6):
+            d.force[parent, k] += d.force[body, k]
+        for k in range(10):
+            d.inertia[parent, k] += d.inertia[body, k]
+        for k in range(12):
+            d.product[parent, k] += d.product[body, k]
 
 
 @compiled

@@ -20,7 +20,7 @@ from sysid_ros.sysid.sensitivity.acceleration import (
 from sysid_ros.sysid.sensitivity.directions import ModelDirections, RolloutDirections
 from sysid_ros.sysid.sensitivity.linear_algebra import copy_matrix, copy_vector
 from sysid_ros.sysid.sensitivity.sensors import Readings, read
-from sysid_ros.sysid.sensitivity.spatial import compiled
+from sysid_ros.sysid.sensitivity.spatial import compiled, compiled_apart
 from sysid_ros.sysid.sensitivity.tables import RK4, Tables
 
 FloatArray = npt.NDArray[np.float64]
@@ -136,7 +136,7 @@ def _semi_implicit(
     return violation
 
 
-@compiled
+@compiled_apart
 def _runge_kutta(
     t: Tables,
     m: ModelDirections,

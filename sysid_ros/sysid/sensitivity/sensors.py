@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sysid_ros.sysid.sensitivity.directions import ModelDirections
 from sysid_ros.sysid.sensitivity.forces import Forces
 from sysid_ros.sysid.sensitivity.linear_algebra import add_scaled
-from sysid_ros.sysid.sensitivity.spatial import compiled
+from sysid_ros.sysid.sensitivity.spatial import compiled, compiled_apart
 from sysid_ros.sysid.sensitivity.tables import GEAR, Tables
 
 FloatArray = npt.NDArray[np.float64]
@@ -42,7 +42,7 @@ def readings(model: mujoco.MjModel, sensors: IntArray) -> Readings:
     return Readings(kind, item)
 
 
-@compiled
+@compiled_apart
 def read(
     t: Tables,
     f: Forces,

@@ -27,14 +27,25 @@ _TENSOR = (4, 7, 8, 7, 5, 9, 8, 9, 6)
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function that allocates nothing.
+    """Compile a function that allocates nothing into its callers.
 
     Without the interpreter's lock, dividing as NumPy does, and without counting references to
-    arrays, which would take longer than the arithmetic.
+    arrays, which would take longer than the arithmetic. So would handing over a model's tables,
+    which is several kilobytes for each call.
     """
+    return _compile(function, forceinline=True)
+
+
+def compiled_apart(function: Function) -> Function:
+    """The same for large functions with several callers: one copy, which compiles sooner."""
+    return _compile(function, forceinline=False)
+
+
+def _compile(function: Function, forceinline: bool) -> Function:
     njit: Any = numba.njit
     options = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast(Function, njit(error_model="numpy", **options)(function))
+    decorate = njit(error_model="numpy", forceinline=forceinline, **options)
+    return cast(Function, decorate(function))
 
 
 @compiled
@@ -95,25 +106,73 @@ def cross_force(v: Six, f: Six) -> Six:
 
 
 @compiled
-def multiply(matrix: FloatArray, x: Six) -> Six:
-    """``matrix @ x`` for a matrix of shape (6, 6)."""
+def multiply_inertia(p: FloatArray, m: Six) -> Six:
+    """The momentum ``I(p) m`` of a motion, for the parameters of :func:`move_inertia`."""
     return (
-        dot(load(matrix[0]), x),
-        dot(load(matrix[1]), x),
-        dot(load(matrix[2]), x),
-        dot(load(matrix[3]), x),
-        dot(load(matrix[4]), x),
-        dot(load(matrix[5]), x),
+        p[4] * m[0] + p[7] * m[1] + p[8] * m[2] + p[2] * m[5] - p[3] * m[4],
+        p[7] * m[0] + p[5] * m[1] + p[9] * m[2] + p[3] * m[3] - p[1] * m[5],
+        p[8] * m[0] + p[9] * m[1] + p[6] * m[2] + p[1] * m[4] - p[2] * m[3],
+        p[0] * m[3] + m[1] * p[3] - m[2] * p[2],
+        p[0] * m[4] + m[2] * p[1] - m[0] * p[3],
+        p[0] * m[5] + m[0] * p[2] - m[1] * p[1],
     )
 
 
 @compiled
-def multiply_transposed(matrix: FloatArray, x: Six) -> Six:
-    """``matrix.T @ x`` for a matrix of shape (6, 6)."""
-    total = scale(load(matrix[0]), x[0])
-    for i in range(1, 6):
-        total = add(total, scale(load(matrix[i]), x[i]))
-    return total
+def velocity_product(p: FloatArray, v: Six, out: FloatArray) -> None:
+    """Write B = v x* I + (. x* I v) - I (v x .), which takes a motion to a force.
+
+    With the parts (omega, u) of v, the tensor J, the first moment h and the linear momentum f,
+
+        B (a, b) = (B_1 a, 2 a x f),  B_1 = omega x (2 J - tr J) - 2 (u h^T - (h . u)).
+
+    Args:
+      p: The ten inertial parameters about the fixed point.
+      v: The body's velocity.
+      out: Written: B_1 row by row and f, (12,).
+    """
+    trace, along = p[4] + p[5] + p[6], p[1] * v[3] + p[2] * v[4] + p[3] * v[5]
+    momentum = multiply_inertia(p, v)
+    for k in range(3):
+        x, y, z = 2.0 * p[_TENSOR[k]], 2.0 * p[_TENSOR[3 + k]], 2.0 * p[_TENSOR[6 + k]]
+        if k == 0:
+            x -= trace
+        elif k == 1:
+            y -= trace
+        else:
+            z -= trace
+        twice = 2.0 * p[1 + k]
+        out[k] = v[1] * z - v[2] * y - v[3] * twice
+        out[3 + k] = v[2] * x - v[0] * z - v[4] * twice
+        out[6 + k] = v[0] * y - v[1] * x - v[5] * twice
+        out[4 * k] += 2.0 * along
+        out[9 + k] = momentum[3 + k]
+
+
+@compiled
+def multiply_product(b: FloatArray, m: Six) -> Six:
+    """``B m`` for B as of :func:`velocity_product`."""
+    return (
+        b[0] * m[0] + b[1] * m[1] + b[2] * m[2],
+        b[3] * m[0] + b[4] * m[1] + b[5] * m[2],
+        b[6] * m[0] + b[7] * m[1] + b[8] * m[2],
+        2.0 * (m[1] * b[11] - m[2] * b[10]),
+        2.0 * (m[2] * b[9] - m[0] * b[11]),
+        2.0 * (m[0] * b[10] - m[1] * b[9]),
+    )
+
+
+@compiled
+def multiply_product_transposed(b: FloatArray, m: Six) -> Six:
+    """``B^T m`` for B as of :func:`velocity_product`; its linear part is zero."""
+    return (
+        b[0] * m[0] + b[3] * m[1] + b[6] * m[2] + 2.0 * (b[10] * m[5] - b[11] * m[4]),
+        b[1] * m[0] + b[4] * m[1] + b[7] * m[2] + 2.0 * (b[11] * m[3] - b[9] * m[5]),
+        b[2] * m[0] + b[5] * m[1] + b[8] * m[2] + 2.0 * (b[9] * m[4] - b[10] * m[3]),
+        0.0,
+        0.0,
+        0.0,
+    )
 
 
 @compiled
@@ -160,45 +219,37 @@ def multiply_quaternions(
 
 
 @compiled
-def inertia_matrix(
+def move_inertia(
     p: FloatArray, rotation: FloatArray, position: FloatArray, out: FloatArray
 ) -> None:
-    """Spatial inertia about the fixed point.
+    """Inertial parameters about the fixed point, along the world's axes.
 
     Args:
       p: The ten inertial parameters in the body's frame.
       rotation: From the body's frame to the world, (3, 3).
       position: The frame's origin relative to the fixed point, (3,), m.
-      out: Written, (6, 6).
+      out: Written, (10,).
     """
     mass, x, y, z = p[0], position[0], position[1], position[2]
     hx = rotation[0, 0] * p[1] + rotation[0, 1] * p[2] + rotation[0, 2] * p[3]
     hy = rotation[1, 0] * p[1] + rotation[1, 1] * p[2] + rotation[1, 2] * p[3]
     hz = rotation[2, 0] * p[1] + rotation[2, 1] * p[2] + rotation[2, 2] * p[3]
-    for i in range(3):
-        for j in range(3):
-            total = 0.0
-            for k in range(3):
-                row = 0.0
-                for n in range(3):
-                    row += p[_TENSOR[3 * k + n]] * rotation[j, n]
-                total += rotation[i, k] * row
-            out[i, j] = total
     # The parallel axes theorem with the first moment h about the frame's origin.
-    spread = 2.0 * (x * hx + y * hy + z * hz) + mass * (x * x + y * y + z * z)
     offset, moment = (x, y, z), (hx, hy, hz)
+    spread = 2.0 * (x * hx + y * hy + z * hz) + mass * (x * x + y * y + z * z)
     for i in range(3):
-        for j in range(3):
-            out[i, j] -= offset[i] * moment[j] + (moment[i] + mass * offset[i]) * offset[j]
-        out[i, i] += spread
-    hx, hy, hz = hx + mass * x, hy + mass * y, hz + mass * z
-    out[0, 3], out[1, 4], out[2, 5] = 0.0, 0.0, 0.0
-    out[0, 4], out[0, 5], out[1, 5] = -hz, hy, -hx
-    out[1, 3], out[2, 3], out[2, 4] = hz, -hy, hx
-    for i in range(3):
-        for j in range(3):
-            out[3 + i, j] = out[j, 3 + i]
-            out[3 + i, 3 + j] = mass if i == j else 0.0
+        r0, r1, r2 = rotation[i, 0], rotation[i, 1], rotation[i, 2]
+        turned = (
+            r0 * p[4] + r1 * p[7] + r2 * p[8],
+            r0 * p[7] + r1 * p[5] + r2 * p[9],
+            r0 * p[8] + r1 * p[9] + r2 * p[6],
+        )
+        for j in range(i + 1):
+            total = turned[0] * rotation[j, 0] + turned[1] * rotation[j, 1]
+            total += turned[2] * rotation[j, 2]
+            total -= offset[i] * moment[j] + (moment[i] + mass * offset[i]) * offset[j]
+            out[_TENSOR[3 * i + j]] = total + spread if i == j else total
+    out[0], out[1], out[2], out[3] = mass, hx + mass * x, hy + mass * y, hz + mass * z
 
 
 @compiled
