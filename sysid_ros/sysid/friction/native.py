@@ -11,9 +11,9 @@ alone, and what has to be kept between steps is kept in the simulation's own ``u
 number of threads may simulate any models at once.
 
 The torques are those of the same instant: MuJoCo's own functions compute the actuators' forces and
-the sum of all smooth ones. The exception is the force of other constraints (limits, contacts,
-equalities), which is not known before the solution: the previous step's is used, and none in the
-first step, where ``qacc_warmstart`` is zero.
+the sum of all smooth ones, and the actuators' damping counts to the motor. The exception is the
+force of other constraints (limits, contacts, equalities), which is not known before the solution:
+the previous step's is used, and none in the first step, where ``qacc_warmstart`` is zero.
 """
 
 from __future__ import annotations
@@ -39,12 +39,15 @@ from sysid_ros.sysid.sensitivity.spatial import compiled
 # What the compiled function needs to know about the structures; the order is that of the unpacking.
 _MODEL_FIELDS = ("nv", "nuser_jnt", "nuserdata", "jnt_user", "dof_jntid", "dof_damping",
                  "dof_frictionloss")  # fmt: skip
+_ACTUATOR_FIELDS = ("nu", "actuator_trntype", "actuator_trnid", "actuator_gear",
+                    "actuator_damping", "actuator_dampingpoly")  # fmt: skip
 _DATA_FIELDS = (
     "ne", "nf", "nisland", "qvel", "qacc", "qacc_warmstart", "qfrc_actuator", "qfrc_smooth",
     "qfrc_constraint", "userdata", "efc_type", "efc_id", "efc_frictionloss", "efc_D", "efc_aref",
     "map_efc2iefc", "iefc_frictionloss",
 )  # fmt: skip
 FRICTION_DOF = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
+ON_JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
 
 _step_function = types.void(types.voidptr, types.voidptr)
 _FUNCTIONS = ("mj_fwdActuation", "mj_fwdAcceleration")
@@ -84,6 +87,21 @@ def largest(values: Any, count: int) -> Any:
 
 
 @compiled
+def actuator_damping(model: Any, fields: Any, joint: int, v: float) -> float:
+    """What the actuators' damping is at a joint: :func:`stepper.actuator_damping` from memory."""
+    count, kinds, places, gears, linear, polynomial = fields
+    total = 0.0
+    for u in range(integer(model, count)):
+        if integer_array(model, kinds)[u] != ON_JOINT:
+            continue
+        if integer_array(model, places)[2 * u] == joint:
+            gear, poly = array(model, gears)[6 * u], array(model, polynomial)
+            slope = poly[2 * u] * abs(v) + poly[2 * u + 1] * v * v
+            total += gear * gear * (array(model, linear)[u] + slope)
+    return total
+
+
+@compiled
 def own_force(kept: Any, slot: int, acceleration: float) -> Any:
     """The friction's own force in the last solution: ``-(a - aref) / R`` within its limit."""
     force = -kept[slot + 1] * (acceleration - kept[slot + 2])
@@ -106,14 +124,21 @@ def native_callback() -> Any:
     files = (__file__, joint_friction.__file__, memory.__file__)
     sources = [Path(str(source)).read_bytes() for source in files]
     digest = hashlib.sha256(b"".join(sources)).hexdigest()
+    damped = hasattr(mujoco.MjModel, "actuator_dampingpoly")  # since MuJoCo 3.7
     return _compile(
         tuple(offset("mjModel", name) for name in _MODEL_FIELDS),
         tuple(offset("mjData", name) for name in _DATA_FIELDS),
+        tuple(offset("mjModel", name) for name in _ACTUATOR_FIELDS) if damped else None,
         digest,
     )
 
 
-def _compile(model_offsets: tuple[int, ...], data_offsets: tuple[int, ...], digest: str) -> Any:
+def _compile(
+    model_offsets: tuple[int, ...],
+    data_offsets: tuple[int, ...],
+    actuator_offsets: tuple[int, ...] | None,
+    digest: str,
+) -> Any:
     """The callback for one layout; a change of the layout or of this file compiles it again."""
     nv, nuser, nuserdata, jnt_user, dof_jntid, dof_damping, dof_frictionloss = model_offsets
     ne, nf, nisland, qvel, qacc, warmstart, actuator, smooth, constraint = data_offsets[:9]
@@ -142,6 +167,8 @@ def _compile(model_offsets: tuple[int, ...], data_offsets: tuple[int, ...], dige
                 solved = largest(array(data, warmstart), integer(model, nv)) > 0.0
                 first = False
             v, tm = array(data, qvel)[dof], array(data, actuator)[dof]
+            if actuator_offsets is not None:
+                tm -= actuator_damping(model, actuator_offsets, joints[dof], v) * v
             te = array(data, smooth)[dof] - tm + array(model, dof_damping)[dof] * v
             limit = array(model, dof_frictionloss)[dof]
             kept, slot = array(data, userdata), int(users[at + SLOT])

@@ -15,6 +15,7 @@ from sysid_ros.sysid.friction.joint_friction import LEAST_FRICTIONLOSS, joint_fr
 from sysid_ros.sysid.friction.reference import budget
 
 _FRICTION_DOF = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
+_ON_JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
 
 
 class FrictionStepper:
@@ -74,12 +75,36 @@ class FrictionStepper:
         mujoco.mj_fwdAcceleration(self._model, data)
         found = {}
         for dof, friction in self._frictions.items():
-            v, tm = data.qvel[dof], data.qfrc_actuator[dof]
+            v = data.qvel[dof]
+            tm = data.qfrc_actuator[dof] - actuator_damping(self._model, dof, v) * v
             damping = friction.friction_viscous * v
             te = data.qfrc_smooth[dof] - tm + damping + self._others[dof]
             limit = float(budget(friction.model, v, tm, te, friction)) - abs(damping)
             found[dof] = max(limit, LEAST_FRICTIONLOSS)
         return found
+
+
+def actuator_damping(model: Any, dof: int, v: float) -> float:
+    """The damping that the actuators of a joint add to it, as a motor's back-EMF does.
+
+    MuJoCo applies it among the passive forces; it is the motor's torque all the same.
+
+    Args:
+      model: An MjModel.
+      dof: A degree of freedom.
+      v: Its velocity, rad/s.
+
+    Returns:
+      ``gear^2 (d_0 + d_1 |v| + d_2 v^2)`` summed over the actuators, N m s/rad; 0 in versions of
+      MuJoCo whose actuators have no damping (before 3.7).
+    """
+    if not hasattr(model, "actuator_dampingpoly"):
+        return 0.0
+    here = np.asarray(model.actuator_trntype) == _ON_JOINT
+    here &= np.asarray(model.actuator_trnid)[:, 0] == model.dof_jntid[dof]
+    polynomial = np.asarray(model.actuator_dampingpoly)[here] @ np.array([abs(v), v * v])
+    slopes = np.asarray(model.actuator_damping)[here] + polynomial
+    return float(np.asarray(model.actuator_gear)[here, 0] ** 2 @ slopes)
 
 
 def _rows(data: Any) -> np.ndarray:

@@ -40,7 +40,7 @@ ARM = """<mujoco>
   <body pos="1 0 0"><joint name="other" type="slide" axis="0 0 1" range="-1 1" limited="true"/>
     <geom size="0.05" mass="1"/></body>
 </worldbody>
-<actuator><position name="servo" joint="shoulder" kp="20" forcerange="-6 6"/>
+<actuator><position name="servo" joint="shoulder" kp="20" forcerange="-6 6"{damping}/>
   <motor joint="other"/></actuator>
 <sensor><jointpos joint="shoulder"/></sensor>
 </mujoco>"""
@@ -65,9 +65,13 @@ FRICTIONS = {
 
 
 def arm(
-    friction: FrictionParameters, integrator: str = "implicitfast", islands: str = "enable"
+    friction: FrictionParameters,
+    integrator: str = "implicitfast",
+    islands: str = "enable",
+    damping: str = "",
 ) -> mujoco.MjModel:
-    spec = mujoco.MjSpec.from_string(ARM.format(integrator=integrator, islands=islands))
+    text = ARM.format(integrator=integrator, islands=islands, damping=damping)
+    spec = mujoco.MjSpec.from_string(text)
     for joint in ("shoulder", "elbow"):
         apply_friction_to_spec(spec, joint, friction)
     return spec.compile()
@@ -93,6 +97,35 @@ def test_native_steps_are_the_reference_s(name: str, integrator: str, islands: s
         touched |= plain.nefc > plain.nf
     assert touched
     assert np.ptp(native.qpos[:2]) > 0.05
+
+
+@pytest.mark.skipif(
+    not hasattr(mujoco.MjModel, "actuator_dampingpoly"),
+    reason="actuators have no damping in this MuJoCo",
+)
+def test_an_actuator_s_damping_is_the_motor_s_torque() -> None:
+    """Back-EMF as damping, and as a share of the actuator's force that falls with the velocity."""
+    damped, biased = arm(FRICTIONS["m6"], damping=' gear="2" damping="0.03"'), arm(FRICTIONS["m6"])
+    biased.actuator_gear[0, 0] = 2.0
+    biased.actuator_biasprm[0, 2] = -0.03
+    a, b = mujoco.MjData(damped), mujoco.MjData(biased)
+    a.ctrl[0] = b.ctrl[0] = 0.3
+    a.qvel[0] = b.qvel[0] = 1.5
+    limits = []
+    for model, data in ((damped, a), (biased, b)):
+        with friction_callback():
+            mujoco.mj_forward(model, data)
+        limits.append(np.array(data.efc_frictionloss[:2]))
+    np.testing.assert_allclose(limits[0], limits[1], rtol=1e-12)
+    polynomial = arm(FRICTIONS["m6"], damping=' damping="0.03 0.02 0.01"')
+    native, plain = mujoco.MjData(polynomial), mujoco.MjData(polynomial)
+    stepper = FrictionStepper(polynomial)
+    for k in range(300):
+        native.ctrl[0] = plain.ctrl[0] = 1.2 * np.sin(0.02 * k)
+        with friction_callback():
+            mujoco.mj_step(polynomial, native)
+        stepper.step(plain)
+        np.testing.assert_allclose(native.efc_frictionloss, plain.efc_frictionloss, atol=1e-9)
 
 
 def test_friction_acts_in_the_same_step_under_runge_kutta() -> None:
@@ -156,7 +189,9 @@ def test_threads_do_not_race_and_simulations_do_not_leak_into_each_other() -> No
 
 
 def test_other_models_are_left_alone_and_the_callback_goes() -> None:
-    plain = mujoco.MjModel.from_xml_string(ARM.format(integrator="Euler", islands="enable"))
+    plain = mujoco.MjModel.from_xml_string(
+        ARM.format(integrator="Euler", islands="enable", damping="")
+    )
     before = rollouts([plain], 1)[0]
     with friction_callback():
         np.testing.assert_array_equal(rollouts([plain, arm(FRICTIONS["m6"])], 2)[0], before)
@@ -209,7 +244,7 @@ def test_m6_on_every_joint_costs_at_most_half_more() -> None:
 
 def test_friction_goes_where_the_model_goes() -> None:
     model = arm(FRICTIONS["m6"])
-    spec = mujoco.MjSpec.from_string(ARM.format(integrator="Euler", islands="enable"))
+    spec = mujoco.MjSpec.from_string(ARM.format(integrator="Euler", islands="enable", damping=""))
     apply_friction_to_spec(spec, "elbow", FRICTIONS["m4"])
     again = mujoco.MjModel.from_xml_string(spec.to_xml())
     assert joint_frictions(again) == {"elbow": FRICTIONS["m4"]}
