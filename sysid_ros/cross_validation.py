@@ -27,6 +27,7 @@ def cross_validated(
     data_dir: Path | None,
     *,
     workers: Workers = IN_THIS_PROCESS,
+    state_dir: Path | None = None,
     on_fold: Callable[[int, int], None] = lambda done, folds: None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Outcome:
@@ -37,6 +38,7 @@ def cross_validated(
       outcome: The fit of all sequences.
       data_dir: Where bags are found first.
       workers: What fits the folds.
+      state_dir: A folder for the states of the folds, which carry on from what they find there.
       on_fold: Told how many of how many folds are done.
       should_stop: Asked while waiting.
 
@@ -59,7 +61,10 @@ def cross_validated(
     start = {}
     if experiment.fit.search is not None:  # one search is enough
         start = {p.name: p.value for p in outcome.fit.parameters}
-    tasks = [replace(whole, held_out=part, start=start) for part in parts]
+    tasks = [
+        replace(whole, held_out=part, start=start, state_dir=state_dir and state_dir / f"{i}")
+        for i, part in enumerate(parts)
+    ]
     folds = run_tasks(run_fit_task, tasks, workers, on_done=count, should_stop=should_stop)
     return with_folds(experiment, outcome, folds)
 

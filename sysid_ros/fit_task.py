@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One fit as a task that runs anywhere: plain data in, an outcome out, no files."""
+"""One fit as a task that runs anywhere: plain data in, an outcome out, no files but its state."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment, ValidationConfig
 from sysid_ros.outcome import FloatArray, Outcome
 from sysid_ros.parameter_values import set_values
+from sysid_ros.results.state_file import write_state
+from sysid_ros.resume import inputs_of, kept_state
 from sysid_ros.scored import fit_settings, known_noise, outcome_of
 from sysid_ros.search.start import find_start
 from sysid_ros.sysid.fit import fit
+from sysid_ros.sysid.fit_state import FitState
 from sysid_ros.sysid.parameter_dict import ParameterDict
 
 
@@ -32,6 +35,8 @@ class FitTask:
         the place of the experiment's own validation.
       start: Values to start from by parameter name; others start as the experiment says.
       threads: Simulation threads; ``None`` lets the experiment decide.
+      state_dir: Where the fit keeps its state, and carries on from one of the same inputs; the
+        folder around it exists, but for workers on other machines. ``None`` keeps nothing.
     """
 
     experiment: Experiment
@@ -39,6 +44,7 @@ class FitTask:
     held_out: tuple[int, ...] = ()
     start: Mapping[str, float] = field(default_factory=dict)
     threads: int | None = None
+    state_dir: Path | None = None
 
     @classmethod
     def of(
@@ -70,15 +76,37 @@ def run_fit_task(task: FitTask, should_stop: Callable[[], bool] | None = None) -
     check_fittable(experiment)
     dataset = load_dataset(experiment, task.data_dir)
     params = build_parameters(experiment, dataset.training.groups[0].spec)
+    memory = _Memory(task.state_dir, inputs_of(experiment, dataset))
+    earlier = memory.recall()
     result = fit(
         dataset.training.groups,
         params,
         replace(fit_settings(experiment), landscapes=0),
         known=known_noise(dataset),
-        start=_start(task, experiment, dataset, params, should_stop),
+        start=None if earlier else _start(task, experiment, dataset, params, should_stop),
+        resume=earlier,
+        on_state=memory.keep,
         should_stop=should_stop,
     )
     return outcome_of(experiment, dataset, params, result)
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """The state of one fit in a folder of its own, if it has one."""
+
+    folder: Path | None
+    inputs: Mapping[str, str]
+
+    def recall(self) -> FitState | None:
+        """Where an earlier fit of the same inputs stood."""
+        return kept_state(self.folder, self.inputs) if self.folder is not None else None
+
+    def keep(self, state: FitState) -> None:
+        """Replace the state; on a machine without the folder around it nothing is kept."""
+        if self.folder is not None and self.folder.parent.is_dir():
+            self.folder.mkdir(exist_ok=True)
+            write_state(self.folder, state, self.inputs)
 
 
 def _start(

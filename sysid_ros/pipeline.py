@@ -101,7 +101,7 @@ def run_experiment(
         write_targets(folder.path, applied_parameters(params, params.as_vector()))
         found = run.found_start(folder, earlier, on_iteration)
         result = run.fitted(folder, earlier, found, on_iteration)
-        outcome = run.scored(result, found)
+        outcome = run.scored(folder, result, found)
         folder.end_logs(outcome)
         stage("writing results")
         files = write_results(
@@ -175,7 +175,7 @@ class _Run:
             should_stop=self.should_stop,
         )
 
-    def scored(self, result: FitResult, found: FoundStart | None) -> Outcome:
+    def scored(self, folder: RunFolder, result: FitResult, found: FoundStart | None) -> Outcome:
         """The fit with its bias check, its scores and those of its folds."""
         bias = self._bias(result)
         if bias is not None:
@@ -185,7 +185,8 @@ class _Run:
         if found is not None:
             outcome = with_provenance(outcome, "search", found.summary)
         if self.experiment.validation.folds and result.status is not FitStatus.CANCELED:
-            return self._cross_validated(outcome)
+            with folder.folds() as states:
+                return self._cross_validated(outcome, states)
         return outcome
 
     def _bias(self, result: FitResult) -> BiasCheck | None:
@@ -202,7 +203,7 @@ class _Run:
             on_refit=lambda change: self.stage(f"checking for bias: {change}"),
         )
 
-    def _cross_validated(self, outcome: Outcome) -> Outcome:
+    def _cross_validated(self, outcome: Outcome, states: Path) -> Outcome:
         """The outcome with the scores of its folds, or a warning where they were not awaited."""
         self.stage("cross-validating")
         try:
@@ -211,6 +212,7 @@ class _Run:
                 outcome,
                 self.data_dir,
                 workers=self.workers,
+                state_dir=states,
                 on_fold=lambda k, folds: self.stage(f"cross-validating: fold {k} of {folds}"),
                 should_stop=self.should_stop,
             )

@@ -54,14 +54,19 @@ def inputs_of(experiment: Experiment, dataset: Dataset) -> dict[str, str]:
       experiment: The experiment; comments and the order of keys do not count.
       dataset: Its models and recordings.
     """
-    settings = _settings(experiment)
-    inputs = {f"the setting {name}": _digest(value) for name, value in settings.items()}
+    inputs = setting_digests(experiment)
     inputs.update({f"the file {name}": digest for name, digest in dataset.hashes.items()})
     hook = hook_file(experiment)
     if hook is not None:
         inputs[f"the file {hook.name}"] = hashlib.sha256(hook.read_bytes()).hexdigest()
     inputs["the version of MuJoCo"] = mujoco.__version__
     return inputs
+
+
+def setting_digests(experiment: Experiment) -> dict[str, str]:
+    """The same of what the experiment file says, by setting."""
+    settings = _settings(experiment)
+    return {f"the setting {name}": _digest(value) for name, value in settings.items()}
 
 
 def _settings(experiment: Experiment) -> dict[str, Any]:
@@ -155,6 +160,15 @@ def find_state(
         or f"resume: there is no interrupted fit in {output_dir}; run it without resuming, or name "
         "the folder where its results went"
     )
+
+
+def kept_state(folder: Path, inputs: Mapping[str, str]) -> FitState | None:
+    """The state that a fit of the same inputs left in a folder, ``None`` where there is none."""
+    try:
+        saved = read_state(folder)
+    except ResultError:
+        return None
+    return None if _changes(saved.inputs, inputs) else saved.state
 
 
 def _changes(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

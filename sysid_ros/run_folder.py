@@ -5,21 +5,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 
 from sysid_ros.errors import OutputError, SysidError
+from sysid_ros.execution import WorkersError
 from sysid_ros.outcome import Outcome
 from sysid_ros.results.checkpoint import seed_checkpoint, write_checkpoint
-from sysid_ros.results.folder import discard, open_work_folder
+from sysid_ros.results.folder import (
+    discard,
+    is_work_folder,
+    open_work_folder,
+    translated_os_errors,
+)
 from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE, claimed, write_state
 from sysid_ros.resume import Resume, find_state
 from sysid_ros.run_logs.run_log import Run, RunLogs
 from sysid_ros.search.trials import Trials, write_search_state, write_trials
 from sysid_ros.sysid.fit_result import Iteration
 from sysid_ros.sysid.fit_state import FitState
+
+FOLDS = "folds"  # of cross-validation, a folder with the state of each
 
 
 class RunFolder:
@@ -52,7 +61,9 @@ class RunFolder:
     ) -> None:
         self._held.close()
         self.end_logs(None)
-        mistaken = isinstance(error, SysidError) and not isinstance(error, OutputError)
+        mistaken = isinstance(error, SysidError) and not isinstance(
+            error, (OutputError, WorkersError)
+        )
         unwanted = mistaken or isinstance(error, KeyboardInterrupt)
         kept = any((self.path / name).exists() for name in (STATE_FILE, SEARCH_FILE))
         if self._given is None and (unwanted or not kept):
@@ -76,6 +87,9 @@ class RunFolder:
             return None
         found = find_state(resume, self._output, inputs, self._held)
         self._continued = found.folder
+        if is_work_folder(found.folder) and (found.folder / FOLDS).is_dir():
+            with translated_os_errors(self.path):
+                (found.folder / FOLDS).rename(self.path / FOLDS)
         if isinstance(found.state, FitState):
             seed_checkpoint(self.path, found.state.trace[:-1])
             for step in found.state.trace[:-1]:
@@ -130,6 +144,15 @@ class RunFolder:
         write_trials(self.path, trials)
         write_search_state(self.path, trials, self._inputs)
         self._discard_continued()
+
+    @contextmanager
+    def folds(self) -> Iterator[Path]:
+        """A folder for the states of the folds, which goes once they are all done."""
+        folder = self.path / FOLDS
+        with translated_os_errors(folder):
+            folder.mkdir(exist_ok=True)
+        yield folder
+        shutil.rmtree(folder, ignore_errors=True)
 
     def _discard_continued(self) -> None:
         if self._continued is not None:

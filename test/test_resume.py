@@ -11,11 +11,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pendulum_experiment import SLOW, write_pendulum_experiment
 
+import sysid_ros.fit_task
 from sysid_ros.cli import main
 from sysid_ros.errors import ErrorCode, ExperimentError
 from sysid_ros.experiment import load_experiment
@@ -46,6 +49,14 @@ def undisturbed(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> d
 
 def kill_after_steps(command: list[object], output: Path, steps: int) -> None:
     """Start a process in a group of its own and kill all of it once a fit got that far."""
+    kill_once(
+        command,
+        lambda: any(read_state(f).state.iteration >= steps for f in folders_with_state(output)),
+    )
+
+
+def kill_once(command: list[object], reached: Callable[[], object]) -> None:
+    """Start a process in a group of its own and kill all of it as soon as ``reached``."""
     process = subprocess.Popen(
         [sys.executable, "-m", *map(str, command)],
         env={**os.environ, "PYTHONPATH": str(ROOT), "SLOW": "0.04"},
@@ -54,7 +65,7 @@ def kill_after_steps(command: list[object], output: Path, steps: int) -> None:
         start_new_session=True,
     )
     deadline = time.monotonic() + 60.0
-    while not any(read_state(f).state.iteration >= steps for f in folders_with_state(output)):
+    while not reached():
         assert process.poll() is None, "the fit ended before it could be killed"
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -111,6 +122,64 @@ def test_other_optimizers_resume_from_their_best_point(
     latest = max(tmp_path.iterdir(), key=lambda folder: folder.stat().st_mtime)
     fit = read_results(latest).fit
     assert fit["pivot_damping"].value == pytest.approx(undisturbed["pivot_damping"], rel=1e-4)
+
+
+ALTERNATIVES = """
+alternatives:
+  undamped:
+    parameters: [{joint: pivot, armature: {max: 0.2}, damping: {initial: 0.0, frozen: true}}]
+"""
+
+
+@pytest.fixture
+def resumed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each fit of a task in this process carried on from a state."""
+    found: list[bool] = []
+    plain = sysid_ros.fit_task.fit
+
+    def fit(*arguments: Any, **options: Any) -> Any:
+        found.append(options["resume"] is not None)
+        return plain(*arguments, **options)
+
+    monkeypatch.setattr(sysid_ros.fit_task, "fit", fit)
+    return found
+
+
+def test_a_killed_comparison_carries_on(
+    experiment: Path, tmp_path: Path, resumed: list[bool], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = experiment.with_name("compared.yaml")
+    file.write_text(experiment.read_text() + ALTERNATIVES)
+    arguments = ["compare", str(file), "--output", str(tmp_path), "--quiet", "--json"]
+    kill_once(["sysid_ros", *arguments], lambda: list(tmp_path.glob(f".*/undamped_0/{STATE_FILE}")))
+    assert main([*arguments, "--resume"]) == ErrorCode.NONE
+    continued = json.loads(capsys.readouterr().out)
+    assert any(resumed)
+    (folder,) = tmp_path.iterdir()
+    assert (folder / "comparison.json").is_file()
+    assert main([*arguments, "--resume"]) == ErrorCode.INVALID_EXPERIMENT
+    assert "there is no interrupted comparison" in capsys.readouterr().err
+
+    resumed.clear()
+    assert main(arguments) == ErrorCode.NONE
+    anew = json.loads(capsys.readouterr().out)
+    assert not any(resumed)
+    for name, model in anew["models"].items():
+        for parameter, value in model["parameters"].items():
+            then = continued["models"][name]["parameters"][parameter]
+            assert then["value"] == pytest.approx(value["value"], rel=1e-4)
+
+
+def test_a_stopped_cross_validation_carries_on(
+    experiment: Path, tmp_path: Path, resumed: list[bool]
+) -> None:
+    arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]
+    arguments += ["--set", "sequences=[bags/first, bags/second]", "--set", "validation={folds: 2}"]
+    kill_once(["sysid_ros", *arguments], lambda: list(tmp_path.glob(f".*/folds/1/{STATE_FILE}")))
+    assert main([*arguments, "--resume"]) == ErrorCode.NONE
+    assert resumed == [True, True]
+    (folder,) = tmp_path.iterdir()
+    assert not (folder / "folds").exists()
 
 
 CHANGES = {

@@ -65,6 +65,7 @@ def compare(
     data_dir: Path | None = None,
     *,
     workers: Workers = IN_THIS_PROCESS,
+    state_dir: Path | None = None,
     on_done: Callable[[str], None] = lambda text: None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Comparison:
@@ -76,6 +77,7 @@ def compare(
       names: The structures, see :func:`sysid_ros.choice.structures.structure`.
       data_dir: Where bags are found first.
       workers: What fits them.
+      state_dir: A folder for the states of the fits, which carry on from what they find there.
       on_done: Told in a few words what has been fitted.
       should_stop: Asked while waiting.
 
@@ -90,7 +92,9 @@ def compare(
     threads = workers.threads_each(experiment.fit.threads)
     models = {
         name: ModelTask(
-            FitTask.of(variant, data_dir, threads=threads), parameter_names(variant, data_dir)
+            replace(FitTask.of(variant, data_dir, threads=threads), state_dir=state_dir),
+            parameter_names(variant, data_dir),
+            label=name,
         )
         for name, variant in structures(experiment, names).items()
     }

@@ -30,16 +30,22 @@ class ModelTask:
     Attributes:
       task: The fit of all sequences.
       names: Its free parameters; empty where they are not known.
+      label: Names the folders of its fits' states, where the task keeps any.
     """
 
     task: FitTask
     names: frozenset[str]
+    label: str = ""
 
     def parts(self) -> list[FitTask]:
         """The fit of everything, and one for each fold."""
         folds = self.task.experiment.validation.folds
         held_out = folds_of(len(self.task.experiment.sequences), folds) if folds else []
-        return [self.task, *(replace(self.task, held_out=part) for part in held_out)]
+        parts = [self.task, *(replace(self.task, held_out=part) for part in held_out)]
+        around = self.task.state_dir
+        if around is None:
+            return parts
+        return [replace(p, state_dir=around / f"{self.label}_{i}") for i, p in enumerate(parts)]
 
 
 def fit_models(
@@ -69,7 +75,10 @@ def fit_models(
         for level in levels({name: model.names for name, model in models.items()}):
             batch = {name: _starting_inside(models, name, outcomes_in(found)) for name in level}
             found.update(fits.run(batch, should_stop))
-        again = {name: models[name] for name in led_astray(outcomes_in(found))}
+        again = {
+            name: replace(models[name], label=f"{name}_again")
+            for name in led_astray(outcomes_in(found))
+        }
         for name, attempt in fits.run(again, should_stop).items():
             if isinstance(attempt, Outcome) and _is_better(name, attempt, outcomes_in(found)):
                 found[name] = attempt

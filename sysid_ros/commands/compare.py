@@ -38,6 +38,11 @@ def register(add_parser: AddParser) -> None:
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="where the result folder goes (experiment's)"
     )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="carry on with the latest comparison of this experiment that was stopped or killed",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(run=_run)
@@ -49,6 +54,7 @@ def _run(options: argparse.Namespace) -> int:
 
     from sysid_ros.choice.compare import compare
     from sysid_ros.choice.document import comparison_document
+    from sysid_ros.choice.memory import fit_states
     from sysid_ros.choice.structures import default_structures
     from sysid_ros.choice.tables import print_comparison
     from sysid_ros.choice.writing import write_comparison
@@ -65,21 +71,23 @@ def _run(options: argparse.Namespace) -> int:
     output = options.output or Path(experiment.output)
     check_writable(output)
     progress = FitProgress(len(names))
-    stop = StopRequest(lambda: progress.note("stopping; nothing is kept (again: abort)"))
+    stop = StopRequest(lambda: progress.note("stopping; --resume carries on (again: abort)"))
     try:
-        with nullcontext() if options.quiet else progress, stop:
-            comparison = compare(
-                experiment,
-                names,
-                options.data,
-                workers=workers_of(options),
-                on_done=(lambda text: None) if options.quiet else progress.stage,
-                should_stop=stop.requested,
-            )
+        with fit_states(experiment, output, options.resume) as states:
+            with nullcontext() if options.quiet else progress, stop:
+                comparison = compare(
+                    experiment,
+                    names,
+                    options.data,
+                    workers=workers_of(options),
+                    state_dir=states,
+                    on_done=(lambda text: None) if options.quiet else progress.stage,
+                    should_stop=stop.requested,
+                )
+            folder = write_comparison(comparison, output)
     except StopRequestedError:
-        complain("stopped by request")
+        complain("stopped by request; --resume carries on")
         return int(ErrorCode.CANCELED)
-    folder = write_comparison(comparison, output)
     if options.json:
         print(dumps(comparison_document(comparison)))
     elif not options.quiet:
