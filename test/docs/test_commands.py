@@ -12,17 +12,16 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
+from docs_commands import PAGES, Command, commands_on
 from docs_workshop import ROOT, make_workshop
 
 from sysid_ros.cli import main
 from sysid_ros.errors import ErrorCode
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Run by tests of their own.
 PYTHON_ELSEWHERE = {"library.md", "friction.md"}
 FINE = (ErrorCode.NONE, ErrorCode.NOT_CONVERGED)  # a limit on iterations is a limit
@@ -39,7 +38,7 @@ EXCUSED = {
     "ssh": "needs another machine",
     "sysid_ros view": "opens a window; run by test_viewer.py",
     "sysid_ros replay": "plays until it is ended; run by test_replay.py",
-    "ros2": "needs a ROS 2 installation",
+    "ros2": "run by test_documented_commands.py and test_launch_files.py",
     "python -m mujoco.viewer": "opens a window",
     "python -m benchmark": "takes long; run by make benchmark",
     ".venv/bin/python -m benchmark": "takes long; run by make benchmark",
@@ -54,41 +53,7 @@ SLOW = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Command:
-    """One command as a reader would type it."""
-
-    page: Path
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.page.name}: {self.text[:70]}"
-
-    @property
-    def program(self) -> str:
-        """The longest of :data:`PROGRAMS` that it begins with; empty for none."""
-        found = [p for p in PROGRAMS if self.text == p or self.text.startswith((p + " ", p + "."))]
-        return max(found, key=len, default="")
-
-
-def commands_on(page: Path) -> list[Command]:
-    """Commands in shell blocks, and lines of indented blocks that begin with a program."""
-    text = page.read_text(encoding="utf-8")
-    lines: list[str] = []
-    for block in re.findall(r"```(?:bash|sh|shell)\n(.*?)```", text, re.DOTALL):
-        lines += joined(block).splitlines()
-    outside = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
-    for line in joined(outside).splitlines():
-        if line.startswith("    ") and Command(page, line.strip()).program:
-            lines.append(line)
-    return [Command(page, line.strip()) for line in lines if line.strip()]
-
-
-def joined(text: str) -> str:
-    return re.sub(r"\\\n\s*", "", text)
-
-
-COMMANDS = [command for page in PAGES for command in commands_on(page)]
+COMMANDS = [command for page in PAGES for command in commands_on(page, PROGRAMS)]
 
 
 def as_parameter(command: Command) -> object:
@@ -135,18 +100,19 @@ def test_there_are_commands() -> None:
 
 @pytest.mark.parametrize("command", [as_parameter(command) for command in COMMANDS])
 def test_command(command: Command, workshop: Path, request: pytest.FixtureRequest) -> None:
-    assert command.program, f"neither run nor excused: {command.text}"
-    if command.program in EXCUSED:
+    program = command.program(PROGRAMS)
+    assert program, f"neither run nor excused: {command.text}"
+    if program in EXCUSED:
         check_names(command)
-        pytest.skip(EXCUSED[command.program])
+        pytest.skip(EXCUSED[program])
     words = shlex.split(command.text, comments=True)
     if "--log" in words:
         pytest.importorskip("tensorboardX", reason="tensorboardX is not installed")
     words = [filled(word, command, workshop, request) for word in words]
-    if command.program == "diff":
+    if program == "diff":
         assert subprocess.run(words, check=False).returncode == 1  # they differ
         return
-    arguments = words[len(command.program.split()) :]
+    arguments = words[len(program.split()) :]
     if arguments[0] == "init":
         Path("experiment.yaml").unlink(missing_ok=True)  # it never overwrites one
     assert main(arguments) in FINE

@@ -1,0 +1,96 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The ``ros2`` commands that README and docs show, carried out with real nodes.
+
+Launch files are run by ``test/launch`` where there is a ROS 2 installation.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from urllib.request import urlopen
+
+from demo_bag import write_demo_bag
+from docs_commands import PAGES, commands_on
+from ros2_words import call_service, echo, send_goal
+from ros_client import RosClient
+
+from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.nodes.demo import node_arguments
+
+# What belongs to other packages, or is run elsewhere.
+ELSEWHERE = (
+    ["ros2", "launch"],
+    ["ros2", "bag"],
+    ["ros2", "run", "rqt_plot"],
+    ["ros2", "run", "MY_PACKAGE"],  # test_ros2_control_file.py
+)
+
+
+def documented(*first: str) -> list[list[str]]:
+    """The words after ``ros2`` and some more words, of every command that begins with them."""
+    commands = [shlex.split(c.text, comments=True) for p in PAGES for c in commands_on(p, ["ros2"])]
+    beginning = ["ros2", *first]
+    found = {tuple(words) for words in commands if words[: len(beginning)] == beginning}
+    return [list(words[len(beginning) :]) for words in sorted(found)]
+
+
+def test_every_command_is_run_somewhere() -> None:
+    here = (["service", "call"], ["action", "send_goal"], ["topic", "echo"], ["run", "sysid_ros"])
+    run = sum(len(documented(*first)) for first in here)
+    run += sum(len(documented(*words[1:])) for words in ELSEWHERE)
+    assert run == len(documented())
+    assert all(documented(*first) for first in here)
+
+
+def test_commands_that_fit(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+) -> None:
+    ((server, *arguments),) = documented("run", "sysid_ros")
+    nodes.start(
+        server, [f"sysid_ros.nodes.{server}", *arguments, "-p", f"output_dir:={tmp_path / 'out'}"]
+    )
+    topics = [words[-1] for words in documented("topic", "echo") if "/fit_server/" in words[-1]]
+    progress = [topic for topic in topics if "/progress/" in topic]
+    printed = {topic: echo(client, topic) for topic in topics if topic not in progress}
+    port = next(word.split(":=")[1] for word in arguments if "live_page_port" in word)
+    bag = write_demo_bag(tmp_path / "bags")
+    for words in documented("action", "send_goal"):
+        assert words.pop(0) == "--feedback"
+        places = {"/path/experiment.yaml": demo_files / "experiment.yaml", "/path/bag": bag}
+        for written, there in places.items():
+            words[-1] = words[-1].replace(written, str(there))
+        result = send_goal(client, words)
+        assert result.error_code == result.NONE, result.error_msg
+        printed.update({topic: echo(client, topic) for topic in progress if topic not in printed})
+    assert b"<html" in urlopen(f"http://127.0.0.1:{port}/").read()
+    client.wait_until(lambda: all(printed.values()))
+
+
+def test_commands_that_record(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+) -> None:
+    arguments = node_arguments(demo_files, tmp_path)
+    for name in ("sim_robot", "excite", "recorder"):
+        nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name]])
+    experiment = ["--ros-args", "-p", f"experiment:={demo_files / 'experiment.yaml'}"]
+    nodes.start("sufficiency", ["sysid_ros.nodes.sufficiency", *experiment, "-p", "load:=1.0"])
+    calls = documented("service", "call")
+    arm = [words for words in calls if words[0] == "/excite/arm" and "true" in words[-1]]
+    start, stop = (
+        next(words for words in calls if words[0] == f"/recorder/{verb}")
+        for verb in ("start", "stop")
+    )
+    disarm = [words for words in calls if "false" in words[-1]]
+    assert len([*arm, *disarm, start, stop]) == len(calls)
+
+    (topic,) = (words[-1] for words in documented("topic", "echo") if "/suffic" in words[-1])
+    printed = echo(client, topic)
+    client.wait_until(lambda: call_service(client, arm[0]).success)
+    assert call_service(client, start).success
+    client.wait_until(lambda: any(message.parameters for message in printed), timeout=60.0)
+    assert call_service(client, stop).success
+    for words in disarm:
+        assert call_service(client, words).success
