@@ -20,13 +20,15 @@ from sysid_ros.experiment import locate_bag, locate_model, message_paths_of, pac
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment, SequenceConfig, SignalKind
 from sysid_ros.exports.model_text import ModelText
-from sysid_ros.model_source import (
+from sysid_ros.model.robots import have_own_parameters, with_namespace
+from sysid_ros.model.source import (
     description_in,
     load_model,
     with_free_base,
     with_state_sensors,
     without_visuals,
 )
+from sysid_ros.model.state_sensors import by_sensor
 from sysid_ros.recording.bag import open_recording
 from sysid_ros.recording.intervals import Intervals, union
 from sysid_ros.recording.mapped import MappedRecording
@@ -34,8 +36,6 @@ from sysid_ros.recording.quality import TopicQuality
 from sysid_ros.recording.signal_map import map_recording
 from sysid_ros.recording.splits import contiguous_split
 from sysid_ros.recording.time_series import control_time_series, measured_time_series
-from sysid_ros.robots import have_own_parameters, with_namespace
-from sysid_ros.state_sensors import by_sensor
 from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
 
 FloatArray = npt.NDArray[np.float64]

@@ -18,13 +18,13 @@ from sysid_ros.errors import BagError, ExperimentError
 from sysid_ros.experiment import message_paths_of
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment, SequenceConfig, ValidationConfig
+from sysid_ros.judgement.scored import fit_settings
+from sysid_ros.model.robots import have_own_parameters, with_namespace
 from sysid_ros.recording.bag import open_recording
 from sysid_ros.recording.columns import ColumnReader
 from sysid_ros.recording.growing import GrowingBag
 from sysid_ros.recording.mapped import MappedRecording
 from sysid_ros.recording.signal_map import WantedFields, map_columns
-from sysid_ros.robots import have_own_parameters, with_namespace
-from sysid_ros.scored import fit_settings
 from sysid_ros.sysid.running_information import Information, RunningInformation
 
 _TOO_LONG = 20.0  # times the recording so far: nobody waits for that

@@ -120,6 +120,11 @@ def _landscape() -> Landscape:
     return Landscape(NAMES[0], NAMES[3], x, y, cost, (0.00213, 0.55))
 
 
+def score(before: float, after: float) -> Score:
+    """Errors of one signal before and after a fit."""
+    return Score({"a": after}, {"a": before}, {"a": "rad"}, after, before, "rad", 4)
+
+
 def bias() -> BiasCheck:
     """A check in which the time step moves one parameter, and nothing else matters."""
     values = np.array([0.00213, 0.0, 0.0231, 0.55])

@@ -21,11 +21,11 @@ from sysid_ros.choice.paired import HeldOut, held_out, joints_of
 from sysid_ros.choice.pick import Pick, pick
 from sysid_ros.choice.structures import parameter_names, structures
 from sysid_ros.errors import DataError
-from sysid_ros.execution import IN_THIS_PROCESS, Workers
 from sysid_ros.experiment.schema import Experiment, ValidationConfig
-from sysid_ros.fit_task import FitTask
+from sysid_ros.fitting.fit_task import FitTask
+from sysid_ros.judgement.scored import title_of
 from sysid_ros.outcome import Outcome, SequenceFit
-from sysid_ros.scored import title_of
+from sysid_ros.processes.execution import IN_THIS_PROCESS, Workers
 
 DEFAULT_FOLDS = 5
 DEFAULT_FRACTION = 0.3

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sysid_ros.cross_validation import folds_of, with_folds
 from sysid_ros.errors import SysidError
-from sysid_ros.execution import TaskPool, Workers
 from sysid_ros.experiment.schema import Experiment
-from sysid_ros.fit_task import FitTask, run_fit_task
+from sysid_ros.fitting.cross_validation import folds_of, with_folds
+from sysid_ros.fitting.fit_task import FitTask, run_fit_task
 from sysid_ros.outcome import Outcome
+from sysid_ros.processes.execution import TaskPool, Workers
 from sysid_ros.sysid.residual_size import misfit
 
 Fitted = Mapping[str, Outcome]

@@ -12,8 +12,8 @@ from typing import Any
 
 from sysid_ros.choice.structures import default_structures, parameter_names, structure
 from sysid_ros.errors import ExperimentError
-from sysid_ros.evaluation import evaluate
 from sysid_ros.experiment.schema import Experiment
+from sysid_ros.judgement.evaluation import evaluate
 from sysid_ros.outcome import Evaluation, Score
 from sysid_ros.parameter_values import read_values
 from sysid_ros.report.numbers import number, unit
@@ -39,7 +39,7 @@ def evaluate_files(
         joints with a friction model; its parameters tell.
       files: What :func:`sysid_ros.parameter_values.read_values` reads; none for the untuned model.
       data_dir: Where bags are found first.
-      held_out_only: As for :func:`sysid_ros.evaluation.evaluate`.
+      held_out_only: As for :func:`sysid_ros.judgement.evaluation.evaluate`.
       on_reading: Told how much of the recordings has been read, 0 to 1, for each file.
 
     Returns:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from sysid_ros.choice.compare import Comparison
 from sysid_ros.report.numbers import number
-from sysid_ros.terminal import console_for, plain_table
+from sysid_ros.terminal.printing import console_for, plain_table
 
 
 def print_comparison(comparison: Comparison, *, stream: TextIO | None = None) -> None:

@@ -34,7 +34,7 @@ def _run(options: argparse.Namespace) -> int:
     """Write a result's values into another MJCF or URDF file of the same robot, by name."""
     from sysid_ros.errors import ModelError
     from sysid_ros.exports.applying import apply_parameters, of_robot
-    from sysid_ros.model_source import load_model
+    from sysid_ros.model.source import load_model
     from sysid_ros.results import read_results
     from sysid_ros.results.export_files import write_applied
 
@@ -57,7 +57,7 @@ def _print(written: tuple[WrittenValue, ...]) -> None:
     """What the file had and what it has now."""
     from rich.text import Text
 
-    from sysid_ros.terminal import console_for, plain_table
+    from sysid_ros.terminal.printing import console_for, plain_table
 
     table = plain_table("parameter", "written into", "initial", "identified")
     for value in written:

@@ -16,7 +16,7 @@ from sysid_ros.experiment import load_experiment, with_folders
 from sysid_ros.experiment.schema import Experiment
 
 if TYPE_CHECKING:
-    from sysid_ros.execution import Workers
+    from sysid_ros.processes.execution import Workers
 
 EXIT_USAGE = 64
 
@@ -108,7 +108,7 @@ def workers_of(options: argparse.Namespace) -> Workers:
     Raises:
       ExperimentError: There is to be less than one process.
     """
-    from sysid_ros.execution import Workers
+    from sysid_ros.processes.execution import Workers
 
     if options.workers < 1:
         raise ExperimentError(f"--workers is {options.workers}; it takes at least one")

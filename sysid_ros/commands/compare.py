@@ -19,7 +19,7 @@ from sysid_ros.commands.common import (
     workers_of,
 )
 from sysid_ros.errors import ErrorCode
-from sysid_ros.interrupt import StopRequest
+from sysid_ros.processes.interrupt import StopRequest
 
 
 def register(add_parser: AddParser) -> None:
@@ -61,7 +61,7 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.results import check_writable
     from sysid_ros.results.strict_json import dumps
     from sysid_ros.sysid.rollout_batch import StopRequestedError
-    from sysid_ros.terminal_progress import FitProgress
+    from sysid_ros.terminal.progress import FitProgress
 
     names = (
         default_structures(experiment)

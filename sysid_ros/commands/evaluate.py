@@ -54,12 +54,12 @@ def _run(options: argparse.Namespace) -> int:
         experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag], replace=True)
 
     from sysid_ros.choice.overlay import evaluate_files, render_overlay
+    from sysid_ros.judgement.scored import title_of
     from sysid_ros.results.document import evaluation_document
     from sysid_ros.results.folder import replace_file, translated_os_errors
     from sysid_ros.results.strict_json import dumps
-    from sysid_ros.scored import title_of
-    from sysid_ros.terminal import print_evaluations
-    from sysid_ros.terminal_progress import working
+    from sysid_ros.terminal.printing import print_evaluations
+    from sysid_ros.terminal.progress import working
 
     with working("simulating the recordings") as reading:
         found = evaluate_files(

@@ -36,7 +36,7 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.recording.bag import open_recording
     from sysid_ros.recording.signal_map import map_recording
     from sysid_ros.recording.time_series import export
-    from sysid_ros.terminal_progress import ReadingProgress
+    from sysid_ros.terminal.progress import ReadingProgress
 
     experiment = experiment_of(options)
     bag = locate_bag(

@@ -22,10 +22,10 @@ from sysid_ros.commands.common import (
 )
 from sysid_ros.errors import ErrorCode
 from sysid_ros.experiment import check_fittable, with_bags, with_overrides
-from sysid_ros.interrupt import StopRequest
+from sysid_ros.processes.interrupt import StopRequest
 
 if TYPE_CHECKING:
-    from sysid_ros.resume import Resume
+    from sysid_ros.fitting.resume import Resume
 
 
 _LATEST = Path()  # of --resume without a folder
@@ -103,10 +103,10 @@ def _run(options: argparse.Namespace) -> int:
         experiment = structure(experiment, options.model)
     check_fittable(experiment)
 
-    from sysid_ros.pipeline import run_experiment
+    from sysid_ros.fitting.pipeline import run_experiment
     from sysid_ros.sysid.fit_result import FitStatus
-    from sysid_ros.terminal import print_outcome
-    from sysid_ros.terminal_progress import FitProgress
+    from sysid_ros.terminal.printing import print_outcome
+    from sysid_ros.terminal.progress import FitProgress
 
     progress = FitProgress(experiment.fit.max_iterations)
     stop = StopRequest(
@@ -146,7 +146,7 @@ def _search(options: argparse.Namespace) -> list[str]:
 
 def _resume(folder: Path | None) -> Resume | None:
     """What ``--resume`` asks for."""
-    from sysid_ros.resume import Resume
+    from sysid_ros.fitting.resume import Resume
 
     if folder is None:
         return None

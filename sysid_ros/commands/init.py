@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace) -> int:
         raise OutputError(f"{output}: there is no folder {output.absolute().parent}")
 
     from sysid_ros.proposal import propose
-    from sysid_ros.terminal_progress import working
+    from sysid_ros.terminal.progress import working
 
     with working("reading the model and the recordings"):
         proposal = propose(

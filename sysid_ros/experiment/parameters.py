@@ -15,7 +15,7 @@ from sysid_ros.errors import ExperimentError, SysidError, unknown_name
 from sysid_ros.experiment.friction import expanded
 from sysid_ros.experiment.hook import call_hook
 from sysid_ros.experiment.schema import Experiment, ParameterConfig
-from sysid_ros.state_sensors import state_labels
+from sysid_ros.model.state_sensors import state_labels
 from sysid_ros.sysid.attributes import Attribute, lookup, matching, matching_names
 from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.sysid.parameter import Parameter

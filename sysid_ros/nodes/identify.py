@@ -28,8 +28,8 @@ from sysid_ros.nodes.simulated_robot import read_true_parameters
 from sysid_ros.nodes.truth_table import all_close, compare, truth_table
 from sysid_ros.results import read_results
 from sysid_ros.sysid.fit_result import Iteration
-from sysid_ros.terminal import console_for, print_outcome
-from sysid_ros.terminal_progress import FitProgress
+from sysid_ros.terminal.printing import console_for, print_outcome
+from sysid_ros.terminal.progress import FitProgress
 from sysid_ros_interfaces.action import FitModel
 
 # With true parameters given: the fit delivered, but not the truth.

@@ -22,7 +22,7 @@ from sysid_ros.experiment.overrides import apply_overrides
 from sysid_ros.experiment.packages import Packages
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.experiment.yaml_tree import parse_yaml, plain
-from sysid_ros.model_source import description_in, load_model
+from sysid_ros.model.source import description_in, load_model
 from sysid_ros.proposal.channels import Channel, read_channels, topics_of
 from sysid_ros.proposal.mapping import Mapping, map_channels
 from sysid_ros.proposal.parameters import Candidate, candidates, determined

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from sysid_ros.judgement.verdict import judge
 from sysid_ros.outcome import Evaluation, Outcome, Score
 from sysid_ros.sysid.bias_check import BiasCheck
 from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
 from sysid_ros.sysid.friction.combinations import Combination
-from sysid_ros.verdict import judge
 
 FORMAT = 1
 VERSION_PREFIX = "version "

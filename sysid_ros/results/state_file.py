@@ -41,7 +41,7 @@ class SavedState:
 
     Attributes:
       state: The fit's state.
-      inputs: A digest of every input of the fit by name; see :mod:`sysid_ros.resume`.
+      inputs: A digest of every input of the fit by name; see :mod:`sysid_ros.fitting.resume`.
     """
 
     state: FitState

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from sysid_ros.dataset import Dataset
 from sysid_ros.errors import DataError
-from sysid_ros.execution import IN_THIS_PROCESS, TaskPool, Workers
 from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.experiment.schema import Experiment
+from sysid_ros.processes.execution import IN_THIS_PROCESS, TaskPool, Workers
 from sysid_ros.search.run import Costs, SearchEnd, run_search
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.trial_task import (

@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from sysid_ros.dataset import Dataset, load_dataset
 from sysid_ros.errors import SysidError
-from sysid_ros.execution import TaskPool
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
-from sysid_ros.scored import fit_settings, known_noise
+from sysid_ros.judgement.scored import fit_settings, known_noise
+from sysid_ros.processes.execution import TaskPool
 from sysid_ros.search.costs import CandidateCosts
 from sysid_ros.sysid.fit import fit
 from sysid_ros.sysid.parameter_dict import ParameterDict

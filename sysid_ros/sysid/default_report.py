@@ -88,7 +88,7 @@ def default_report(
     Raises:
       OutputError: The folder or the file cannot be written.
     """
-    from sysid_ros.library_outcome import library_outcome
+    from sysid_ros.judgement.library_outcome import library_outcome
 
     outcome = library_outcome(
         models_sequences, initial_params, opt_params, residual_fn, opt_result, title

@@ -14,9 +14,9 @@ import pytest
 from pendulum_experiment import write_pendulum_experiment
 
 from sysid_ros.dataset import load_dataset
-from sysid_ros.execution import IN_THIS_PROCESS, Workers
 from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.experiment.parameters import build_parameters
+from sysid_ros.processes.execution import IN_THIS_PROCESS, Workers
 from sysid_ros.search.start import FoundStart, SearchListener, find_start
 from sysid_ros.search.trials import Trials
 

@@ -18,8 +18,8 @@ from friction_bench import NOISE, parameters, record, true_frictions
 
 from sysid_ros.choice.paired import held_out
 from sysid_ros.choice.pick import Pick, pick
+from sysid_ros.judgement.scoring import ScoringSettings, open_loop_errors, traces
 from sysid_ros.outcome import SequenceFit
-from sysid_ros.scoring import ScoringSettings, open_loop_errors, traces
 from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
 from sysid_ros.sysid.fit_result import FitResult
 from sysid_ros.sysid.friction import FrictionParameters

@@ -1,0 +1,76 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Given parameters scored on given recordings, without fitting anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from sysid_ros.dataset import SequenceSet, load_dataset
+from sysid_ros.experiment.parameters import build_parameters
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.judgement.scored import scoring_settings
+from sysid_ros.judgement.scoring import open_loop_errors, score, traces
+from sysid_ros.outcome import Evaluation, FloatArray, Score, SequenceFit
+from sysid_ros.parameter_values import set_values
+from sysid_ros.sysid.parameter_dict import ParameterDict
+
+
+def evaluate(
+    experiment: Experiment,
+    values: Mapping[str, float],
+    data_dir: Path | None = None,
+    *,
+    held_out_only: bool = False,
+    on_reading: Callable[[float], None] | None = None,
+) -> Evaluation:
+    """Score parameter values in physical units, beside the untuned model.
+
+    Args:
+      experiment: The experiment; nothing in it is fitted.
+      values: By parameter name; the others keep their initial value. Empty for the untuned model.
+      data_dir: Where bags are found first.
+      held_out_only: Whether the experiment's sequences are recordings to judge by, not to learn
+        from.
+      on_reading: Told how much of the recordings has been read, 0 to 1.
+
+    Returns:
+      The scores.
+
+    Raises:
+      SysidError: A parameter is unknown, or the model or the data cannot be used.
+    """
+    dataset = load_dataset(experiment, data_dir, on_reading)
+    params = build_parameters(experiment, dataset.training.groups[0].spec)
+    tried = params.copy()
+    set_values(tried, values)
+    theta = tried.as_vector()
+    first, training = _scored(experiment, dataset.training, params, theta, held_out_only)
+    second, validation = _scored(experiment, dataset.validation, params, theta, True)
+    return Evaluation(
+        parameters=dict(zip(params.scalar_names(), theta.tolist(), strict=True)),
+        training=None if held_out_only else training,
+        validation=training if held_out_only else validation,
+        sequences=(*first, *second),
+    )
+
+
+def _scored(
+    experiment: Experiment,
+    used: SequenceSet,
+    params: ParameterDict,
+    theta: FloatArray,
+    held_out: bool,
+) -> tuple[tuple[SequenceFit, ...], Score | None]:
+    if not used.groups:
+        return (), None
+    role = "validation" if held_out else "training"
+    settings = scoring_settings(experiment, overlap=True)
+    errors = open_loop_errors(used.groups, params, theta, settings, used.excluded)
+    apart = errors
+    if settings.overlap:
+        settings = scoring_settings(experiment, overlap=False)
+        apart = open_loop_errors(used.groups, params, theta, settings, used.excluded)
+    return traces(apart, role), score(errors)

@@ -1,0 +1,191 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Residuals against the velocity and the torque of their joint: what the model lacks shows there.
+
+Friction that the model does not have leaves a residual that follows the sign of the velocity; one
+that grows with the load follows the torque (Armstrong-Hélouvry, Dupont and Canudas de Wit 1994).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.judgement.scoring import WindowErrors
+from sysid_ros.outcome import ResidualTrend
+from sysid_ros.sysid.control import control_names
+from sysid_ros.sysid.sensor_units import sensor_unit
+from sysid_ros.sysid.starts import MeasuredJoint, measured_joints
+from sysid_ros.sysid.window_simulation import START_SAMPLE
+from sysid_ros.sysid.windows import SequenceData
+
+FloatArray = npt.NDArray[np.float64]
+
+_BINS = 24  # even, so that zero lies between two of them
+_MIN_SAMPLES = 10  # in a bin, below which its mean says nothing
+_STEP = 1e-4  # s, over which a command is averaged to read it at an instant
+_JOINT_SENSORS = (int(mujoco.mjtSensor.mjSENS_JOINTPOS), int(mujoco.mjtSensor.mjSENS_JOINTVEL))
+
+
+def residual_trends(
+    errors: Sequence[WindowErrors], *, velocity_filter: float
+) -> tuple[ResidualTrend, ...]:
+    """Bin the residuals of every signal that measures a joint.
+
+    Args:
+      errors: Windows that do not overlap.
+      velocity_filter: Cut-off in front of the derivative where no velocity is measured, Hz.
+
+    Returns:
+      Against velocity and, where the actuators' torque at the joint is known, against torque.
+    """
+    pooled: dict[str, list[_Samples]] = {}
+    by_sequence: dict[int, list[WindowErrors]] = {}
+    for error in errors:
+        by_sequence.setdefault(id(error.window.sequence), []).append(error)
+    for members in by_sequence.values():
+        for samples in _sequence_samples(members, velocity_filter):
+            pooled.setdefault(samples.signal, []).append(samples)
+    found = []
+    for parts in pooled.values():
+        residual = np.concatenate([part.residual for part in parts])
+        for against in ("velocity", "torque"):
+            values = np.concatenate([getattr(part, against) for part in parts])
+            trend = _binned(parts[0], against, values, residual)
+            if trend is not None:
+                found.append(trend)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """One signal of one sequence: residuals and what its joint did then, (m,) each."""
+
+    signal: str
+    unit: str
+    slides: bool
+    residual: FloatArray
+    velocity: FloatArray
+    torque: FloatArray
+
+
+def _sequence_samples(errors: Sequence[WindowErrors], velocity_filter: float) -> list[_Samples]:
+    window = errors[0].window
+    sequence, model = window.sequence, window.model
+    joints = measured_joints(model, sequence.sensordata, velocity_filter)
+    rows = np.concatenate([error.window.window.samples.rows for error in errors])
+    signals = np.concatenate([error.window.window.samples.signals for error in errors])
+    # What a start was read off agrees with it by construction.
+    later = np.concatenate([error.window.window.samples.times > START_SAMPLE for error in errors])
+    residuals = -np.concatenate([error.fitted for error in errors])
+    found = []
+    for i, signal in enumerate(sequence.signals):
+        sensor = model.sensor(signal.sensor).id
+        joint = int(model.sensor_objid[sensor])
+        if int(model.sensor_type[sensor]) not in _JOINT_SENSORS or joint not in joints:
+            continue
+        chosen = later & (signals == i)
+        times = sequence.sensordata.times[rows[chosen]]
+        found.append(
+            _Samples(
+                signal=signal.name,
+                unit=sensor_unit(model, sensor),
+                slides=int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_SLIDE),
+                residual=residuals[chosen],
+                velocity=joints[joint].velocity(times),
+                torque=joint_torque(model, sequence, joint, joints[joint], times),
+            )
+        )
+    return found
+
+
+def joint_torque(
+    model: mujoco.MjModel,
+    sequence: SequenceData,
+    joint: int,
+    motion: MeasuredJoint,
+    times: FloatArray,
+) -> FloatArray:
+    """What the actuators put on a joint by their commands and the measured motion.
+
+    Args:
+      model: The compiled model, whose gains count.
+      sequence: With the commands.
+      joint: A hinge or slide.
+      motion: Its measured motion.
+      times: Instants, (m,), s.
+
+    Returns:
+      N m, or N for a slide, (m,); NaN where an actuator at the joint has a law or a state of its
+      own, and where there is none.
+    """
+    total = np.zeros(times.size)
+    names = control_names(model)
+    acting = [k for k in range(model.nu) if _acts_on(model, k, joint)]
+    for k in acting:
+        control = sequence.controls[names.index(model.actuator(k).name)]
+        command = np.zeros(times.size) if control is None else control.mean(times, _STEP)
+        total += _actuator_torque(model, k, command, motion.position(times), motion.velocity(times))
+    return total if acting else np.full(times.size, np.nan)
+
+
+def _acts_on(model: mujoco.MjModel, actuator: int, joint: int) -> bool:
+    at_joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+    return (
+        int(model.actuator_trntype[actuator]) in at_joint
+        and int(model.actuator_trnid[actuator, 0]) == joint
+    )
+
+
+def _actuator_torque(
+    model: mujoco.MjModel,
+    actuator: int,
+    command: FloatArray,
+    position: FloatArray,
+    velocity: FloatArray,
+) -> FloatArray:
+    """Gear times gain * command + bias, within its limits; NaN for what has its own dynamics."""
+    simple = (
+        int(model.actuator_gaintype[actuator]) == int(mujoco.mjtGain.mjGAIN_FIXED)
+        and int(model.actuator_biastype[actuator])
+        in (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
+        and int(model.actuator_dyntype[actuator]) == int(mujoco.mjtDyn.mjDYN_NONE)
+    )
+    if not simple:
+        return np.full(command.shape, np.nan)
+    if model.actuator_ctrllimited[actuator]:
+        command = np.clip(command, *model.actuator_ctrlrange[actuator])
+    gear = float(model.actuator_gear[actuator, 0])
+    force = model.actuator_gainprm[actuator, 0] * command
+    if int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_AFFINE):
+        constant, stiffness, damping = model.actuator_biasprm[actuator, :3]
+        force = force + constant + gear * (stiffness * position + damping * velocity)
+    if model.actuator_forcelimited[actuator]:
+        force = np.clip(force, *model.actuator_forcerange[actuator])
+    return np.asarray(gear * force, dtype=np.float64)
+
+
+def _binned(
+    samples: _Samples, against: str, values: FloatArray, residual: FloatArray
+) -> ResidualTrend | None:
+    known = np.isfinite(values) & np.isfinite(residual)
+    values, residual = values[known], residual[known]
+    limit = float(np.quantile(np.abs(values), 0.99)) if values.size else 0.0
+    if limit <= 0.0:
+        return None
+    edges = np.linspace(-limit, limit, _BINS + 1)
+    place = np.digitize(values, edges) - 1
+    curves = np.full((3, _BINS), np.nan)
+    for k in range(_BINS):
+        inside = residual[place == k]
+        if inside.size >= _MIN_SAMPLES:
+            curves[:, k] = inside.mean(), *np.quantile(inside, (0.05, 0.95))
+    units = {"velocity": ("rad/s", "m/s"), "torque": ("N m", "N")}[against]
+    return ResidualTrend(
+        samples.signal, samples.unit, against, units[int(samples.slides)], edges, *curves
+    )

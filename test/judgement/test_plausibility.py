@@ -1,0 +1,59 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Values that no robot is likely to have are flagged with a reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from outcomes import fit_result
+
+from sysid_ros.judgement.plausibility import FLAG, with_plausibility
+from sysid_ros.outcome import AppliedParameter
+from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
+
+MASS = {"type": "attribute", "element": "body", "attribute": "mass", "name": "link"}
+DELAY = {"type": "signal", "attribute": "delay", "name": "servo"}
+ARMATURE = {"type": "attribute", "element": "joint", "attribute": "armature", "name": "elbow"}
+
+
+def judged(
+    value: float, modifier: dict[str, str], flags: tuple[str, ...] = ()
+) -> tuple[FitResult, tuple[str, ...]]:
+    parameter = ParameterEstimate("p", "kg", 1.0, value, 0.0, 100.0, 0.01, 20.0, flags)
+    result = replace(fit_result(np.random.default_rng(0)), parameters=(parameter,))
+    return with_plausibility(result, [AppliedParameter("p", (value,), modifier)])
+
+
+@pytest.mark.parametrize(
+    ("value", "modifier", "plausible"),
+    [
+        (1.9, MASS, True),
+        (2.1, MASS, False),
+        (0.4, MASS, False),
+        (0.15, DELAY, True),
+        (0.3, DELAY, False),
+        (9.0, ARMATURE, True),  # nobody knows an armature beforehand
+        (9.0, {}, True),
+    ],
+)
+def test_flag_and_sentence_go_together(
+    value: float, modifier: dict[str, str], plausible: bool
+) -> None:
+    result, said = judged(value, modifier)
+    assert (FLAG in result["p"].flags) is not plausible
+    assert len(said) == int(not plausible)
+
+
+def test_the_sentence_says_how_far_off() -> None:
+    assert judged(3.0, MASS)[1][0].startswith("p is 3 times its initial value: a drawing")
+    assert "p is 0.3 kg: " in judged(0.3, DELAY)[1][0]
+
+
+@pytest.mark.parametrize("flag", ["at upper bound", "unidentifiable", "poorly determined"])
+def test_what_claims_nothing_is_not_judged(flag: str) -> None:
+    assert judged(3.0, MASS, (flag,))[1] == ()
+    assert judged(3.0, MASS, ("moves with half the time step",))[1] != ()

@@ -1,0 +1,52 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a fit was good for, by its scores and by what it could determine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from outcomes import fit_result, score
+
+from sysid_ros.judgement.verdict import Judgement, judge, verdict
+from sysid_ros.sysid.fit_result import FitResult
+
+
+def result(*, opened: bool) -> FitResult:
+    made = fit_result(np.random.default_rng(0))
+    if opened:
+        return made
+    return replace(made, parameters=tuple(replace(p, flags=()) for p in made.parameters))
+
+
+@pytest.mark.parametrize(
+    ("training", "validation", "opened", "judgement", "words"),
+    [
+        ((1.0, 0.5), (1.0, 0.6), False, Judgement.IMPROVED, "falls from 1 to 0.6 rad (40 % less)."),
+        ((1.0, 0.5), None, False, Judgement.IMPROVED, "nothing was held out to confirm it"),
+        ((1.0, 0.5), (1.0, 0.97), False, Judgement.NO_IMPROVEMENT, "1 to 0.97 rad"),
+        ((1.0, 0.99), (1.0, 1.2), False, Judgement.NO_IMPROVEMENT, "1 to 1.2 rad"),
+        ((1.0, 0.5), (1.0, 1.2), False, Judgement.OVERFIT, "training error falls from 1 to 0.5"),
+        ((1.0, 0.5), (1.0, 0.6), True, Judgement.NOT_IDENTIFIABLE, "link2_mass"),
+    ],
+)
+def test_every_judgement_has_its_reason(
+    training: tuple[float, float],
+    validation: tuple[float, float] | None,
+    opened: bool,
+    judgement: Judgement,
+    words: str,
+) -> None:
+    held_out = score(*validation) if validation else None
+    fit = result(opened=opened)
+    assert judge(fit, score(*training), held_out) is judgement
+    sentence = verdict(fit, score(*training), held_out)
+    assert words in sentence
+    assert sentence.startswith(judgement.value.replace("_", " ").capitalize())
+
+
+def test_nothing_scored_is_not_judged() -> None:
+    assert judge(result(opened=False), None, None) is None
