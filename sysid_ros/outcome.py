@@ -35,6 +35,8 @@ class SignalFit:
     initial: FloatArray  # (n,)
     fitted: FloatArray  # (n,)
     joint: str = ""  # the joint that it shows, if it shows one
+    # Of an orientation's rotation vector: the quaternion that was measured first.
+    origin: tuple[float, ...] = ()
 
     @property
     def rmse(self) -> float:

@@ -18,6 +18,7 @@ from rosbags.typesys import Stores, get_typestore
 from sysid_ros import sysid
 from sysid_ros.experiment import load_experiment
 from sysid_ros.fitting.pipeline import run_experiment
+from sysid_ros.playback.motion import load_motion
 
 RATE = 100  # Hz
 NOISE = 1e-3  # m and rad
@@ -94,7 +95,8 @@ def write_bag(path: Path, wrench: np.ndarray, pose: np.ndarray) -> None:
 
 def test_a_flight_identifies_the_whole_inertia(tmp_path: Path) -> None:
     """From a body whose centre of mass is at its origin exactly, where compilers cut corners."""
-    write_bag(tmp_path / "flight", *flight(4 * RATE))
+    wrench, pose = flight(4 * RATE)
+    write_bag(tmp_path / "flight", wrench, pose)
     (tmp_path / "box.xml").write_text(MODEL.format(com=0.0, mass=1.0))
     (tmp_path / "experiment.yaml").write_text(EXPERIMENT)
     report = run_experiment(
@@ -108,6 +110,16 @@ def test_a_flight_identifies_the_whole_inertia(tmp_path: Path) -> None:
     body = mujoco.MjModel.from_xml_path(str(report.model_file)).body("box")
     assert body.mass[0] == pytest.approx(1.2, rel=0.005)
     np.testing.assert_allclose(body.ipos, [0.04, 0.0, 0.0], atol=1e-3)
+
+    motion, _ = load_motion(report.result_dir)
+    assert motion.joints == ()
+    rows = np.round(motion.times * RATE).astype(int)
+    assert len(rows) > 3 * RATE
+    facing = np.sign(np.sum(motion.measured_qpos[:, 3:] * pose[rows, 3:], axis=1, keepdims=True))
+    pose[rows, 3:] *= facing  # q and -q are the same
+    np.testing.assert_allclose(motion.measured_qpos, pose[rows], atol=1e-9)
+    np.testing.assert_allclose(motion.simulated_qpos, pose[rows], atol=0.1)  # rough starts
+    assert np.abs(motion.simulated_qpos - motion.measured_qpos)[:, 3:].max() > 1e-4
     np.testing.assert_allclose(np.sort(body.inertia), [0.02, 0.025, 0.03], rtol=0.01)
 
 

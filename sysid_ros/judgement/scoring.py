@@ -25,6 +25,7 @@ from sysid_ros.sysid.rollout_batch import RolloutBatch
 from sysid_ros.sysid.sensor_units import is_position, joint_shown, sensor_unit
 from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.sysid.window_simulation import WindowSimulation
+from sysid_ros.sysid.windows import SequenceData, SignalColumn
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -206,10 +207,21 @@ def _trace(name: str, errors: Sequence[WindowErrors], role: str) -> SequenceFit:
                 initial[known],
                 fitted[known],
                 joint_shown(model, sensor),
+                _origin(sequence, signal),
             )
         )
     starts = np.array([error.window.window.start for error in errors])
     return SequenceFit(name, role, tuple(signals), starts)
+
+
+def _origin(sequence: SequenceData, signal: SignalColumn) -> tuple[float, ...]:
+    """The quaternion measured first, where a signal is a part of an orientation."""
+    if signal.rotation is None:
+        return ()
+    columns = (sequence.sensordata.signal_mapping or {})[signal.sensor][1]
+    measured = sequence.sensordata.data[:, columns]
+    first = measured[np.isfinite(measured).all(axis=1)][:1]
+    return tuple(first[0].tolist()) if len(first) else (1.0, 0.0, 0.0, 0.0)
 
 
 def _rms(blocks: Sequence[FloatArray]) -> float:

@@ -28,7 +28,7 @@ from std_msgs.msg import String
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.process import run_node
 from sysid_ros.playback.frames import Frame, frames_of
-from sysid_ros.playback.motion import SIMULATED, configuration, load_motion
+from sysid_ros.playback.motion import SIMULATED, load_motion
 from sysid_ros.playback.shapes import shapes_of
 from sysid_ros.playback.viewer import GHOST
 from sysid_ros.results.result_folder import URDF
@@ -73,7 +73,7 @@ class Replay(Node):
         self._timer = self.create_timer(1.0 / frequency, self._tick, clock=self._steady)
         self.get_logger().info(
             f"replaying {self._motion.sequence}: {self._motion.duration:.1f} s, joints "
-            + ", ".join(self._motion.joints)
+            + (", ".join(self._motion.joints) or "without names of their own")
         )
 
     def _frame_publisher(self) -> Any:
@@ -118,22 +118,22 @@ class Replay(Node):
             elapsed = elapsed % motion.duration if self._loop and motion.duration else elapsed
         row = motion.row_at(elapsed)
         stamp = self.get_clock().now().to_msg()
-        simulated = (motion.simulated, motion.simulated_velocity)
-        for robot, (positions, velocities) in zip(
-            ROBOTS, ((motion.measured, motion.measured_velocity), simulated), strict=True
-        ):
+        shown = (
+            (motion.measured, motion.measured_velocity, motion.measured_qpos),
+            (motion.simulated, motion.simulated_velocity, motion.simulated_qpos),
+        )
+        for robot, (positions, velocities, qpos) in zip(ROBOTS, shown, strict=True):
             state = JointState(name=list(motion.joints), position=positions[row].tolist())
             if np.isfinite(velocities[row]).all():
                 state.velocity = velocities[row].tolist()
             state.header.stamp = stamp
             self._states[robot].publish(state)
             if self._frames is not None:
-                self._publish_frames(robot, positions[row], stamp)
+                self._publish_frames(robot, qpos[row], stamp)
 
-    def _publish_frames(self, robot: str, values: npt.NDArray[np.float64], stamp: Any) -> None:
+    def _publish_frames(self, robot: str, qpos: npt.NDArray[np.float64], stamp: Any) -> None:
         from tf2_msgs.msg import TFMessage
 
-        qpos = configuration(self._model, self._motion.joints, values)
         shift = self._apart if robot == "simulated" else 0.0
         base = Frame(self._world, "world", np.array([0.0, shift, 0.0]), np.array([1.0, 0, 0, 0]))
         transforms = [_transform(base, self._world, f"{robot}/world", stamp)]

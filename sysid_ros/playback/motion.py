@@ -14,31 +14,42 @@ import numpy.typing as npt
 
 from sysid_ros.errors import DataError, ModelError, unknown_name
 from sysid_ros.outcome import Outcome, SequenceFit, SignalFit
+from sysid_ros.playback.joint_positions import (
+    configurations,
+    joint_name,
+    resampled,
+    shown_joints,
+)
 from sysid_ros.results import ResultFolder, read_results
-from sysid_ros.sysid.sensor_units import joint_shown
 
 FloatArray = npt.NDArray[np.float64]
 
-_POSITION, _VELOCITY = ("rad", "m"), ("rad/s", "m/s")
+_VELOCITY = ("rad/s", "m/s")
 SIMULATED = ("fitted", "initial")
 
 
 @dataclass(frozen=True)
 class Motion:
-    """How a robot moved and how its model moves; arrays are (n, joints).
+    """How a robot moved and how its model moves.
+
+    Where nothing was predicted, the simulated robot is between the neighbouring predictions.
 
     Attributes:
       sequence: The recording's name.
       times: s from the recording's start, (n,).
-      joints: Names of the joints whose position was measured.
-      measured: Positions, rad or m.
-      simulated: Positions; where nothing was predicted, between the neighbouring predictions.
+      measured_qpos: Position vectors of the model, (n, nq).
+      simulated_qpos: Likewise.
+      joints: Names of the hinges and slides whose position was measured.
+      measured: Their positions, (n, joints) rad or m.
+      simulated: Likewise.
       measured_velocity: Velocities, rad/s or m/s; NaN where they were not measured.
       simulated_velocity: Likewise.
     """
 
     sequence: str
     times: FloatArray
+    measured_qpos: FloatArray
+    simulated_qpos: FloatArray
     joints: tuple[str, ...]
     measured: FloatArray
     simulated: FloatArray
@@ -93,51 +104,38 @@ def motion_of(sequence: SequenceFit, model: mujoco.MjModel, simulated: str = "fi
       simulated: ``fitted`` or ``initial``.
 
     Raises:
-      DataError: None of the signals is the position of a hinge or slide of the model.
+      DataError: None of the signals is the position of a joint of the model.
     """
-    positions, velocities = (
-        {
-            joint: signal
-            for signal in sequence.signals
-            if signal.unit in units and _has(model, joint := _joint_of(signal, model))
-        }
-        for units in (_POSITION, _VELOCITY)
-    )
-    if not positions:
+    shown = shown_joints(model, sequence)
+    if not shown:
         raise DataError(
             f"no signal of {sequence.name!r} is the position of a joint; there are: "
             + ", ".join(signal.name for signal in sequence.signals)
         )
-    joints = tuple(positions)
-    times = max((signal.times for signal in positions.values()), key=len)
+    times = max((signal.times for joint in shown for signal in joint.signals), key=len)
+    positions = {
+        model.joint(joint.joint).name: joint.signals[0]
+        for joint in shown
+        if len(joint.signals) == 1
+    }
+    velocities = {joint_name(model, s): s for s in sequence.signals if s.unit in _VELOCITY}
 
     def columns(source: dict[str, SignalFit], what: str) -> FloatArray:
         missing = np.full(len(times), np.nan)
-        return np.stack(
-            [_resampled(source[j], what, times) if j in source else missing for j in joints], axis=1
-        )
+        rows = [resampled(source[j], what, times) if j in source else missing for j in positions]
+        return np.stack(rows, axis=1) if rows else np.zeros((len(times), 0))
 
     return Motion(
         sequence.name,
         times,
-        joints,
+        configurations(model, shown, "measured", times),
+        configurations(model, shown, simulated, times),
+        tuple(positions),
         columns(positions, "measured"),
         columns(positions, simulated),
         columns(velocities, "measured"),
         columns(velocities, simulated),
     )
-
-
-def configuration(model: mujoco.MjModel, joints: tuple[str, ...], values: FloatArray) -> FloatArray:
-    """The model's position vector with some joints set, (nq,).
-
-    Others stay as in the model's first keyframe, or at its reference where there is none.
-    """
-    qpos = np.array(model.key_qpos[0] if model.nkey else model.qpos0)
-    for joint, value in zip(joints, values, strict=True):
-        if np.isfinite(value):
-            qpos[int(model.joint(joint).qposadr[0])] = value
-    return qpos
 
 
 def _chosen(outcome: Outcome, name: str) -> SequenceFit:
@@ -148,25 +146,3 @@ def _chosen(outcome: Outcome, name: str) -> SequenceFit:
         raise DataError(unknown_name("recording", name, sequences))
     held_out = [s.name for s in outcome.sequences if s.role == "validation"]
     return sequences[name or (held_out or list(sequences))[0]]
-
-
-def _joint_of(signal: SignalFit, model: mujoco.MjModel) -> str:
-    """The joint that a signal shows, by what the result says or by the model's sensor."""
-    sensor = mujoco.mj_name2id(model, int(mujoco.mjtObj.mjOBJ_SENSOR), signal.name)
-    return signal.joint or (joint_shown(model, sensor) if sensor >= 0 else "")
-
-
-def _has(model: mujoco.MjModel, joint: str) -> bool:
-    """Whether a joint is there and has one number."""
-    number = mujoco.mj_name2id(model, int(mujoco.mjtObj.mjOBJ_JOINT), joint) if joint else -1
-    single = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-    return number >= 0 and int(model.jnt_type[number]) in single
-
-
-def _resampled(signal: SignalFit, what: str, times: FloatArray) -> FloatArray:
-    values = getattr(signal, what)
-    known = np.isfinite(values)
-    if not known.any():
-        return np.full(len(times), np.nan)
-    resampled: FloatArray = np.interp(times, signal.times[known], values[known])
-    return resampled

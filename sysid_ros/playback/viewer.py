@@ -13,7 +13,7 @@ from typing import Any
 import mujoco
 
 from sysid_ros.errors import ErrorCode, SysidError
-from sysid_ros.playback.motion import Motion, configuration
+from sysid_ros.playback.motion import Motion
 
 _FRAME = 1.0 / 60.0  # s
 GHOST = (0.1, 0.55, 1.0, 0.45)  # red, green, blue, opacity
@@ -104,14 +104,10 @@ def view(
                 elapsed %= motion.duration
             row = motion.row_at(elapsed)
             with window.lock():
-                _place(model, shown, motion, motion.measured[row])
-                _place(model, ghost, motion, motion.simulated[row])
+                for data, qpos in ((shown, motion.measured_qpos), (ghost, motion.simulated_qpos)):
+                    data.qpos[:] = qpos[row]
+                    mujoco.mj_forward(model, data)
                 shown.time = motion.times[row]
                 draw_ghost(window.user_scn, model, ghost)
             window.sync()
             time.sleep(_FRAME)
-
-
-def _place(model: mujoco.MjModel, data: mujoco.MjData, motion: Motion, values: Any) -> None:
-    data.qpos[:] = configuration(model, motion.joints, values)
-    mujoco.mj_forward(model, data)

@@ -50,7 +50,11 @@ def write_signals(path: Path, sequences: Sequence[SequenceFit]) -> None:
                     _write_array(file, times_key, signal.times)
                 for name in ("measured", "initial", "fitted"):
                     _write_array(file, f"{key}/{name}", getattr(signal, name))
-                entry = {"name": signal.name, "unit": signal.unit, "joint": signal.joint}
+                entry: dict[str, Any] = {
+                    "name": signal.name, "unit": signal.unit, "joint": signal.joint,
+                }  # fmt: skip
+                if signal.origin:
+                    entry["origin"] = signal.origin
                 signals.append({**entry, "times": times_key})
             index.append({"name": sequence.name, "role": sequence.role, "signals": signals})
         _write_array(file, "index", np.array(dumps(index, indent=None)))
@@ -114,6 +118,7 @@ def _read_sequence(data: Any, key: str, entry: dict[str, Any]) -> SequenceFit:
                 initial=data[f"{key}/{position}/initial"],
                 fitted=data[f"{key}/{position}/fitted"],
                 joint=signal.get("joint", ""),
+                origin=tuple(signal.get("origin", ())),
             )
         )
     return SequenceFit(

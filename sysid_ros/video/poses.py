@@ -13,14 +13,12 @@ import numpy as np
 
 from sysid_ros.errors import DataError
 from sysid_ros.outcome import FloatArray, SequenceFit, SignalFit
+from sysid_ros.playback.joint_positions import configurations, shown_joints
 
 FRAMES_PER_SECOND = 10
 SECONDS = 4.0
 
 _POSITION_UNITS = ("rad", "m")
-_JOINTPOS = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
-_QPOS_SUFFIX = "_qpos"  # what signals that name a joint instead of a sensor are called by
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 @dataclass(frozen=True)
@@ -86,41 +84,13 @@ def poses(model: mujoco.MjModel, sequence: SequenceFit, stretch: Stretch) -> Pos
       stretch: What to show.
 
     Raises:
-      DataError: No signal is the position of a hinge or slide.
+      DataError: No signal is the position of a joint.
     """
     count = max(2, round((stretch.end - stretch.start) * FRAMES_PER_SECOND))
     times = stretch.start + np.arange(count) / FRAMES_PER_SECOND
-    rest = model.key_qpos[0] if model.nkey else model.qpos0
-    found = {name: np.tile(rest, (count, 1)) for name in ("measured", "initial", "fitted")}
-    joints = 0
-    for signal in sequence.signals:
-        joint = _joint_of(model, signal.name)
-        if joint is None or not signal.times.size:
-            continue
-        joints += 1
-        for name, pose in found.items():
-            pose[:, model.jnt_qposadr[joint]] = _at(signal, getattr(signal, name), times)
-    if not joints:
-        raise DataError("no signal is the position of a hinge or slide of the model")
-    return Poses(**found)
-
-
-def _joint_of(model: mujoco.MjModel, signal: str) -> int | None:
-    """The hinge or slide whose position a signal is."""
-    sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, signal)
-    joint = -1
-    if sensor >= 0 and int(model.sensor_type[sensor]) == _JOINTPOS:
-        joint = int(model.sensor_objid[sensor])
-    elif sensor < 0 and signal.endswith(_QPOS_SUFFIX):
-        name = signal.removesuffix(_QPOS_SUFFIX)
-        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
-    return joint if joint >= 0 and int(model.jnt_type[joint]) in _SCALAR else None
-
-
-def _at(signal: SignalFit, values: FloatArray, times: FloatArray) -> FloatArray:
-    """The last known value at each instant; a simulation that is not known is where it was."""
-    known = np.isfinite(values)
-    if not known.any():
-        return np.zeros(times.size)
-    place = np.searchsorted(signal.times[known], times, side="right") - 1
-    return np.asarray(values[known][np.maximum(place, 0)])
+    shown = shown_joints(model, sequence)
+    if not shown:
+        raise DataError("no signal is the position of a joint of the model")
+    return Poses(
+        *(configurations(model, shown, which, times) for which in ("measured", "initial", "fitted"))
+    )

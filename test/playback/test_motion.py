@@ -17,7 +17,7 @@ from pendulum_result import DURATION, MODEL, measured, sequence, write_pendulum_
 
 from sysid_ros.errors import DataError, ModelError
 from sysid_ros.playback.frames import frames_of
-from sysid_ros.playback.motion import configuration, load_motion, motion_of
+from sysid_ros.playback.motion import load_motion, motion_of
 from sysid_ros.results import ResultError
 
 
@@ -88,10 +88,10 @@ def test_rows_are_found_by_time(elapsed: float) -> None:
 
 
 def test_joints_that_were_not_measured_stay() -> None:
-    model = mujoco.MjModel.from_xml_string(MODEL)
-    qpos = configuration(model, ("shoulder",), np.array([0.4]))
-    assert qpos.tolist() == [0.4, 0.1]
-    assert configuration(model, ("shoulder",), np.array([np.nan])).tolist() == [0.0, 0.1]
+    motion = motion_of(sequence("any", "training"), mujoco.MjModel.from_xml_string(MODEL))
+    np.testing.assert_array_equal(motion.measured_qpos[:, 0], motion.measured[:, 0])
+    np.testing.assert_array_equal(motion.simulated_qpos[:, 0], motion.simulated[:, 0])
+    assert np.all(motion.simulated_qpos[:, 1] == 0.1)
 
 
 @given(st.lists(st.floats(-3.0, 3.0), min_size=2, max_size=2))

@@ -73,7 +73,7 @@ def test_joints_are_found_by_sensor_and_by_name() -> None:
 def test_what_is_no_position_cannot_be_shown() -> None:
     model = mujoco.MjModel.from_xml_string(MODEL)
     with pytest.raises(DataError, match="no signal is the position"):
-        poses(model, sequence(signal("a_rate", np.zeros(9))), Stretch(0, 0.0, 1.0))
+        poses(model, sequence(signal("a_rate", np.zeros(9), "rad/s")), Stretch(0, 0.0, 1.0))
 
 
 def test_synthetic_outcomes_have_a_stretch() -> None:

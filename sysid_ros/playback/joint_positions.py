@@ -1,0 +1,169 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where a recording's signals say that the joints were: hinges, slides, ball and free joints.
+
+An orientation's three signals are the rotation vector of what was measured since the first
+measurement, and for a simulation that plus the rotation vector from the measured to the simulated
+orientation, in the measured frame (:mod:`sysid_ros.sysid.orientations`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.outcome import SequenceFit, SignalFit
+from sysid_ros.sysid.sensor_units import joint_shown
+
+FloatArray = npt.NDArray[np.float64]
+
+_POSITION = ("rad", "m")
+_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+_BALL, _FREE = int(mujoco.mjtJoint.mjJNT_BALL), int(mujoco.mjtJoint.mjJNT_FREE)
+# What signals that name a joint instead of a sensor are called by; see model/state_sensors.py.
+_STATE = re.compile(r"(?P<joint>.+)_qpos(?:(?P<part>_position|_orientation)?\[(?P<axis>[012])\])?")
+
+
+@dataclass(frozen=True)
+class ShownJoint:
+    """The signals of one joint's position.
+
+    Attributes:
+      joint: Its number.
+      signals: One of a hinge or slide, three of a ball joint's orientation; of a free joint three
+        of its place, three of its orientation, or both in this order.
+    """
+
+    joint: int
+    signals: tuple[SignalFit, ...]
+
+    def write(self, model: mujoco.MjModel, which: str, times: FloatArray, qpos: FloatArray) -> None:
+        """Write the joint's columns of ``qpos``, (n, nq), where the signals are known.
+
+        Args:
+          model: Has the joint.
+          which: ``measured``, ``initial`` or ``fitted``.
+          times: Instants, (n,) s.
+          qpos: Written.
+        """
+        first = int(model.jnt_qposadr[self.joint])
+        turned = [signal for signal in self.signals if signal.origin]
+        for k, signal in enumerate(s for s in self.signals if not s.origin):
+            values = resampled(signal, which, times)
+            known = np.isfinite(values)
+            qpos[known, first + k] = values[known]
+        if turned:
+            at = first + (3 if int(model.jnt_type[self.joint]) == _FREE else 0)
+            qpos[:, at : at + 4] = _orientations(turned, which, times)
+
+
+def shown_joints(model: mujoco.MjModel, sequence: SequenceFit) -> tuple[ShownJoint, ...]:
+    """The joints whose position a recording shows.
+
+    Args:
+      model: Has the joints, and the sensors that signals are named by.
+      sequence: The recording.
+    """
+    found: dict[int, list[SignalFit]] = {}
+    for signal in sequence.signals:
+        joint = _joint_of(model, signal) if signal.times.size else None
+        if joint is not None:
+            found.setdefault(joint, []).append(signal)
+    return tuple(
+        ShownJoint(joint, tuple(_complete(signals, int(model.jnt_type[joint]))))
+        for joint, signals in found.items()
+    )
+
+
+def configurations(
+    model: mujoco.MjModel, shown: tuple[ShownJoint, ...], which: str, times: FloatArray
+) -> FloatArray:
+    """Position vectors of the model, (n, nq).
+
+    Joints that nothing shows stay as in the model's first keyframe, or at its reference where
+    there is none.
+
+    Args:
+      model: The model.
+      shown: Its joints that are shown.
+      which: ``measured``, ``initial`` or ``fitted``.
+      times: Instants, (n,) s.
+    """
+    qpos = np.tile(model.key_qpos[0] if model.nkey else model.qpos0, (len(times), 1))
+    for joint in shown:
+        joint.write(model, which, times, qpos)
+    return qpos
+
+
+def joint_name(model: mujoco.MjModel, signal: SignalFit) -> str:
+    """The joint that a signal shows, by what the result says or by the model's sensor."""
+    sensor = mujoco.mj_name2id(model, int(mujoco.mjtObj.mjOBJ_SENSOR), signal.name)
+    return signal.joint or (joint_shown(model, sensor) if sensor >= 0 else "")
+
+
+def resampled(signal: SignalFit, which: str, times: FloatArray) -> FloatArray:
+    """A signal at other instants, linear between what is known; NaN where nothing is, (n,)."""
+    values = getattr(signal, which)
+    known = np.isfinite(values)
+    if not known.any():
+        return np.full(len(times), np.nan)
+    found: FloatArray = np.interp(times, signal.times[known], values[known])
+    return found
+
+
+def _joint_of(model: mujoco.MjModel, signal: SignalFit) -> int | None:
+    """The joint whose position a signal is a part of."""
+    if signal.unit not in _POSITION:
+        return None
+    name = joint_name(model, signal)
+    joint = mujoco.mj_name2id(model, int(mujoco.mjtObj.mjOBJ_JOINT), name) if name else -1
+    if joint >= 0 and int(model.jnt_type[joint]) in _SCALAR:
+        return joint
+    state = _STATE.fullmatch(signal.name)
+    return _named(model, state["joint"]) if state is not None else None
+
+
+def _named(model: mujoco.MjModel, name: str) -> int | None:
+    """A joint by its name, or a free one by its body's."""
+    joint = mujoco.mj_name2id(model, int(mujoco.mjtObj.mjOBJ_JOINT), name)
+    if joint < 0:
+        body = mujoco.mj_name2id(model, int(mujoco.mjtObj.mjOBJ_BODY), name)
+        joint = int(model.body_jntadr[body]) if body >= 0 and model.body_jntnum[body] else -1
+        if joint >= 0 and int(model.jnt_type[joint]) != _FREE:
+            return None
+    return joint if joint >= 0 else None
+
+
+def _complete(signals: list[SignalFit], kind: int) -> Iterator[SignalFit]:
+    """The signals of one joint in the order of its numbers, without parts that lack one."""
+    if kind in _SCALAR:
+        yield signals[0]
+        return
+    for oriented in (False, True):
+        part = [signal for signal in signals if bool(signal.origin) == oriented]
+        if len(part) == 3:
+            yield from sorted(part, key=lambda signal: signal.name)
+
+
+def _orientations(signals: list[SignalFit], which: str, times: FloatArray) -> FloatArray:
+    """Quaternions of the nearest known samples, (n, 4)."""
+    measured = np.stack([signal.measured for signal in signals], axis=1)
+    shown = np.stack([getattr(signal, which) for signal in signals], axis=1)
+    known = np.isfinite(shown).all(axis=1)
+    origin = np.array(signals[0].origin)
+    if not known.any():
+        return np.tile(origin, (len(times), 1))
+    instants = signals[0].times[known]
+    nearest = np.searchsorted((instants[1:] + instants[:-1]) / 2.0, times)
+    result = np.empty((len(times), 4))
+    for row, sample in enumerate(np.flatnonzero(known)[nearest]):
+        result[row] = origin
+        mujoco.mju_quatIntegrate(result[row], measured[sample], 1.0)
+        mujoco.mju_quatIntegrate(result[row], shown[sample] - measured[sample], 1.0)
+    return result
