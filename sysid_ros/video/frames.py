@@ -27,6 +27,8 @@ _FITTED = (0.04, 0.38, 0.77, 0.55)
 _BACKGROUND = (0.93, 0.94, 0.96)
 _SHOWN_GROUPS = 3  # MuJoCo draws geoms of groups 0, 1 and 2 by default
 _DISTANCE = 2.2  # times the radius of what moves, for a field of view of 45 degrees
+_TRAVEL = 3.0  # times its own radius: a robot that gets farther is followed
+_ROOM = 1.6  # times its own radius: what is seen around a robot that is followed
 _QUALITY = 70
 
 
@@ -99,13 +101,14 @@ def _pictures(
 ) -> Iterator[npt.NDArray[np.uint8]]:
     """One picture (height, width, 3) per pose."""
     data = mujoco.MjData(model)
-    camera = _camera(model, data, solid)
+    camera, targets = _camera(model, data, solid)
     ghostly = _tinted(model, colour)
     options = mujoco.MjvOption()
     with mujoco.Renderer(model, HEIGHT, WIDTH) as renderer:
         for costly in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
             renderer.scene.flags[costly] = False
-        for here, there in zip(solid, ghost, strict=True):
+        for here, there, target in zip(solid, ghost, targets, strict=True):
+            camera.lookat[:] = target
             _place(model, data, here)
             renderer.update_scene(data, camera, options)
             _place(ghostly, data, there)
@@ -129,22 +132,30 @@ def _tinted(model: mujoco.MjModel, colour: Sequence[float]) -> mujoco.MjModel:
     return tinted
 
 
-def _camera(model: mujoco.MjModel, data: Any, qpos: FloatArray) -> mujoco.MjvCamera:
-    """A camera that sees all of the motion; across the plane of a robot that has one."""
+def _camera(
+    model: mujoco.MjModel, data: Any, qpos: FloatArray
+) -> tuple[mujoco.MjvCamera, FloatArray]:
+    """A camera, and what it looks at in each picture, (n, 3).
+
+    It sees all of the motion, or goes along with a robot that travels; it looks across the plane
+    of a robot that has one.
+    """
     camera = mujoco.MjvCamera()
     mujoco.mjv_defaultFreeCamera(model, camera)
     moving = model.body_weldid[model.geom_bodyid] != 0
-    centres = []
-    for pose in qpos:
+    places = np.empty((len(qpos), int(moving.sum()), 3))
+    for place, pose in zip(places, qpos, strict=True):
         _place(model, data, pose)
-        centres.append(data.geom_xpos[moving].copy())
-    places = np.concatenate(centres)
-    middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
-    radius = float(np.linalg.norm(places - middle, axis=1).max() + model.geom_rbound[moving].max())
-    camera.lookat[:] = middle
-    camera.distance = _DISTANCE * radius
+        place[:] = data.geom_xpos[moving]
+    centres = 0.5 * (places.min(axis=1) + places.max(axis=1))
+    middle = 0.5 * (places.min(axis=(0, 1)) + places.max(axis=(0, 1)))
+    margin = float(model.geom_rbound[moving].max())
+    size = float(np.linalg.norm(places - centres[:, None], axis=2).max()) + margin
+    reach = float(np.linalg.norm(places - middle, axis=2).max()) + margin
+    travels = reach > _TRAVEL * size
+    camera.distance = _DISTANCE * (_ROOM * size if travels else reach)
     axes = data.xaxis[model.jnt_type == int(mujoco.mjtJoint.mjJNT_HINGE)]
     if len(axes) and np.all(np.abs(axes @ axes[0]) > 0.98) and abs(axes[0, 2]) < 0.3:
         camera.azimuth = float(np.degrees(np.arctan2(axes[0, 1], axes[0, 0])))
         camera.elevation = -5.0
-    return camera
+    return camera, centres if travels else np.tile(middle, (len(qpos), 1))

@@ -13,6 +13,7 @@ import pytest
 from outcomes import outcome as synthetic
 from PIL import Image
 
+from sysid_ros.outcome import SequenceFit, SignalFit
 from sysid_ros.report import render_report
 from sysid_ros.results.result_folder import MODEL
 from sysid_ros.video import VIDEO, Video, drawing, read_video
@@ -27,6 +28,9 @@ ROBOT = """
   </worldbody>
   <sensor><jointpos name="signal_0" joint="a"/></sensor>
 </mujoco>
+"""
+TRAVELLER = """
+<mujoco><worldbody><body><freejoint name="base"/><geom size="0.1"/></body></worldbody></mujoco>
 """
 
 
@@ -62,6 +66,24 @@ def test_measured_robot_with_both_ghosts(folder: Path) -> None:
     assert orange.max() > 40.0 and blue.min() < -40.0
     page = render_report(synthetic(), video=video)
     assert "trajectory_02, held out" in page and "There is none" not in page
+
+
+def test_a_robot_that_travels_is_followed(folder: Path) -> None:
+    """Also out of the view that MuJoCo derives from the model's own size."""
+    (folder / MODEL).write_text(TRAVELLER)
+    times = np.arange(400) / 100.0
+    signals = tuple(
+        SignalFit(f"base_qpos_position[{k}]", "m", times, *(speed * times + d for d in (0, 0.5, 0)))
+        for k, speed in enumerate((30.0, 0.0, 5.0))
+    )
+    with drawing(folder / MODEL, [SequenceFit("flight", "training", signals, np.zeros(1))]) as made:
+        video = made()
+    if video.content is None:
+        pytest.skip(f"nothing to draw with here: {video.reason}")
+    with Image.open(io.BytesIO(video.content)) as animation:
+        animation.seek(animation.n_frames - 1)
+        last = np.asarray(animation.convert("RGB"), dtype=float)
+    assert last.std(axis=(0, 1)).max() > 5.0  # there is something to see
 
 
 def test_a_reason_where_there_is_nothing_to_see(folder: Path) -> None:
