@@ -32,7 +32,8 @@ VENV = ROOT / ".venv"
 STAMPS = VENV / "stamps"
 LOG = VENV / "setup.log"
 PYTHON = VENV / "bin" / "python"
-INTERFACES = ROOT / "sysid_ros_interfaces"
+# Message packages to build: our own, and the one that nodes publish with and that has no wheel.
+INTERFACES = (ROOT / "sysid_ros_interfaces", ROOT / "tools" / "tf2_msgs")
 SENSITIVITY = ROOT / "sysid_ros" / "sysid" / "sensitivity"
 WHEELS_FIX = ROOT / "tools" / "ros_wheels.cmake"
 
@@ -85,10 +86,8 @@ def stages(*, ros: bool) -> tuple[Stage, ...]:
     )
     interfaces = Stage(
         "interfaces",
-        "Building sysid_ros_interfaces",
-        _hash(
-            [wheels.inputs], [WHEELS_FIX, *sorted(p for p in INTERFACES.rglob("*") if p.is_file())]
-        ),
+        "Building sysid_ros_interfaces and tf2_msgs",
+        _hash([wheels.inputs], [WHEELS_FIX, *_files_in(INTERFACES)]),
         _build_interfaces,
     )
     package = Stage(
@@ -150,15 +149,21 @@ def _install_wheels(files: Iterable[Path], constraints: Path) -> None:
 
 
 def _build_interfaces() -> None:
-    """Build the message package with CMake and install it over the environment's own prefix."""
+    """Build the message packages with CMake and install them over the environment's own prefix."""
     manifest = STAMPS / "interfaces.files"
     if manifest.exists():  # of an earlier build, whose messages may be gone or renamed
         for file in manifest.read_text().splitlines():
             Path(file).unlink(missing_ok=True)
+    installed = [file for source in INTERFACES for file in _build(source)]
+    manifest.write_text("\n".join(installed))
+
+
+def _build(source: Path) -> list[str]:
+    """Build and install one package; returns its files."""
     with tempfile.TemporaryDirectory(prefix="build_", dir=VENV) as build:
         _run(
             str(VENV / "bin" / "cmake"),
-            *("-S", str(INTERFACES), "-B", build, "-G", "Ninja"),
+            *("-S", str(source), "-B", build, "-G", "Ninja"),
             f"-DCMAKE_MAKE_PROGRAM={VENV / 'bin' / 'ninja'}",
             f"-DCMAKE_INSTALL_PREFIX={VENV}",
             f"-DCMAKE_PREFIX_PATH={VENV}",
@@ -168,7 +173,7 @@ def _build_interfaces() -> None:
         )
         _run(str(VENV / "bin" / "cmake"), "--build", build)
         _run(str(VENV / "bin" / "cmake"), "--install", build)
-        shutil.copyfile(Path(build) / "install_manifest.txt", manifest)
+        return (Path(build) / "install_manifest.txt").read_text().splitlines()
 
 
 def _install_package() -> None:
@@ -200,6 +205,10 @@ def _run(*command: str) -> None:
             f"`{' '.join([Path(command[0]).name, *command[1:4]])} ...` ended with status "
             f"{ended.returncode}; all it said is in {LOG.relative_to(ROOT)}"
         )
+
+
+def _files_in(folders: Iterable[Path]) -> list[Path]:
+    return [p for folder in folders for p in sorted(folder.rglob("*")) if p.is_file()]
 
 
 def _hash(texts: Iterable[str], files: Iterable[Path]) -> str:

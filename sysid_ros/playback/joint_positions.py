@@ -25,7 +25,7 @@ FloatArray = npt.NDArray[np.float64]
 
 _POSITION = ("rad", "m")
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-_BALL, _FREE = int(mujoco.mjtJoint.mjJNT_BALL), int(mujoco.mjtJoint.mjJNT_FREE)
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 # What signals that name a joint instead of a sensor are called by; see model/state_sensors.py.
 _STATE = re.compile(r"(?P<joint>.+)_qpos(?:(?P<part>_position|_orientation)?\[(?P<axis>[012])\])?")
 
@@ -75,10 +75,11 @@ def shown_joints(model: mujoco.MjModel, sequence: SequenceFit) -> tuple[ShownJoi
         joint = _joint_of(model, signal) if signal.times.size else None
         if joint is not None:
             found.setdefault(joint, []).append(signal)
-    return tuple(
+    shown = (
         ShownJoint(joint, tuple(_complete(signals, int(model.jnt_type[joint]))))
         for joint, signals in found.items()
     )
+    return tuple(joint for joint in shown if joint.signals)
 
 
 def configurations(
@@ -145,7 +146,7 @@ def _complete(signals: list[SignalFit], kind: int) -> Iterator[SignalFit]:
     if kind in _SCALAR:
         yield signals[0]
         return
-    for oriented in (False, True):
+    for oriented in (False, True) if kind == _FREE else (True,):
         part = [signal for signal in signals if bool(signal.origin) == oriented]
         if len(part) == 3:
             yield from sorted(part, key=lambda signal: signal.name)

@@ -95,3 +95,7 @@ def test_parts_that_are_missing_stay_as_they_are() -> None:
     same_turn(fitted[:, 3:7], quaternions)
     same_turn(fitted[:, 7:11], np.repeat(quaternions[:1], COUNT, axis=0))  # as it was first
     assert np.all(fitted[:, 11] == model.qpos0[11])
+
+    unknown = tuple(replace(signal, origin=()) for signal in lost)  # of an older result
+    alone = (*unknown, number("trunk_qpos_position[1]", "m", np.ones(COUNT)))
+    assert shown_joints(model, SequenceFit("any", "training", alone, np.zeros(1))) == ()
