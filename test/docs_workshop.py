@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import mujoco
@@ -14,7 +15,10 @@ import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
+from sysid_ros.choice.memory import fit_states
 from sysid_ros.cli import main
+from sysid_ros.errors import OutputError
+from sysid_ros.experiment import load_experiment
 
 ROOT = Path(__file__).resolve().parents[1]
 START_NS = 1_700_000_000_000_000_000
@@ -78,6 +82,7 @@ def make_workshop(folder: Path) -> Path:
     (messages / "Grip.msg").write_text("float64 width\n")
     (messages.parent / "package.xml").write_text("<package><name>hand_msgs</name></package>")
     _fit(folder)
+    _cut_a_comparison_short(folder)
     for name in ("another", "rosbag2_2026-01-31_12-00-00"):
         shutil.copytree(folder / "bags" / "motion_2", folder / "bags" / name)
     for name in ("m1", "m4", "results/monday", "results/tuesday"):
@@ -93,6 +98,13 @@ def _fit(folder: Path) -> None:
     (made,) = results.iterdir()
     shutil.copytree(made, results / "OTHER")
     made.rename(results / "RESULT")
+
+
+def _cut_a_comparison_short(folder: Path) -> None:
+    """Leave behind what a comparison on a full disk does, for another to carry on with."""
+    experiment = load_experiment(folder / "experiment.yaml")
+    with suppress(OutputError), fit_states(experiment, folder / "results", resume=False):
+        raise OutputError("the disk is full")
 
 
 def _motion(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
