@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 from sysid_ros.errors import ExperimentError, OutputError, SysidError
 from sysid_ros.experiment.schema import Experiment
@@ -63,6 +64,14 @@ def fit_states(experiment: Experiment, output_dir: Path, resume: bool) -> Iterat
         discard(folder)
 
 
+def _settings_in(file: Path) -> Any:
+    """What a file of digests says, ``None`` where it cannot be read."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
 def _left_behind(output_dir: Path, settings: Mapping[str, str], held: ExitStack) -> Path:
     files = sorted(
         output_dir.expanduser().glob(f".*/{COMPARED}"),
@@ -70,8 +79,7 @@ def _left_behind(output_dir: Path, settings: Mapping[str, str], held: ExitStack)
         reverse=True,
     )
     for file in files:
-        same = json.loads(file.read_text(encoding="utf-8")) == settings
-        if same and held.enter_context(claimed(file.parent)):
+        if _settings_in(file) == settings and held.enter_context(claimed(file.parent)):
             return file.parent
     raise ExperimentError(
         f"resume: there is no interrupted comparison of this experiment in {output_dir}; run it "

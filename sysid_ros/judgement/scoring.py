@@ -19,6 +19,7 @@ import numpy.typing as npt
 from sysid_ros.outcome import Score, SequenceFit, SignalFit
 from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
+from sysid_ros.sysid.orientations import first_orientation
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import Point, WindowedProblem
 from sysid_ros.sysid.rollout_batch import RolloutBatch
@@ -219,9 +220,7 @@ def _origin(sequence: SequenceData, signal: SignalColumn) -> tuple[float, ...]:
     if signal.rotation is None:
         return ()
     columns = (sequence.sensordata.signal_mapping or {})[signal.sensor][1]
-    measured = sequence.sensordata.data[:, columns]
-    first = measured[np.isfinite(measured).all(axis=1)][:1]
-    return tuple(first[0].tolist()) if len(first) else (1.0, 0.0, 0.0, 0.0)
+    return tuple(first_orientation(sequence.sensordata.data[:, columns]).tolist())
 
 
 def _rms(blocks: Sequence[FloatArray]) -> float:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from sysid_ros.outcome import SequenceFit, SignalFit
 from sysid_ros.sysid.sensor_units import joint_shown
@@ -27,7 +28,7 @@ _POSITION = ("rad", "m")
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 # What signals that name a joint instead of a sensor are called by; see model/state_sensors.py.
-_STATE = re.compile(r"(?P<joint>.+)_qpos(?:(?P<part>_position|_orientation)?\[(?P<axis>[012])\])?")
+_STATE = re.compile(r"(?P<joint>.+)_qpos(?:(?:_position|_orientation)?\[[012]\])?")
 
 
 @dataclass(frozen=True)
@@ -162,9 +163,12 @@ def _orientations(signals: list[SignalFit], which: str, times: FloatArray) -> Fl
         return np.tile(origin, (len(times), 1))
     instants = signals[0].times[known]
     nearest = np.searchsorted((instants[1:] + instants[:-1]) / 2.0, times)
-    result = np.empty((len(times), 4))
-    for row, sample in enumerate(np.flatnonzero(known)[nearest]):
-        result[row] = origin
-        mujoco.mju_quatIntegrate(result[row], measured[sample], 1.0)
-        mujoco.mju_quatIntegrate(result[row], shown[sample] - measured[sample], 1.0)
-    return result
+    samples = np.flatnonzero(known)[nearest]
+    rotation = scipy.spatial.transform.Rotation
+    there = (
+        rotation.from_quat(np.roll(origin, -1))  # SciPy puts w last
+        * rotation.from_rotvec(measured[samples])
+        * rotation.from_rotvec(shown[samples] - measured[samples])
+    )
+    found: FloatArray = np.roll(there.as_quat(), 1, axis=1)
+    return found

@@ -33,6 +33,13 @@ def is_orientation(model: mujoco.MjModel, sensor: int) -> bool:
     return int(model.sensor_type[sensor]) in _QUATERNIONS
 
 
+def first_orientation(quaternions: FloatArray) -> FloatArray:
+    """The first known of measured orientations, (n, 4): what their rotation vectors start from."""
+    known = quaternions[np.isfinite(quaternions).all(axis=1)]
+    first: FloatArray = known[0] if len(known) else np.array([1.0, 0.0, 0.0, 0.0])
+    return first
+
+
 def with_rotation_vectors(model: mujoco.MjModel, sensordata: TimeSeries) -> TimeSeries:
     """Measurements with three columns more for every orientation.
 
@@ -53,9 +60,8 @@ def with_rotation_vectors(model: mujoco.MjModel, sensordata: TimeSeries) -> Time
         if sensor < 0 or not is_orientation(model, sensor) or len(columns) != 4:
             continue
         quaternions = sensordata.data[:, columns]
-        known = quaternions[np.isfinite(quaternions).all(axis=1)]
-        first = known[:1] if len(known) else np.array([[1.0, 0.0, 0.0, 0.0]])
-        data.append(rotation_between(np.repeat(first, len(quaternions), axis=0), quaternions))
+        first = np.tile(first_orientation(quaternions), (len(quaternions), 1))
+        data.append(rotation_between(first, quaternions))
         mapping[name + ROTATION] = (SignalType.CustomObs, np.arange(width, width + 3))
         interpolation += ["linear"] * 3
         width += 3

@@ -170,7 +170,7 @@ def test_a_killed_comparison_carries_on(
             assert then["value"] == pytest.approx(value["value"], rel=1e-4)
 
 
-def test_a_stopped_cross_validation_carries_on(
+def test_a_killed_cross_validation_carries_on(
     experiment: Path, tmp_path: Path, resumed: list[bool]
 ) -> None:
     arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]

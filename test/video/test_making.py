@@ -47,13 +47,20 @@ def drawn(folder: Path) -> Video:
         return video()
 
 
+def content_of(video: Video) -> bytes:
+    """What was drawn; skips where there is nothing to draw with, and only there."""
+    if video.reason.startswith("drawing with MUJOCO_GL=egl failed"):
+        pytest.skip(video.reason)
+    assert video.content is not None, video.reason
+    return video.content
+
+
 def test_measured_robot_with_both_ghosts(folder: Path) -> None:
     video = drawn(folder)
-    if video.content is None:
-        pytest.skip(f"nothing to draw with here: {video.reason}")
+    content = content_of(video)
     assert read_video(folder) == video
-    assert len(video.content) < 1e6
-    with Image.open(io.BytesIO(video.content)) as animation:
+    assert len(content) < 1e6
+    with Image.open(io.BytesIO(content)) as animation:
         assert animation.size == (2 * WIDTH, HEIGHT)
         assert animation.n_frames == 40
         pictures = []
@@ -78,9 +85,7 @@ def test_a_robot_that_travels_is_followed(folder: Path) -> None:
     )
     with drawing(folder / MODEL, [SequenceFit("flight", "training", signals, np.zeros(1))]) as made:
         video = made()
-    if video.content is None:
-        pytest.skip(f"nothing to draw with here: {video.reason}")
-    with Image.open(io.BytesIO(video.content)) as animation:
+    with Image.open(io.BytesIO(content_of(video))) as animation:
         animation.seek(animation.n_frames - 1)
         last = np.asarray(animation.convert("RGB"), dtype=float)
     assert last.std(axis=(0, 1)).max() > 5.0  # there is something to see

@@ -31,7 +31,7 @@ import numba
 from numba import types
 
 from sysid_ros.sysid.friction import joint_friction, memory
-from sysid_ros.sysid.friction.joint_friction import FIRST, KEPT, MARK, ROW, SLOT
+from sysid_ros.sysid.friction.joint_friction import FIRST, KEPT, MARK, ON_JOINT, ROW, SLOT
 from sysid_ros.sysid.friction.layout import offset
 from sysid_ros.sysid.friction.memory import array, integer, integer_array
 from sysid_ros.sysid.sensitivity.spatial import compiled
@@ -47,7 +47,6 @@ _DATA_FIELDS = (
     "map_efc2iefc", "iefc_frictionloss",
 )  # fmt: skip
 FRICTION_DOF = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
-ON_JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
 
 _step_function = types.void(types.voidptr, types.voidptr)
 _FUNCTIONS = ("mj_fwdActuation", "mj_fwdAcceleration")
@@ -92,9 +91,9 @@ def actuator_damping(model: Any, fields: Any, joint: int, v: float) -> float:
     count, kinds, places, gears, linear, polynomial = fields
     total = 0.0
     for u in range(integer(model, count)):
-        if integer_array(model, kinds)[u] != ON_JOINT:
-            continue
-        if integer_array(model, places)[2 * u] == joint:
+        kind = integer_array(model, kinds)[u]
+        on_joint = kind == ON_JOINT[0] or kind == ON_JOINT[1]
+        if on_joint and integer_array(model, places)[2 * u] == joint:
             gear, poly = array(model, gears)[6 * u], array(model, polynomial)
             slope = poly[2 * u] * abs(v) + poly[2 * u + 1] * v * v
             total += gear * gear * (array(model, linear)[u] + slope)

@@ -11,11 +11,10 @@ import mujoco
 import numpy as np
 
 from sysid_ros.errors import ModelError
-from sysid_ros.sysid.friction.joint_friction import LEAST_FRICTIONLOSS, joint_frictions
+from sysid_ros.sysid.friction.joint_friction import LEAST_FRICTIONLOSS, ON_JOINT, joint_frictions
 from sysid_ros.sysid.friction.reference import budget
 
 _FRICTION_DOF = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
-_ON_JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
 
 
 class FrictionStepper:
@@ -100,7 +99,7 @@ def actuator_damping(model: Any, dof: int, v: float) -> float:
     """
     if not hasattr(model, "actuator_dampingpoly"):
         return 0.0
-    here = np.asarray(model.actuator_trntype) == _ON_JOINT
+    here = np.isin(model.actuator_trntype, ON_JOINT)
     here &= np.asarray(model.actuator_trnid)[:, 0] == model.dof_jntid[dof]
     polynomial = np.asarray(model.actuator_dampingpoly)[here] @ np.array([abs(v), v * v])
     slopes = np.asarray(model.actuator_damping)[here] + polynomial

@@ -30,8 +30,8 @@ def compiled(function: Function) -> Function:
     """Compile a function that allocates nothing into its callers.
 
     Without the interpreter's lock, dividing as NumPy does, and without counting references to
-    arrays, which would take longer than the arithmetic. So would handing over a model's tables,
-    which is several kilobytes for each call.
+    arrays, which would take longer than the arithmetic. Handing over a model's tables, several
+    kilobytes for each call, would take nearly as long as it.
     """
     return _compile(function, forceinline=True)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from dataclasses import replace
@@ -108,15 +109,16 @@ def test_an_actuator_s_damping_is_the_motor_s_torque() -> None:
     damped, biased = arm(FRICTIONS["m6"], damping=' gear="2" damping="0.03"'), arm(FRICTIONS["m6"])
     biased.actuator_gear[0, 0] = 2.0
     biased.actuator_biasprm[0, 2] = -0.03
-    a, b = mujoco.MjData(damped), mujoco.MjData(biased)
-    a.ctrl[0] = b.ctrl[0] = 0.3
-    a.qvel[0] = b.qvel[0] = 1.5
+    in_parent = copy.copy(damped)
+    in_parent.actuator_trntype[0] = mujoco.mjtTrn.mjTRN_JOINTINPARENT  # the same for a hinge
     limits = []
-    for model, data in ((damped, a), (biased, b)):
+    for model in (biased, damped, in_parent):
+        data = mujoco.MjData(model)
+        data.ctrl[0], data.qvel[0] = 0.3, 1.5
         with friction_callback():
             mujoco.mj_forward(model, data)
         limits.append(np.array(data.efc_frictionloss[:2]))
-    np.testing.assert_allclose(limits[0], limits[1], rtol=1e-12)
+    np.testing.assert_allclose(limits[1:], [limits[0], limits[0]], rtol=1e-12)
     polynomial = arm(FRICTIONS["m6"], damping=' damping="0.03 0.02 0.01"')
     native, plain = mujoco.MjData(polynomial), mujoco.MjData(polynomial)
     stepper = FrictionStepper(polynomial)
