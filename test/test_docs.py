@@ -44,14 +44,21 @@ def test_commands_targets_and_launch_files_exist() -> None:
     for command in re.findall(r"^    (?:\.venv/bin/python -m )?sysid_ros ([a-z]+) ", readme, re.M):
         assert command in commands
     targets = re.findall(r"^([a-z-]+):", text_of(ROOT / "Makefile"), re.M)
-    for target in re.findall(r"`make ([a-z-]+)`", readme):
+    pages = "\n".join(text_of(page) for page in PAGES)
+    for target in re.findall(r"`make ([a-z-]+)`", pages):
         assert target in targets
-    for launch_file in re.findall(r"[a-z]+\.launch\.py", readme):
+    for launch_file in re.findall(r"[a-z]+\.launch\.py", pages):
         assert (ROOT / "launch" / launch_file).exists()
 
 
+def test_the_index_names_every_page() -> None:
+    index = text_of(ROOT / "docs" / "README.md")
+    named = set(re.findall(r"\]\(([a-z_]+\.md)\)", index))
+    assert named == {page.name for page in PAGES} - {"README.md"}
+
+
 def test_error_codes_are_all_listed() -> None:
-    readme = text_of(ROOT / "README.md")
+    page = text_of(ROOT / "docs" / "commands.md")
     for code in ErrorCode:
-        assert f"| {code.value} |" in readme
-        assert code is ErrorCode.NONE or code.name in readme
+        assert f"| {code.value} |" in page
+        assert code is ErrorCode.NONE or code.name in page
