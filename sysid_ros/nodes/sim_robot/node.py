@@ -12,7 +12,6 @@ still arrives before its effect is due.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -28,13 +27,8 @@ from sysid_ros.errors import ExperimentError
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.process import run_node
-from sysid_ros.nodes.simulated_robot import (
-    RobotState,
-    SimulatedRobot,
-    TrueParameter,
-    build_true_model,
-    read_true_parameters,
-)
+from sysid_ros.nodes.sim_robot.simulated_robot import RobotState, SimulatedRobot, build_true_model
+from sysid_ros.nodes.sim_robot.true_parameters import TrueParameter, read_true_parameters
 
 # Enough for half a second at 1 kHz, should a subscriber be held up.
 _QUEUE = 500
@@ -152,7 +146,3 @@ def main(args: Sequence[str] | None = None) -> int:
       The exit status.
     """
     return run_node(SimRobot, args, ready_to_end=SimRobot.report_late_commands)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
