@@ -24,7 +24,7 @@ from std_msgs.msg import String
 
 from sysid_ros.errors import OutputError, SysidError
 from sysid_ros.experiment import load_experiment
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.experiment.schema import Clock, Experiment
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
 from sysid_ros.nodes.process import run_node
@@ -43,6 +43,7 @@ from sysid_ros.nodes.recorder.snapshot_buffer import SnapshotBuffer
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
+from sysid_ros.recording.simulation_time import CLOCK_TOPIC
 
 _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
 _WATCH_PERIOD = 0.2  # s between looks at the graph
@@ -318,7 +319,9 @@ def _topics_of(experiment: Experiment, robot: str) -> list[str]:
     described = [experiment.model_topic] if experiment.model_topic else []
     topics = [*(one.topic for one in signals), *(mask.topic for mask in masks)]
     inside = f"/{robot}" if robot else ""
-    return [*(f"{inside}/{topic.lstrip('/')}" for topic in topics), *described]
+    simulated = any(one.clock is Clock.SIMULATION for one in [*signals, *masks])
+    time = [CLOCK_TOPIC] if simulated or experiment.clock is Clock.SIMULATION else []
+    return [*(f"{inside}/{topic.lstrip('/')}" for topic in topics), *described, *time]
 
 
 def main(args: Sequence[str] | None = None) -> int:

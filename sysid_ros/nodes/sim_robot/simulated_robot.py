@@ -3,7 +3,7 @@
 
 """A robot in MuJoCo that has secrets: true parameters that only this simulation knows.
 
-Nothing here knows of ROS; :mod:`sysid_ros.nodes.sim_robot` gives it topics and the wall clock.
+Nothing here knows of ROS; :mod:`sysid_ros.nodes.sim_robot.node` gives it topics and a clock.
 """
 
 from __future__ import annotations
@@ -129,13 +129,13 @@ class SimulatedRobot:
 
     def advance(self, until: float) -> Iterator[RobotState]:
         """Simulate up to ``until`` seconds, giving every state that falls due."""
-        period = self._steps * float(self._model.opt.timestep)
-        while self.time + period <= until:
+        step = float(self._model.opt.timestep)
+        while self.time + self._steps * step <= until + 1e-6 * step:
             for _ in range(self._steps):
                 self._obey()
                 mujoco.mj_step(self._model, self._data)
                 self._step_count += 1
-            yield self._measure()
+            yield self.measure()
 
     def _obey(self) -> None:
         # A command acts from the step that is nearest to its effect.
@@ -143,7 +143,8 @@ class SimulatedRobot:
         while self._queue and self._queue[0][0] <= due:
             self._data.ctrl[:] = self._queue.pop(0)[1]
 
-    def _measure(self) -> RobotState:
+    def measure(self) -> RobotState:
+        """What the sensors say now; every call draws new noise."""
         # After a step the forces are those of the step's start; this brings them up to date.
         mujoco.mj_forward(self._model, self._data)
         truth = (self._data.qpos, self._data.qvel, self._data.qfrc_actuator)
