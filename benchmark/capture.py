@@ -27,8 +27,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sysid_ros.nodes.child_processes import ChildProcesses
-from sysid_ros.nodes.demo import free_domain
+from sysid_ros.nodes.demo import ChildProcesses, free_domain
 from sysid_ros.recording.info import describe
 from sysid_ros.recording.mcap_extras import TOPIC_RECORD
 

@@ -14,13 +14,9 @@ from std_msgs.msg import Float64MultiArray
 
 from sysid_ros.excitation import Playback, design_multisine
 from sysid_ros.nodes.demo import demo_folder
-from sysid_ros.nodes.message_definitions import definition
-from sysid_ros.nodes.simulated_robot import (
-    SimulatedRobot,
-    TrueParameter,
-    build_true_model,
-    read_true_parameters,
-)
+from sysid_ros.nodes.recorder.message_definitions import definition
+from sysid_ros.nodes.sim_robot import TrueParameter, read_true_parameters
+from sysid_ros.nodes.sim_robot.simulated_robot import SimulatedRobot, build_true_model
 from sysid_ros.recording.bag_folder import BagFolder, BagTopic
 
 START_NS = 1_800_000_000 * 10**9

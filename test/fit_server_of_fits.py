@@ -9,7 +9,7 @@ import sys
 
 from rclpy.executors import MultiThreadedExecutor
 
-from sysid_ros.nodes.fit_server import FitServer
+from sysid_ros.nodes.fit_server.node import FitServer
 from sysid_ros.nodes.process import run_node
 
 if __name__ == "__main__":

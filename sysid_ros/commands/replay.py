@@ -44,7 +44,7 @@ def _run(options: argparse.Namespace) -> int:
     if find_spec("rclpy") is None:
         complain("replay needs ROS 2 (rclpy); sysid_ros view shows the same without")
         return EXIT_USAGE
-    from sysid_ros.nodes.replay import main as replay
+    from sysid_ros.nodes.replay.node import main as replay
 
     given = {
         # In quotes: a recording called 1 is a text too, and an empty text needs them.

@@ -45,7 +45,7 @@ def run_node(
       done: Whether the node has nothing more to do and ends by itself.
 
     Returns:
-      The exit status: 0, or the code of the error that kept the node from starting.
+      The exit status: 0, or the code of the error that kept the node from starting or ended it.
     """
     ending = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -65,6 +65,9 @@ def run_node(
         executor.add_node(node)
         while not ((ending.is_set() or done(node)) and ready_to_end(node)):
             executor.spin_once(timeout_sec=_SPIN)
+    except SysidError as error:
+        node.get_logger().error(str(error))
+        return int(error.code)
     finally:
         # The order matters: a thread that still spins at exit aborts the process.
         executor.shutdown()

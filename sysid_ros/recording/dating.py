@@ -166,7 +166,7 @@ def clock_warnings(dated: DatedRecording) -> list[str]:
     """
     found = []
     used = {topic.stamps.clock for topic in dated.topics.values()}
-    for (name, _), topic in dated.topics.items():
+    for (name, wanted), topic in dated.topics.items():
         if topic.stamps.unset:
             found.append(
                 f"{topic.stamps.unset} messages of {name} have a header stamp of zero and were "
@@ -175,7 +175,7 @@ def clock_warnings(dated: DatedRecording) -> list[str]:
         mixed = used != {Clock.HEADER} and Clock.SIMULATION not in used
         if topic.stamps.clock is Clock.HEADER and mixed and not topic.corrected:
             found += _far_from_receipt(name, topic)
-        if topic.stamps.clock is Clock.SIMULATION:
+        if topic.stamps.clock is Clock.SIMULATION and wanted is not Clock.SIMULATION:
             found.append(
                 f"{name} has no header; it is dated by the {CLOCK_TOPIC} when it was published."
             )

@@ -61,17 +61,15 @@ class SimulationTime:
         return cls(columns.publish_ns is not None, wall[order], simulation)
 
     def stamps(self, columns: TopicColumns) -> IntArray:
-        """Date messages by the simulation's time when they were published, or else received."""
+        """Date messages by the last ``/clock`` before they were published, or else received.
+
+        That is the time that their publisher went by.
+        """
         both = self.published and columns.publish_ns is not None
         wall = columns.publish_ns if both and columns.publish_ns is not None else columns.log_ns
-        # Relative to the first, as doubles hold 53 bits only.
-        first, start = int(self.wall_ns[0]), int(self.simulation_ns[0])
-        since = np.interp(
-            (wall - first).astype(np.float64),
-            (self.wall_ns - first).astype(np.float64),
-            (self.simulation_ns - start).astype(np.float64),
-        )
-        return start + np.rint(since).astype(np.int64)
+        last = np.searchsorted(self.wall_ns, wall, side="right") - 1
+        stamps: IntArray = self.simulation_ns[np.maximum(last, 0)]
+        return stamps
 
     def covers(self, header_ns: IntArray) -> bool:
         """Whether header stamps are the simulation's time."""

@@ -15,8 +15,7 @@ pytest.importorskip("rclpy", reason="the nodes need ROS 2 (rclpy)")
 
 from ros_client import RosClient  # after the skip: it imports rclpy
 
-from sysid_ros.nodes.child_processes import ChildProcesses
-from sysid_ros.nodes.demo import demo_folder, free_domain
+from sysid_ros.nodes.demo import ChildProcesses, demo_folder, free_domain
 
 ROOT = Path(__file__).parents[2]
 _LAST_CHARACTERS = 4000  # of a log that a failure shows

@@ -17,8 +17,7 @@ from docs_commands import PAGES, commands_on
 from ros2_words import call_service, echo, send_goal
 from ros_client import RosClient
 
-from sysid_ros.nodes.child_processes import ChildProcesses
-from sysid_ros.nodes.demo import node_arguments
+from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 
 # What needs other packages, and the node that test_ros2_control_file.py stands in for.
 ELSEWHERE = (

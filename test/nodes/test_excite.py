@@ -18,7 +18,7 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
-from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.nodes.demo import ChildProcesses
 
 # One second out and back, from where the robot stands.
 MOTION = "time,elbow,shoulder\n0,0,0\n0.5,0.5,0.2\n1.5,0.5,0.2\n2,0,0\n"

@@ -19,7 +19,7 @@ from pendulum_experiment import SLOW, TRUE, write_pendulum_experiment
 from rclpy.action import ActionClient
 from ros_client import LATCHED, RosClient
 
-from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.results import read_results
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.msg import IdentifiedParameters, Report

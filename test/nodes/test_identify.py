@@ -14,8 +14,7 @@ from ros_client import RosClient
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
-from sysid_ros.nodes.child_processes import ChildProcesses
-from sysid_ros.nodes.demo import node_arguments
+from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 
 
 def start_identify(nodes: ChildProcesses, **parameters: str) -> subprocess.Popen[bytes]:

@@ -17,8 +17,8 @@ from rclpy.action import ActionClient
 from ros_client import RosClient
 from std_msgs.msg import Float64
 
-from sysid_ros.nodes.child_processes import ChildProcesses
-from sysid_ros.nodes.fit_topics import topic_names
+from sysid_ros.nodes.demo import ChildProcesses
+from sysid_ros.nodes.fit_server.topics import topic_names
 from sysid_ros_interfaces.action import FitModel
 
 

@@ -9,7 +9,7 @@ import pytest
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from sysid_ros.errors import BagError
-from sysid_ros.nodes.message_definitions import (
+from sysid_ros.nodes.recorder.message_definitions import (
     definition,
     has_header,
     message_class,

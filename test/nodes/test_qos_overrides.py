@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.nodes.qos_overrides import QosOverride, read_qos_overrides
+from sysid_ros.nodes.recorder.qos_overrides import QosOverride, read_qos_overrides
 
 
 def written(folder: Path, text: str) -> Path:

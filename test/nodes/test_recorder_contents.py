@@ -18,7 +18,7 @@ from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.recording.info import describe
 from sysid_ros_interfaces.srv import Start, Stop
 

@@ -18,7 +18,7 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import JointState
 
 from sysid_ros.experiment.schema import Clock, SignalConfig, SignalKind
-from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.recording.bag import open_recording
 from sysid_ros.recording.mapped import MappedRecording
 from sysid_ros.recording.signal_map import map_recording

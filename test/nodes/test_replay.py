@@ -17,7 +17,7 @@ from ros_client import LATCHED, RosClient
 from sensor_msgs.msg import JointState
 
 from sysid_ros.errors import ErrorCode
-from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.nodes.demo import ChildProcesses
 
 MODULE = "sysid_ros.nodes.replay"
 

@@ -13,12 +13,8 @@ import pytest
 
 from sysid_ros.errors import ExperimentError, ModelError, SysidError
 from sysid_ros.nodes.demo import demo_folder
-from sysid_ros.nodes.simulated_robot import (
-    SimulatedRobot,
-    TrueParameter,
-    build_true_model,
-    read_true_parameters,
-)
+from sysid_ros.nodes.sim_robot import TrueParameter, read_true_parameters
+from sysid_ros.nodes.sim_robot.simulated_robot import SimulatedRobot, build_true_model
 
 ARM = demo_folder() / "arm.xml"
 CART = """

@@ -8,7 +8,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.nodes.snapshot_buffer import BufferedMessage, SnapshotBuffer
+from sysid_ros.nodes.recorder.snapshot_buffer import BufferedMessage, SnapshotBuffer
 
 
 def message(number: int, size: int = 10) -> BufferedMessage:

@@ -14,8 +14,7 @@ from std_msgs.msg import Float64
 from std_srvs.srv import SetBool
 
 from sysid_ros.errors import ErrorCode
-from sysid_ros.nodes.child_processes import ChildProcesses
-from sysid_ros.nodes.demo import node_arguments
+from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 from sysid_ros_interfaces.msg import Sufficiency
 from sysid_ros_interfaces.srv import Start, Stop
 

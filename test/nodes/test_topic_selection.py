@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.nodes.topic_selection import TopicSelection
+from sysid_ros.nodes.recorder.topic_selection import TopicSelection
 
 PRESENT = ["/arm/state", "/arm/left/state", "/imu", "/rosout"]
 

@@ -10,7 +10,7 @@ import struct
 import numpy as np
 import pytest
 
-from sysid_ros.nodes.topic_statistics import TopicStatistics, header_stamp
+from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp
 
 MS = 1_000_000
 

@@ -13,7 +13,7 @@ import pytest
 from outcomes import fit_result
 from rich.console import Console
 
-from sysid_ros.nodes.truth_table import all_close, compare, truth_table
+from sysid_ros.nodes.identify.truth_table import all_close, compare, truth_table
 from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
 
 

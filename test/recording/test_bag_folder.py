@@ -17,8 +17,8 @@ from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
 
 from sysid_ros.errors import OutputError
-from sysid_ros.nodes.bag_session import BagContents, BagSession, BagSettings
-from sysid_ros.nodes.message_definitions import definition
+from sysid_ros.nodes.recorder.bag_session import BagContents, BagSession, BagSettings
+from sysid_ros.nodes.recorder.message_definitions import definition
 from sysid_ros.recording.bag import open_recording
 from sysid_ros.recording.bag_folder import BagFolder, BagTopic, QosProfile
 

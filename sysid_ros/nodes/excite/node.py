@@ -11,7 +11,6 @@ joint states stop or leave their limits. ``~/state`` tells where it is: ``waitin
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +27,7 @@ from sysid_ros.excitation import ExcitationError, FloatArray, Playback, check_li
 from sysid_ros.joint_monitor import JointMonitor
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import motion_clock
-from sysid_ros.nodes.excitation_settings import ExcitationSettings, declare_excitation
+from sysid_ros.nodes.excite.settings import ExcitationSettings, declare_excitation
 from sysid_ros.nodes.process import run_node
 
 
@@ -185,7 +184,3 @@ def main(args: Sequence[str] | None = None) -> int:
       The exit status.
     """
     return run_node(Excite, args, ready_to_end=Excite.come_to_rest)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

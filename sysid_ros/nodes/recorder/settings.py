@@ -11,7 +11,7 @@ from pathlib import Path
 from rclpy.node import Node
 
 from sysid_ros.nodes import parameters
-from sysid_ros.nodes.bag_session import BagSettings
+from sysid_ros.nodes.recorder.bag_session import BagSettings
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class RecorderSettings:
     snapshot_duration: float
 
 
-def declare(node: Node) -> RecorderSettings:
+def declare_recorder(node: Node) -> RecorderSettings:
     """Declare all parameters and read those that are fixed.
 
     ``experiment``, ``robot``, ``topics``, ``regex``, ``exclude`` and ``qos_overrides`` are read

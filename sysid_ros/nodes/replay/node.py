@@ -10,7 +10,6 @@ Publishes ``measured/joint_states`` and ``simulated/joint_states``, the frames o
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -92,7 +91,7 @@ class Replay(Node):
             return
         from visualization_msgs.msg import MarkerArray
 
-        from sysid_ros.nodes.robot_markers import robot_markers
+        from sysid_ros.nodes.replay.robot_markers import robot_markers
 
         shapes, stamp = shapes_of(self._model), self.get_clock().now().to_msg()
         self._shapes = {
@@ -160,7 +159,3 @@ def main(args: Sequence[str] | None = None) -> int:
       The exit status.
     """
     return run_node(Replay, args, done=lambda node: node.done)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

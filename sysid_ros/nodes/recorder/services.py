@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from rclpy.node import Node
 
 from sysid_ros.errors import OutputError
-from sysid_ros.nodes.bag_session import BagSession
+from sysid_ros.nodes.recorder.bag_session import BagSession
 from sysid_ros_interfaces.srv import (
     IsPaused,
     Pause,

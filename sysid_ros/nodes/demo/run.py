@@ -22,7 +22,7 @@ from pathlib import Path
 
 import sysid_ros
 from sysid_ros.errors import ErrorCode, OutputError, SysidError
-from sysid_ros.nodes.child_processes import ChildProcesses
+from sysid_ros.nodes.demo.child_processes import ChildProcesses
 
 _DOMAINS = range(1, 102)  # those whose ports lie below Linux's ephemeral ones
 _POLL = 0.1  # s
@@ -158,7 +158,3 @@ def _make_folder(path: Path) -> None:
         path.mkdir(parents=True)
     except OSError as error:
         raise OutputError(f"cannot make the folder {path}: {error.strerror}") from error
-
-
-if __name__ == "__main__":
-    sys.exit(main())

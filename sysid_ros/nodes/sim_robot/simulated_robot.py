@@ -3,7 +3,7 @@
 
 """A robot in MuJoCo that has secrets: true parameters that only this simulation knows.
 
-Nothing here knows of ROS; :mod:`sysid_ros.nodes.sim_robot` gives it topics and the wall clock.
+Nothing here knows of ROS; :mod:`sysid_ros.nodes.sim_robot.node` gives it topics and a clock.
 """
 
 from __future__ import annotations
@@ -12,68 +12,16 @@ import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
-import yaml
 
-from sysid_ros.errors import ExperimentError, ModelError
+from sysid_ros.errors import ModelError
+from sysid_ros.nodes.sim_robot.true_parameters import TrueParameter
 from sysid_ros.sysid.attributes import lookup, matching
 
 FloatArray = npt.NDArray[np.float64]
-
-_ELEMENTS = ("joint", "body", "actuator", "geom", "pair", "option", "signal")
-
-
-@dataclass(frozen=True)
-class TrueParameter:
-    """One hidden value, such as the armature of the joint ``elbow``."""
-
-    element: str
-    pattern: str
-    attribute: str
-    value: float
-
-    @property
-    def name(self) -> str:
-        """The name the identified parameter has, wildcards left out."""
-        return "_".join([*self.pattern.replace("*", " ").strip("_ ").split(), self.attribute])
-
-
-def read_true_parameters(path: Path) -> tuple[TrueParameter, ...]:
-    """Read a list of hidden values.
-
-    Args:
-      path: YAML, a list of entries such as ``{joint: elbow, armature: 0.02, damping: 0.3}``.
-
-    Returns:
-      The values in their order.
-
-    Raises:
-      ExperimentError: The file cannot be read or an entry is not of that form.
-    """
-    try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ExperimentError(f"true parameters {path} cannot be read: {error}") from None
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise ExperimentError(f"{path}: expected a list of entries such as {{joint: elbow, ...}}")
-    return tuple(value for entry in entries for value in _true_values(path, entry))
-
-
-def _true_values(path: Path, entry: dict[str, Any]) -> Iterator[TrueParameter]:
-    elements = [key for key in entry if key in _ELEMENTS]
-    if len(elements) != 1:
-        raise ExperimentError(f"{path}: {entry} needs exactly one of {', '.join(_ELEMENTS)}")
-    element = elements[0]
-    for attribute, value in entry.items():
-        if attribute == element:
-            continue
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ExperimentError(f"{path}: {attribute} of {entry} must be a number")
-        yield TrueParameter(element, str(entry[element]), attribute, float(value))
 
 
 def build_true_model(
@@ -181,13 +129,13 @@ class SimulatedRobot:
 
     def advance(self, until: float) -> Iterator[RobotState]:
         """Simulate up to ``until`` seconds, giving every state that falls due."""
-        period = self._steps * float(self._model.opt.timestep)
-        while self.time + period <= until:
+        step = float(self._model.opt.timestep)
+        while self.time + self._steps * step <= until + 1e-6 * step:
             for _ in range(self._steps):
                 self._obey()
                 mujoco.mj_step(self._model, self._data)
                 self._step_count += 1
-            yield self._measure()
+            yield self.measure()
 
     def _obey(self) -> None:
         # A command acts from the step that is nearest to its effect.
@@ -195,7 +143,8 @@ class SimulatedRobot:
         while self._queue and self._queue[0][0] <= due:
             self._data.ctrl[:] = self._queue.pop(0)[1]
 
-    def _measure(self) -> RobotState:
+    def measure(self) -> RobotState:
+        """What the sensors say now; every call draws new noise."""
         # After a step the forces are those of the step's start; this brings them up to date.
         mujoco.mj_forward(self._model, self._data)
         truth = (self._data.qpos, self._data.qvel, self._data.qfrc_actuator)

@@ -23,7 +23,7 @@ from std_srvs.srv import SetBool
 
 from sysid_ros.errors import DataError, ErrorCode, SysidError
 from sysid_ros.nodes import parameters
-from sysid_ros.nodes.fit_messages import REPLACE_SEQUENCES, failed_result
+from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.srv import Start, Stop
 

@@ -23,9 +23,9 @@ from rich.text import Text
 
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.experiment import load_experiment
-from sysid_ros.nodes.identification import Identification
-from sysid_ros.nodes.simulated_robot import read_true_parameters
-from sysid_ros.nodes.truth_table import all_close, compare, truth_table
+from sysid_ros.nodes.identify.identification import Identification
+from sysid_ros.nodes.identify.truth_table import all_close, compare, truth_table
+from sysid_ros.nodes.sim_robot import read_true_parameters
 from sysid_ros.results import read_results
 from sysid_ros.sysid.fit_result import Iteration
 from sysid_ros.terminal.printing import console_for, print_outcome
@@ -111,7 +111,3 @@ def _report(node: Identification, result: Any) -> int:
     if result.report_file:
         console.print(Text(f"report:  {result.report_file}"))
     return code
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,18 +1,15 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Node ``sim_robot``: a MuJoCo robot with hidden true parameters, in real time.
+"""Node ``sim_robot``: a MuJoCo robot with hidden true parameters.
 
-It publishes ``joint_states`` and obeys ``command``. Like a robot whose controller keeps its own
-time, it is exact even on a busy machine: states carry the instant they describe, and a command
-takes effect a fixed delay after the instant it was published. To make that possible the
-simulation runs ``latency`` seconds behind the wall clock, so that a command that was held up
-still arrives before its effect is due.
+It publishes ``joint_states`` and obeys ``command``, either by the wall clock
+(:mod:`~sysid_ros.nodes.sim_robot.real_time`) or on a time of its own, which waits for every command
+(:mod:`~sysid_ros.nodes.sim_robot.lock_step`).
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -26,18 +23,14 @@ from trajectory_msgs.msg import JointTrajectory
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.nodes import parameters
-from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.process import run_node
-from sysid_ros.nodes.simulated_robot import (
-    RobotState,
-    SimulatedRobot,
-    TrueParameter,
-    build_true_model,
-    read_true_parameters,
-)
+from sysid_ros.nodes.sim_robot.lock_step import LockStep
+from sysid_ros.nodes.sim_robot.real_time import RealTime
+from sysid_ros.nodes.sim_robot.simulated_robot import RobotState, SimulatedRobot, build_true_model
+from sysid_ros.nodes.sim_robot.true_parameters import TrueParameter, read_true_parameters
 
-# Enough for half a second at 1 kHz, should a subscriber be held up.
-_QUEUE = 500
+# In lock-step the robot does not wait for who only listens: enough for some seconds of delay.
+_QUEUE = 5000
 
 
 class SimRobot(Node):
@@ -46,9 +39,6 @@ class SimRobot(Node):
     def __init__(self, **node_options: Any) -> None:
         super().__init__("sim_robot", **node_options)
         rate = parameters.positive(self, "rate", 500.0, "joint states per second")
-        self._latency = parameters.number(
-            self, "latency", 0.05, "seconds by which the simulation runs behind the wall clock"
-        )
         command_type = parameters.choice(
             self,
             "command_type",
@@ -56,15 +46,12 @@ class SimRobot(Node):
             "message type of the topic command",
         )
         self._robot = self._make_robot(rate)
-        # The monotonic clock drives the simulation; the system's clock only dates its start.
-        self._start_ns = time.time_ns()
-        self._monotonic_ns = time.monotonic_ns() - self._start_ns
         self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=_QUEUE))
         if command_type == "joint_trajectory":
             self.create_subscription(JointTrajectory, "command", self._on_trajectory, _QUEUE)
         else:
             self.create_subscription(Float64MultiArray, "command", self._on_array, _QUEUE)
-        self.create_timer(1.0 / rate, self._catch_up, clock=steady_clock())
+        self._time = self._make_time(rate)
         self.get_logger().info(f"simulating {', '.join(self._robot.joints)}")
 
     def _make_robot(self, rate: float) -> SimulatedRobot:
@@ -85,6 +72,28 @@ class SimRobot(Node):
             command_delay=_command_delay(truth),
             noise=(noise[0], noise[1], noise[2]),
             seed=seed,
+        )
+
+    def _make_time(self, rate: float) -> RealTime | LockStep:
+        number = parameters.number
+        latency = number(
+            self, "latency", 0.05, "seconds by which the simulation runs behind the wall clock"
+        )
+        lockstep = number(
+            self,
+            "lockstep",
+            0.0,
+            "commands per second, each of which the robot waits for while excite plays, on a time "
+            "of its own (/clock); 0: by the wall clock",
+        )
+        patience = parameters.positive(
+            self, "patience", 30.0, "seconds to wait for a command in lock-step"
+        )
+        excite = parameters.text(self, "excite", "excite", "name of the node that plays a motion")
+        if lockstep <= 0.0:
+            return RealTime(self, self._robot, self._publish, rate=rate, latency=latency)
+        return LockStep(
+            self, self._robot, self._publish, rate=lockstep, patience=patience, excite=excite
         )
 
     def report_late_commands(self) -> bool:
@@ -114,23 +123,16 @@ class SimRobot(Node):
                 throttle_duration_sec=5.0,
             )
             return
-        published = info["source_timestamp"] or time.time_ns()
-        self._robot.command(1e-9 * (published - self._start_ns), command)
+        self._time.obey(command, info["source_timestamp"] or time.time_ns())
 
-    def _catch_up(self) -> None:
-        now = 1e-9 * (time.monotonic_ns() - self._monotonic_ns - self._start_ns)
-        for state in self._robot.advance(now - self._latency):
-            self._states.publish(self._message(state))
-
-    def _message(self, state: RobotState) -> JointState:
+    def _publish(self, state: RobotState, stamp_ns: int) -> None:
         message = JointState()
-        stamp = self._start_ns + round(1e9 * state.time)
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp_ns, 1_000_000_000)
         message.name = self._robot.joints
         message.position = state.position.tolist()
         message.velocity = state.velocity.tolist()
         message.effort = state.effort.tolist()
-        return message
+        self._states.publish(message)
 
 
 def _command_delay(truth: Sequence[TrueParameter]) -> float:
@@ -152,7 +154,3 @@ def main(args: Sequence[str] | None = None) -> int:
       The exit status.
     """
     return run_node(SimRobot, args, ready_to_end=SimRobot.report_late_commands)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

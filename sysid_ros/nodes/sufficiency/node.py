@@ -230,7 +230,3 @@ def main(args: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         os._exit(status)
     return status
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -17,9 +17,9 @@ from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from sysid_ros.errors import BagError
-from sysid_ros.nodes.message_definitions import definition, has_header, message_class
-from sysid_ros.nodes.qos_overrides import QosOverride
-from sysid_ros.nodes.topic_selection import TopicSelection
+from sysid_ros.nodes.recorder.message_definitions import definition, has_header, message_class
+from sysid_ros.nodes.recorder.qos_overrides import QosOverride
+from sysid_ros.nodes.recorder.topic_selection import TopicSelection
 from sysid_ros.recording.bag_folder import BagTopic, QosProfile
 
 # Longer than any duration a publisher means: DDS's infinity.

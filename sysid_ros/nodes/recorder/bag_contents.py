@@ -12,9 +12,9 @@ from pathlib import Path
 from sysid_ros.errors import ModelError
 from sysid_ros.experiment import locate_model, packages_of
 from sysid_ros.experiment.schema import Experiment
-from sysid_ros.nodes.bag_session import BagContents
-from sysid_ros.nodes.recording_diagnostics import topic_values
-from sysid_ros.nodes.topic_statistics import TopicStatistics
+from sysid_ros.nodes.recorder.bag_session import BagContents
+from sysid_ros.nodes.recorder.diagnostics import topic_values
+from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics
 from sysid_ros.recording.mcap_extras import DESCRIPTION_RECORD, MODEL_RECORD, TOPIC_RECORD
 
 _XML = "application/xml"

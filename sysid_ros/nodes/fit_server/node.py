@@ -9,7 +9,6 @@ while native code computes, survives its crash, and can cancel it at any time. O
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +26,7 @@ from sysid_ros.fitting.worker import FIT_FUNCTION, FitEnd, FitProgress, run_fit
 from sysid_ros.fitting.worker_process import FitRequest
 from sysid_ros.live import LivePage, LiveProgress
 from sysid_ros.nodes import parameters
-from sysid_ros.nodes.fit_messages import (
+from sysid_ros.nodes.fit_server.messages import (
     REPLACE_SEQUENCES,
     error_of,
     failed_result,
@@ -35,7 +34,7 @@ from sysid_ros.nodes.fit_messages import (
     fit_result,
     report_message,
 )
-from sysid_ros.nodes.fit_topics import FitTopics
+from sysid_ros.nodes.fit_server.topics import FitTopics
 from sysid_ros.nodes.process import run_node
 from sysid_ros.results import read_results
 from sysid_ros.terminal.progress import is_counted
@@ -233,7 +232,3 @@ def main(args: Sequence[str] | None = None) -> int:
         make_executor=lambda: MultiThreadedExecutor(num_threads=_THREADS),
         ready_to_end=FitServer.ready_to_end,
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -10,7 +10,6 @@ one thread and takes messages as raw bytes, which is what keeps up with kilohert
 from __future__ import annotations
 
 import functools
-import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -25,24 +24,26 @@ from std_msgs.msg import String
 
 from sysid_ros.errors import OutputError, SysidError
 from sysid_ros.experiment import load_experiment
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.nodes import parameters, recorder_settings
-from sysid_ros.nodes.bag_contents import (
+from sysid_ros.experiment.schema import Clock, Experiment
+from sysid_ros.nodes import parameters
+from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
+from sysid_ros.nodes.process import run_node
+from sysid_ros.nodes.recorder.bag_contents import (
     closing_contents,
     description_contents,
     experiment_contents,
     joined,
 )
-from sysid_ros.nodes.bag_session import BagContents, BagSession
-from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
-from sysid_ros.nodes.process import run_node
-from sysid_ros.nodes.qos_overrides import read_qos_overrides
-from sysid_ros.nodes.recorder_services import RecorderServices
-from sysid_ros.nodes.recording_diagnostics import recorder_status, topic_status
-from sysid_ros.nodes.snapshot_buffer import SnapshotBuffer
-from sysid_ros.nodes.topic_selection import TopicSelection, is_pattern
-from sysid_ros.nodes.topic_statistics import TopicStatistics, header_stamp
-from sysid_ros.nodes.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
+from sysid_ros.nodes.recorder.bag_session import BagContents, BagSession
+from sysid_ros.nodes.recorder.diagnostics import recorder_status, topic_status
+from sysid_ros.nodes.recorder.qos_overrides import read_qos_overrides
+from sysid_ros.nodes.recorder.services import RecorderServices
+from sysid_ros.nodes.recorder.settings import declare_recorder
+from sysid_ros.nodes.recorder.snapshot_buffer import SnapshotBuffer
+from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern
+from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp
+from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
+from sysid_ros.recording.simulation_time import CLOCK_TOPIC
 
 _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
 _WATCH_PERIOD = 0.2  # s between looks at the graph
@@ -75,7 +76,7 @@ class Recorder(LifecycleNode):
 
     def __init__(self, **node_options: Any) -> None:
         super().__init__("recorder", **node_options)
-        self._settings = recorder_settings.declare(self)
+        self._settings = declare_recorder(self)
         self._statistics: dict[str, TopicStatistics] = {}
         self._session = BagSession(
             self._settings.bag,
@@ -318,7 +319,9 @@ def _topics_of(experiment: Experiment, robot: str) -> list[str]:
     described = [experiment.model_topic] if experiment.model_topic else []
     topics = [*(one.topic for one in signals), *(mask.topic for mask in masks)]
     inside = f"/{robot}" if robot else ""
-    return [*(f"{inside}/{topic.lstrip('/')}" for topic in topics), *described]
+    simulated = any(one.clock is Clock.SIMULATION for one in [*signals, *masks])
+    time = [CLOCK_TOPIC] if simulated or experiment.clock is Clock.SIMULATION else []
+    return [*(f"{inside}/{topic.lstrip('/')}" for topic in topics), *described, *time]
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -340,7 +343,3 @@ def main(args: Sequence[str] | None = None) -> int:
         return True
 
     return run_node(make, args, ready_to_end=ready_to_end)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
-from sysid_ros.nodes.bag_session import BagSession
 from sysid_ros.nodes.clocks import ClockWatch
-from sysid_ros.nodes.topic_statistics import TopicStatistics
+from sysid_ros.nodes.recorder.bag_session import BagSession
+from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics
 
 
 def topic_status(

@@ -1,0 +1,10 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Runs the node: ``python -m sysid_ros.nodes.sim_robot``."""
+
+import sys
+
+from sysid_ros.nodes.sim_robot.node import main
+
+sys.exit(main())
