@@ -21,7 +21,7 @@ from sysid_ros.nodes.simulated_robot import (
     build_true_model,
     read_true_parameters,
 )
-from sysid_ros.recording.bag_folder import BagFolder, BagTopic
+from sysid_ros.recording.bags import BagFolder, BagTopic
 
 START_NS = 1_800_000_000 * 10**9
 
