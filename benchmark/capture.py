@@ -28,8 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from sysid_ros.nodes.demo import ChildProcesses, free_domain
-from sysid_ros.recording.info import describe
-from sysid_ros.recording.mcap_extras import TOPIC_RECORD
+from sysid_ros.recording.bags import TOPIC_RECORD, describe
 
 STANDARD = 2400.0  # messages per second
 ALLOWED_CORES = 1.2

@@ -32,8 +32,8 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from sysid_ros.recording import open_recording
-from sysid_ros.recording.columns import read_columns
-from sysid_ros.recording.fields import parse_field
+from sysid_ros.recording.bags import read_columns
+from sysid_ros.recording.messages import parse_field
 
 KIND = "sensor_msgs/msg/JointState"
 START_NS = 1_700_000_000_000_000_000

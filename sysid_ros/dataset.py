@@ -29,13 +29,17 @@ from sysid_ros.model.source import (
     without_visuals,
 )
 from sysid_ros.model.state_sensors import by_sensor
-from sysid_ros.recording.bag import open_recording
-from sysid_ros.recording.intervals import Intervals, union
-from sysid_ros.recording.mapped import MappedRecording
-from sysid_ros.recording.quality import TopicQuality
-from sysid_ros.recording.signal_map import map_recording
-from sysid_ros.recording.splits import contiguous_split
-from sysid_ros.recording.time_series import control_time_series, measured_time_series
+from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.mapping import (
+    Intervals,
+    MappedRecording,
+    TopicQuality,
+    contiguous_split,
+    control_time_series,
+    map_recording,
+    measured_time_series,
+    union,
+)
 from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
 
 FloatArray = npt.NDArray[np.float64]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.recording.quality import TopicQuality
+from sysid_ros.recording.mapping import TopicQuality
 from sysid_ros.sysid.bias_check import BiasCheck
 from sysid_ros.sysid.fit_result import FitResult
 from sysid_ros.sysid.friction.combinations import Combination

@@ -20,11 +20,8 @@ from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment, SequenceConfig, ValidationConfig
 from sysid_ros.judgement.scored import fit_settings
 from sysid_ros.model.robots import have_own_parameters, with_namespace
-from sysid_ros.recording.bag import open_recording
-from sysid_ros.recording.columns import ColumnReader
-from sysid_ros.recording.growing import GrowingBag
-from sysid_ros.recording.mapped import MappedRecording
-from sysid_ros.recording.signal_map import WantedFields, map_columns
+from sysid_ros.recording.bags import ColumnReader, GrowingBag, open_recording
+from sysid_ros.recording.mapping import MappedRecording, WantedFields, map_columns
 from sysid_ros.sysid.running_information import Information, RunningInformation
 
 _TOO_LONG = 20.0  # times the recording so far: nobody waits for that

@@ -15,7 +15,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from sysid_ros.nodes.demo import ChildProcesses
-from sysid_ros.recording.bag import open_recording
+from sysid_ros.recording.bags import open_recording
 
 BEST_EFFORT = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 

@@ -16,9 +16,8 @@ from pendulum_experiment import EXPERIMENT, TRUE, write_pendulum_experiment
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.fitting.pipeline import run_experiment
-from sysid_ros.recording.bag import Recording, open_recording
-from sysid_ros.recording.bag_folder import BagFolder, BagTopic
-from sysid_ros.recording.storage import RawMessage
+from sysid_ros.recording.bags import BagFolder, BagTopic, Recording, open_recording
+from sysid_ros.recording.messages import RawMessage
 from sysid_ros.sufficiency import LiveSufficiency, Sufficiency
 
 

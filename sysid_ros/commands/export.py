@@ -33,9 +33,8 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Write the mapped signals of one bag as arrays or as a table."""
-    from sysid_ros.recording.bag import open_recording
-    from sysid_ros.recording.signal_map import map_recording
-    from sysid_ros.recording.time_series import export
+    from sysid_ros.recording.bags import open_recording
+    from sysid_ros.recording.mapping import export, map_recording
     from sysid_ros.terminal.progress import ReadingProgress
 
     experiment = experiment_of(options)

@@ -22,7 +22,7 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Say what is in a bag."""
-    from sysid_ros.recording.info import describe
+    from sysid_ros.recording.bags import describe
     from sysid_ros.terminal.progress import ReadingProgress
 
     with ReadingProgress() as progress:

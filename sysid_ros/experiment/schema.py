@@ -13,30 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field as key  # SignalConfig has a field called "field"
-from enum import Enum
 from pathlib import Path
 
 from sysid_ros.experiment.fit_schema import FitConfig, InitialStateConfig, WindowConfig
 from sysid_ros.experiment.rules import rule
 from sysid_ros.experiment.units import UNITS
-
-
-class Clock(str, Enum):
-    """Which of a message's times dates its content."""
-
-    HEADER = "header"  # header.stamp; publish time where a type has no header
-    PUBLISH = "publish"
-    RECEIVE = "receive"
-    SIMULATION = "simulation"  # the bag's /clock when it was published
-
-
-class ClockCorrection(str, Enum):
-    """Whether stamps are translated to the recorder's clock."""
-
-    NONE = "none"
-    OFFSET = "offset"  # one shift for each topic
-    DRIFT = "drift"  # a shift that grows with time, for clocks that run apart
-
+from sysid_ros.recording.mapping import ClockCorrection as ClockCorrection
+from sysid_ros.recording.mapping import Interpolation as Interpolation
+from sysid_ros.recording.mapping import SignalKind as SignalKind
+from sysid_ros.recording.messages import Clock as Clock
 
 SENSOR_TYPES = (
     "accelerometer",
@@ -55,24 +40,6 @@ SENSOR_TYPES = (
     "jointvel",
     "jointactuatorfrc",
 )
-
-
-class Interpolation(str, Enum):
-    """How a signal behaves between its samples."""
-
-    HOLD = "hold"  # commands: the last value stays in force
-    LINEAR = "linear"  # measurements
-
-
-class SignalKind(str, Enum):
-    """What a signal is tied to in the model."""
-
-    ACTUATOR = "actuator"
-    SENSOR = "sensor"
-    QPOS = "qpos"
-    QVEL = "qvel"
-    WRENCH = "wrench"  # read as six signals of kind ACTUATOR
-    EFFORT = "effort"  # read as one of kind ACTUATOR
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from sysid_ros.exports.model_text import ModelText
 from sysid_ros.model.declared_sensors import add_declared_sensor
 from sysid_ros.model.state_sensors import add_state_sensors, state_joints
 from sysid_ros.model.urdf import PreparedUrdf, is_urdf, prepare_urdf
-from sysid_ros.recording.bag import open_recording
-from sysid_ros.recording.text import read_text
+from sysid_ros.recording.bags import open_recording, read_text
 from sysid_ros.sysid.model_modifier import remove_visuals
 from sysid_ros.sysid.wrench import with_wrenches
 

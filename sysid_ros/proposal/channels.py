@@ -16,22 +16,21 @@ import numpy.typing as npt
 
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.experiment.schema import Clock
-from sysid_ros.recording.bag import Recording, open_recording
-from sysid_ros.recording.clocks import choose_stamps
-from sysid_ros.recording.columns import read_columns
-from sysid_ros.recording.fields import parse_field
-from sysid_ros.recording.message_tree import (
+from sysid_ros.recording.bags import Recording, open_recording, read_columns
+from sysid_ros.recording.mapping import choose_stamps
+from sysid_ros.recording.messages import (
     Group,
     GroupArray,
     Number,
     NumberArray,
     TextArray,
+    is_command,
     locate,
+    parse_field,
 )
-from sysid_ros.recording.samples import is_command
 
 if TYPE_CHECKING:
-    from sysid_ros.recording.message_tree import Node
+    from sysid_ros.recording.messages import Node
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sysid_ros.errors import BagError
-from sysid_ros.recording.bag_files import find_bag_files
+from sysid_ros.recording.bags import find_bag_files
 
 _HELD_OUT_EVERY = 3
 _HELD_OUT_SHARE = 0.2

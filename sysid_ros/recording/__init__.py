@@ -3,10 +3,8 @@
 
 """From bags of any format to signals of the model; knows nothing of rclpy."""
 
-from sysid_ros.recording.bag import Recording, TopicInfo, open_recording
-from sysid_ros.recording.mapped import MappedRecording, MappedSignal
-from sysid_ros.recording.quality import TopicQuality
-from sysid_ros.recording.signal_map import map_recording
+from sysid_ros.recording.bags import Recording, TopicInfo, open_recording
+from sysid_ros.recording.mapping import MappedRecording, MappedSignal, TopicQuality, map_recording
 
 __all__ = [
     "MappedRecording",

@@ -27,7 +27,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
 from sysid_ros.nodes.demo import ChildProcesses
-from sysid_ros.recording.bag import open_recording
+from sysid_ros.recording.bags import open_recording
 from sysid_ros_interfaces.srv import IsPaused, Pause, Resume, Start, Stop
 
 

@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from sysid_ros.nodes.demo import ChildProcesses
-from sysid_ros.recording.info import describe
+from sysid_ros.recording.bags import describe
 from sysid_ros_interfaces.srv import Start, Stop
 
 URDF = '<robot name="arm"><link name="base"/></robot>'

@@ -22,8 +22,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from sysid_ros.nodes.demo import ChildProcesses
-from sysid_ros.recording.bag import open_recording
-from sysid_ros.recording.recover import recover
+from sysid_ros.recording.bags import open_recording, recover
 from sysid_ros_interfaces.srv import Start, Stop
 
 

@@ -19,9 +19,8 @@ from sensor_msgs.msg import JointState
 
 from sysid_ros.experiment.schema import Clock, SignalConfig, SignalKind
 from sysid_ros.nodes.demo import ChildProcesses
-from sysid_ros.recording.bag import open_recording
-from sysid_ros.recording.mapped import MappedRecording
-from sysid_ros.recording.signal_map import map_recording
+from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.mapping import MappedRecording, map_recording
 from sysid_ros_interfaces.srv import Start, Stop
 
 PERIOD = 0.01  # s

@@ -15,7 +15,7 @@ from sysid_ros.experiment.schema import Experiment
 from sysid_ros.nodes.recorder.bag_session import BagContents
 from sysid_ros.nodes.recorder.diagnostics import topic_values
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics
-from sysid_ros.recording.mcap_extras import DESCRIPTION_RECORD, MODEL_RECORD, TOPIC_RECORD
+from sysid_ros.recording.bags import DESCRIPTION_RECORD, MODEL_RECORD, TOPIC_RECORD
 
 _XML = "application/xml"
 

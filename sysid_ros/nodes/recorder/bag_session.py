@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sysid_ros.errors import OutputError
 from sysid_ros.nodes.recorder.snapshot_buffer import BufferedMessage, SnapshotBuffer
-from sysid_ros.recording.bag_folder import BagFolder, BagTopic
+from sysid_ros.recording.bags import BagFolder, BagTopic
 
 _LATCHED = 10  # messages of a latched topic kept for the next bag
 _MEGABYTE = 1_000_000

@@ -43,7 +43,7 @@ from sysid_ros.nodes.recorder.snapshot_buffer import SnapshotBuffer
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
-from sysid_ros.recording.simulation_time import CLOCK_TOPIC
+from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC
 
 _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
 _WATCH_PERIOD = 0.2  # s between looks at the graph

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sysid_ros.recording.clock_relation import ClockRelation, relate
+from sysid_ros.recording.bags import ClockRelation, relate
 
 _STAMP = {0: struct.Struct(">iI"), 1: struct.Struct("<iI")}  # by the CDR's byte order
 _CDR_HEADER = 4  # bytes

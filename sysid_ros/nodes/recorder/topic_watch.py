@@ -20,7 +20,7 @@ from sysid_ros.errors import BagError
 from sysid_ros.nodes.recorder.message_definitions import definition, has_header, message_class
 from sysid_ros.nodes.recorder.qos_overrides import QosOverride
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection
-from sysid_ros.recording.bag_folder import BagTopic, QosProfile
+from sysid_ros.recording.bags import BagTopic, QosProfile
 
 # Longer than any duration a publisher means: DDS's infinity.
 _INFINITE_NS = (1 << 63) - 1

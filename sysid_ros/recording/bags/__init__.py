@@ -1,0 +1,47 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Bags as files: reading every format, following, recovering and writing them."""
+
+from sysid_ros.recording.bags.bag import Recording, TopicInfo, open_recording
+from sysid_ros.recording.bags.bag_files import find_bag_files
+from sysid_ros.recording.bags.bag_folder import BagFolder, BagTopic, QosProfile
+from sysid_ros.recording.bags.bag_info import describe
+from sysid_ros.recording.bags.clock_relation import FASTEST_CLOCK, ClockRelation, relate
+from sysid_ros.recording.bags.column_reader import ColumnReader, read_columns
+from sysid_ros.recording.bags.growing_bag import GrowingBag
+from sysid_ros.recording.bags.mcap_extras import (
+    DESCRIPTION_RECORD,
+    MODEL_RECORD,
+    TOPIC_RECORD,
+    McapExtras,
+    read_extras,
+)
+from sysid_ros.recording.bags.message_text import read_text
+from sysid_ros.recording.bags.recovery import recover
+from sysid_ros.recording.bags.spacing import sampling
+
+__all__ = [
+    "DESCRIPTION_RECORD",
+    "FASTEST_CLOCK",
+    "MODEL_RECORD",
+    "TOPIC_RECORD",
+    "BagFolder",
+    "BagTopic",
+    "ClockRelation",
+    "ColumnReader",
+    "GrowingBag",
+    "McapExtras",
+    "QosProfile",
+    "Recording",
+    "TopicInfo",
+    "describe",
+    "find_bag_files",
+    "open_recording",
+    "read_columns",
+    "read_extras",
+    "read_text",
+    "recover",
+    "relate",
+    "sampling",
+]

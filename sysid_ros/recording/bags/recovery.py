@@ -1,0 +1,210 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A whole, indexed bag from what is left of a broken one, which stays as it is.
+
+Broken are bags whose recorder was killed or ran out of disk: MCAP files that end in the middle or
+have no index, SQLite files with a journal of what was not completed, folders without
+``metadata.yaml`` or with one that disagrees with the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rosbags.typesys import Stores, TypesysError, get_typestore
+
+from sysid_ros.errors import BagError
+from sysid_ros.recording.bags.bag import Recording, TopicInfo, open_recording
+from sysid_ros.recording.bags.bag_files import find_bag_files, storage_files
+from sysid_ros.recording.bags.bag_folder import BagFolder, BagTopic
+from sysid_ros.recording.bags.mcap_extras import STORAGE_RECORD, McapExtras, read_extras
+from sysid_ros.recording.bags.qos_text import read_profiles
+
+_ENCODINGS = {"msg": "ros2msg", "idl": "ros2idl"}
+
+
+@dataclass
+class Recovery:
+    """What was saved.
+
+    Attributes:
+      path: The new bag.
+      messages: How many messages it holds.
+      topics: Messages by topic.
+      first_ns: Receive time of the first message.
+      last_ns: Receive time of the last one.
+      extras: Files and records besides messages.
+      warnings: What could not be saved, one sentence each.
+    """
+
+    path: Path
+    messages: int = 0
+    topics: dict[str, int] = field(default_factory=dict)
+    first_ns: int = 0
+    last_ns: int = 0
+    extras: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        seconds = (self.last_ns - self.first_ns) / 1e9
+        lines = [
+            f"{self.path}: {self.messages} messages in {seconds:.3f} s, {self.extras} attachments "
+            "and records",
+            *(f"  {name}  {count}" for name, count in sorted(self.topics.items())),
+            *(f"! {text}" for text in self.warnings),
+        ]
+        return "\n".join(lines)
+
+
+def recover(
+    path: str | Path,
+    *,
+    output: Path | None = None,
+    compression: str = "none",
+    msg_paths: Sequence[str | Path] = (),
+) -> Recovery:
+    """Copy everything readable of a bag into a new one.
+
+    Args:
+      path: The broken bag: a folder or a file.
+      output: The new bag's folder, which must not exist; ``<bag>_recovered`` beside it by default.
+      compression: ``none``, ``lz4`` or ``zstd``, of the new bag's chunks.
+      msg_paths: Message definitions that neither the bag nor ROS has.
+
+    Returns:
+      What was saved.
+
+    Raises:
+      BagError: Nothing can be saved.
+      OutputError: The new bag cannot be written.
+    """
+    source = Path(path)
+    files, promised = _files_of(source)
+    folder = output or _beside(source)
+    bag: _Copy | None = None
+    complaints: list[str] = []
+    for file in files:
+        try:
+            with open_recording(file, msg_paths=msg_paths, salvage=True) as recording:
+                if recording.format == "rosbag1":
+                    raise BagError(f"{file} is a bag of ROS 1, which is repaired by rosbag reindex")
+                if bag is None:
+                    bag = _Copy(BagFolder(folder.parent, folder.name, compression, dated=False))
+                complaints += bag.take(recording, read_extras(file))
+        except BagError as error:
+            complaints.append(str(error))
+    if bag is None:
+        raise BagError(f"nothing can be saved of {source}: {'; '.join(complaints)}")
+    recovery = bag.close()
+    recovery.warnings = [*complaints, *_broken_promise(promised, recovery.messages)]
+    return recovery
+
+
+def _files_of(source: Path) -> tuple[tuple[Path, ...], int | None]:
+    """The storage files there really are, and how many messages ``metadata.yaml`` promises."""
+    if source.is_dir():
+        promised = None
+        with suppress(BagError):  # a bag is broken in that way, too
+            named = find_bag_files(source)
+            promised = sum(named.promised.values()) if named.promised else None
+        return storage_files(source), promised
+    return find_bag_files(source).files, None
+
+
+def _beside(source: Path) -> Path:
+    """A folder beside a bag that does not exist yet."""
+    bag = source.absolute()
+    name = f"{bag.stem if bag.is_file() else bag.name}_recovered"
+    candidates = (bag.parent / (name if n == 1 else f"{name}_{n}") for n in range(1, 1000))
+    return next(path for path in candidates if not path.exists())
+
+
+def _broken_promise(promised: int | None, saved: int) -> list[str]:
+    if promised is None or promised <= saved:
+        return []
+    return [f"metadata.yaml promises {promised} messages, {saved} could be saved."]
+
+
+class _Copy:
+    """The new bag while it is filled."""
+
+    def __init__(self, bag: BagFolder) -> None:
+        self._bag = bag
+        self._channels: dict[tuple[str, str], int] = {}
+        self._recovery = Recovery(bag.path)
+
+    def take(self, recording: Recording, extras: McapExtras) -> list[str]:
+        """Copy one file; returns what could not be copied."""
+        for attachment in extras.attachments:
+            self._bag.attach(attachment.name, attachment.media_type, attachment.data)
+        records = {k: v for k, v in (extras.records or {}).items() if k != STORAGE_RECORD}
+        for name, entries in records.items():
+            self._bag.add_record(name, entries)
+        self._recovery.extras += len(extras.attachments) + len(records)
+        complaints, channels = [], {}
+        for name, topic in recording.topics.items():
+            try:
+                channels[name] = self._channel(recording, topic)
+            except BagError as error:
+                complaints.append(f"{error}; it is left out.")
+        try:
+            self._copy(recording, channels)
+        except BagError as error:
+            complaints.append(str(error))
+        return [*complaints, *recording.warnings]
+
+    def close(self) -> Recovery:
+        """Complete the bag."""
+        self._bag.close()
+        return self._recovery
+
+    def _copy(self, recording: Recording, channels: dict[str, int]) -> None:
+        saved = self._recovery
+        for message in recording.messages(channels):
+            self._bag.write(
+                channels[message.topic],
+                message.data,
+                log_ns=message.log_ns,
+                publish_ns=message.publish_ns or message.log_ns,
+            )
+            saved.topics[message.topic] = saved.topics.get(message.topic, 0) + 1
+            first = saved.first_ns if saved.messages else message.log_ns
+            saved.first_ns, saved.last_ns = (
+                min(first, message.log_ns),
+                max(saved.last_ns, message.log_ns),
+            )
+            saved.messages += 1
+
+    def _channel(self, recording: Recording, topic: TopicInfo) -> int:
+        recording.topic(topic.name)  # refuses what no reader could tell apart
+        key = topic.name, topic.msgtype
+        if key not in self._channels:
+            self._channels[key] = self._bag.add_topic(_described(recording, topic))
+        return self._channels[key]
+
+
+def _described(recording: Recording, topic: TopicInfo) -> BagTopic:
+    """The topic with its definition, from ROS's own types where the bag has none."""
+    language, text, digest = (
+        topic.definition.language,
+        topic.definition.text,
+        topic.definition.digest,
+    )
+    if not language:
+        language, text, digest = next(_standard_definition(recording, topic), ("msg", "", digest))
+    return BagTopic(
+        topic.name, topic.msgtype, text, digest, read_profiles(topic.qos), _ENCODINGS[language]
+    )
+
+
+def _standard_definition(recording: Recording, topic: TopicInfo) -> Iterator[tuple[str, str, str]]:
+    """Language, text and hash of a type that the bag only names, if it is known at all."""
+    store = get_typestore(Stores.EMPTY)
+    with suppress(BagError, TypesysError):
+        store.register({name: ([], fields) for name, fields in recording.types(topic.name).items()})
+        text, _ = store.generate_msgdef(topic.msgtype, ros_version=2)
+        yield "msg", text, store.hash_rihs01(topic.msgtype)

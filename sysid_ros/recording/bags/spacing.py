@@ -1,0 +1,49 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How evenly a topic was sampled: rate, jitter, gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Statistics of strictly increasing times.
+
+    Attributes:
+      rate: 1 / median interval [Hz], 0 for fewer than two samples.
+      jitter: 95th percentile of |interval - median| [s].
+      gaps: Intervals longer than the allowed gap.
+      longest_gap: The longest interval [s].
+    """
+
+    rate: float
+    jitter: float
+    gaps: int
+    longest_gap: float
+
+
+def sampling(times: FloatArray, max_gap: float) -> Sampling:
+    """Describe how evenly times are spaced.
+
+    Args:
+      times: (n,) s, strictly increasing.
+      max_gap: Longer intervals [s] count as gaps.
+    """
+    if len(times) < 2:
+        return Sampling(0.0, 0.0, 0, 0.0)
+    intervals = np.diff(times)
+    median = float(np.median(intervals))
+    return Sampling(
+        rate=1.0 / median,
+        jitter=float(np.percentile(np.abs(intervals - median), 95)),
+        gaps=int(np.count_nonzero(intervals > max_gap)),
+        longest_gap=float(intervals.max()),
+    )

@@ -1,0 +1,73 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What every bag format offers: its topics, and its messages one after the other.
+
+Each format has one module (``storage_mcap``, ``storage_sqlite3``, ``storage_rosbag1``) that reads
+one file from front to back. Reading the records directly rather than through
+``rosbags.highlevel.AnyReader`` keeps the publish time of MCAP messages, reads files that were cut
+off or have no index, and cannot lose connections whose QoS text differs between
+``metadata.yaml`` and the storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sysid_ros.recording.messages import Definition, RawMessage
+
+
+@dataclass(frozen=True)
+class StoredTopic:
+    """One topic of one file.
+
+    Attributes:
+      name: The topic's name.
+      msgtype: Its type in ROS 2 spelling, such as ``sensor_msgs/msg/JointState``.
+      serialization: ``"cdr"``, ``"ros1"``, or what else the file says.
+      definition: The type's definition.
+      promised: How many messages the file's own index promises, ``None`` without an index.
+      qos: The offered QoS profiles as text, empty where unknown.
+    """
+
+    name: str
+    msgtype: str
+    serialization: str
+    definition: Definition
+    promised: int | None
+    qos: str = ""
+
+
+class Storage(Protocol):
+    """One open bag file."""
+
+    @property
+    def format(self) -> str:
+        """``"mcap"``, ``"sqlite3"`` or ``"rosbag1"``."""
+
+    @property
+    def topics(self) -> Sequence[StoredTopic]:
+        """The file's topics; a topic recorded over several connections appears once for each."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Sentences on what was wrong with the file; complete after ``messages`` ran to its end."""
+
+    @property
+    def progress(self) -> float:
+        """How much of the file has been read by ``messages``, 0 to 1."""
+
+    def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
+        """Yield the messages of some topics in the order in which they lie in the file.
+
+        Args:
+          topics: Names of the wanted topics.
+
+        Raises:
+          BagError: The file is damaged.
+        """
+
+    def close(self) -> None:
+        """Close the file."""

@@ -1,0 +1,44 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From fields of messages to signals of the model: clocks, masks, gaps, the signal map."""
+
+from sysid_ros.recording.mapping.block_split import contiguous_split
+from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
+from sysid_ros.recording.mapping.mapped_series import (
+    control_time_series,
+    export,
+    measured_time_series,
+)
+from sysid_ros.recording.mapping.signal_map import WantedFields, map_columns, map_recording
+from sysid_ros.recording.mapping.signal_settings import (
+    ClockCorrection,
+    Interpolation,
+    MaskSettings,
+    SignalKind,
+    SignalSettings,
+)
+from sysid_ros.recording.mapping.stamps import choose_stamps
+from sysid_ros.recording.mapping.time_intervals import Intervals, union
+from sysid_ros.recording.mapping.topic_quality import TopicQuality
+
+__all__ = [
+    "ClockCorrection",
+    "Interpolation",
+    "Intervals",
+    "MappedRecording",
+    "MappedSignal",
+    "MaskSettings",
+    "SignalKind",
+    "SignalSettings",
+    "TopicQuality",
+    "WantedFields",
+    "choose_stamps",
+    "contiguous_split",
+    "control_time_series",
+    "export",
+    "map_columns",
+    "map_recording",
+    "measured_time_series",
+    "union",
+]

@@ -1,0 +1,221 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Dating the messages of a recording: one time axis for topics with clocks of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import DataError
+from sysid_ros.recording.bags import FASTEST_CLOCK, ClockRelation, relate
+from sysid_ros.recording.mapping.signal_settings import (
+    ClockCorrection,
+    MaskSettings,
+    SignalKind,
+    SignalSettings,
+)
+from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC, SimulationTime, simulation_time
+from sysid_ros.recording.mapping.stamps import Stamps, choose_stamps, put_in_order
+from sysid_ros.recording.messages import Clock, TopicColumns
+
+FloatArray = npt.NDArray[np.float64]
+
+_SUSPICIOUS_DRIFT = 0.005  # s over a whole recording, of one topic's clock against another's
+_SUSPICIOUS_DELAY = 0.05  # s; from stamp to receipt a message rarely takes longer
+
+
+@dataclass(frozen=True)
+class DatedTopic:
+    """A topic's messages dated by one clock.
+
+    Attributes:
+      columns: The messages, in the order of receipt.
+      stamps: Their stamps, in order.
+      times: (m,) the stamps in seconds from the recording's start.
+      relation: How the recorder's clock related to the stamps as recorded; ``None`` for times of
+        receipt.
+      corrected: Whether the stamps were translated to the recorder's clock.
+    """
+
+    columns: TopicColumns
+    stamps: Stamps
+    times: FloatArray
+    relation: ClockRelation | None = None
+    corrected: bool = False
+
+
+Source = tuple[str, Clock]  # a topic and the clock asked for
+
+
+@dataclass(frozen=True)
+class DatedRecording:
+    """The mapped topics of a recording on one time axis.
+
+    Attributes:
+      start_ns: Epoch nanoseconds of t = 0: the first stamp of a measured signal's topic.
+      topics: Each topic by each clock asked for.
+    """
+
+    start_ns: int
+    topics: Mapping[Source, DatedTopic]
+
+
+def source_of(used: SignalSettings | MaskSettings, clock: Clock) -> Source:
+    """Return a signal's or mask's topic and clock; ``clock`` counts where it does not say."""
+    return used.topic, used.clock or clock
+
+
+def date_topics(
+    columns: Mapping[str, TopicColumns],
+    signals: Sequence[SignalSettings],
+    masks: Sequence[MaskSettings],
+    clock: Clock,
+    correction: ClockCorrection = ClockCorrection.NONE,
+) -> DatedRecording:
+    """Date every topic by the clocks asked for.
+
+    Args:
+      columns: The messages of each topic, none empty.
+      signals: What is read from them.
+      masks: What says when they count.
+      clock: Which of a message's times counts, where a signal or mask does not say.
+      correction: Whether stamps are translated to the recorder's clock, and how.
+
+    Raises:
+      DataError: Header stamps are missing, stamps jump back, or two clocks have nothing in common.
+    """
+    simulation = simulation_time(columns)
+    read: list[SignalSettings | MaskSettings] = [*signals, *masks]
+    if simulation is None or not _simulated(columns, read, clock, simulation):
+        simulation = None
+    dated = {
+        source: _dated(columns[source[0]], source[1], simulation, correction)
+        for source in dict.fromkeys(source_of(used, clock) for used in read)
+    }
+    _check_overlap({source: topic.stamps for source, topic in dated.items()})
+    measured = {
+        source_of(signal, clock) for signal in signals if signal.kind is not SignalKind.ACTUATOR
+    }
+    start_ns = min(int(dated[source].stamps.ns[0]) for source in measured or dated)
+    return DatedRecording(
+        start_ns,
+        {
+            source: replace(topic, times=(topic.stamps.ns - start_ns) / 1e9)
+            for source, topic in dated.items()
+        },
+    )
+
+
+def _dated(
+    columns: TopicColumns,
+    wanted: Clock,
+    simulation: SimulationTime | None,
+    correction: ClockCorrection,
+) -> DatedTopic:
+    """One topic by one clock, corrected where asked for; its times are still to be filled in."""
+    clock, ns = choose_stamps(columns, wanted, simulation)
+    stamps = put_in_order(clock, ns, columns.topic)
+    if clock is Clock.RECEIVE:
+        return DatedTopic(columns, stamps, np.empty(0))
+    relation = relate(stamps.ns, columns.log_ns[stamps.rows])
+    if correction is ClockCorrection.NONE:
+        return DatedTopic(columns, stamps, np.empty(0), relation)
+    if abs(relation.drift) > FASTEST_CLOCK:
+        raise DataError(
+            f"topic {columns.topic}: the {clock.value} stamps run {1.0 + relation.drift:.4g} times "
+            "slower than the recorder's clock, which is no drift; was this a simulation? Then "
+            "leave clock_correction out"
+        )
+    ns = relation.corrected(stamps.ns, drift=correction is ClockCorrection.DRIFT)
+    return DatedTopic(columns, replace(stamps, ns=ns), np.empty(0), relation, corrected=True)
+
+
+def _simulated(
+    columns: Mapping[str, TopicColumns],
+    read: Sequence[SignalSettings | MaskSettings],
+    clock: Clock,
+    simulation: SimulationTime,
+) -> bool:
+    """Whether messages without a header are to be dated by the simulation's time."""
+    if any(source_of(used, clock)[1] is Clock.SIMULATION for used in read):
+        return True
+    headers = [columns[used.topic].header_ns for used in read]
+    return any(one is not None and simulation.covers(one) for one in headers)
+
+
+def _check_overlap(stamps: Mapping[Source, Stamps]) -> None:
+    """Refuse topics whose clocks have no instant in common."""
+    latest = max(stamps, key=lambda source: int(stamps[source].ns[0]))
+    earliest = min(stamps, key=lambda source: int(stamps[source].ns[-1]))
+    late, early = stamps[latest], stamps[earliest]
+    if late.ns[0] > early.ns[-1]:
+        apart = (int(late.ns[0]) - int(early.ns[-1])) / 1e9
+        raise DataError(
+            f"the times of {earliest[0]} ({early.clock.value}) end {apart:.6g} s before those of "
+            f"{latest[0]} ({late.clock.value}) begin; if both were recorded together, date them "
+            "by the same clock, such as 'clock: receive'"
+        )
+
+
+def clock_warnings(dated: DatedRecording) -> list[str]:
+    """Say what looks wrong with the clocks, one sentence each.
+
+    Where header stamps of one topic are compared with times of publishing or receipt of another,
+    a clock offset between the machines would be identified as a delay.
+    """
+    found = []
+    used = {topic.stamps.clock for topic in dated.topics.values()}
+    for (name, wanted), topic in dated.topics.items():
+        if topic.stamps.unset:
+            found.append(
+                f"{topic.stamps.unset} messages of {name} have a header stamp of zero and were "
+                "left out."
+            )
+        mixed = used != {Clock.HEADER} and Clock.SIMULATION not in used
+        if topic.stamps.clock is Clock.HEADER and mixed and not topic.corrected:
+            found += _far_from_receipt(name, topic)
+        if topic.stamps.clock is Clock.SIMULATION and wanted is not Clock.SIMULATION:
+            found.append(
+                f"{name} has no header; it is dated by the {CLOCK_TOPIC} when it was published."
+            )
+    return found + _apart(dated)
+
+
+def _far_from_receipt(name: str, topic: DatedTopic) -> list[str]:
+    """Say that header stamps are far from their receipt, if they are."""
+    delay = 0.0 if topic.relation is None else topic.relation.median
+    if abs(delay) <= _SUSPICIOUS_DELAY:
+        return []
+    where = "before" if delay > 0.0 else "after"
+    return [
+        f"The header stamps of {name} lie {abs(delay):.3g} s {where} their receipt, while "
+        "other topics are dated by publishing or receipt: if the clocks differ, this will look "
+        "like a delay of the robot; 'clock_correction: drift' takes it out."
+    ]
+
+
+def _apart(dated: DatedRecording) -> list[str]:
+    """Say which topics' header stamps come from clocks that differ or run apart."""
+    headers = {
+        name: (topic.relation, float(topic.times[-1]))
+        for (name, _), topic in dated.topics.items()
+        if topic.stamps.clock is Clock.HEADER and topic.relation and not topic.corrected
+    }
+    found = []
+    for (first, (one, length)), (second, (other, _)) in combinations(headers.items(), 2):
+        offset = other.offset - one.offset
+        grown = (other.drift - one.drift) * length
+        if abs(offset) > _SUSPICIOUS_DELAY or abs(grown) > _SUSPICIOUS_DRIFT:
+            found.append(
+                f"The headers of {first} and {second} are {abs(offset):.3g} s apart, seen from "
+                f"their receipt, and move {abs(grown) * 1e3:.3g} ms over the recording: unless one "
+                "is processed that much longer before it is sent, their clocks differ, and "
+                "'clock_correction: drift' puts both on the recorder's."
+            )
+    return found

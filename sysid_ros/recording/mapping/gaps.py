@@ -1,0 +1,69 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where nothing is known about a signal: gaps between samples, commands sent on change."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.recording.mapping.time_intervals import Intervals, complement
+
+FloatArray = npt.NDArray[np.float64]
+_STEADY_SHARE = 0.9  # of the intervals must be short for a command to count as a stream
+
+
+def published_on_change(times: FloatArray, max_gap: float) -> bool:
+    """Tell a command that is published when it changes from a stream of commands.
+
+    A stream has at least 90 % of its intervals within ``max_gap``.
+
+    Args:
+      times: (n,) s, strictly increasing.
+      max_gap: Longest interval that a stream should have [s].
+    """
+    intervals = np.diff(times)
+    return not len(intervals) or float(np.mean(intervals <= max_gap)) < _STEADY_SHARE
+
+
+def unknown_intervals(
+    times: FloatArray,
+    start: float,
+    end: float,
+    max_gap: float,
+    *,
+    held: bool,
+    masked: Intervals = (),
+    lasting: bool = False,
+) -> Intervals:
+    """Find where nothing is known about a signal although it counts.
+
+    These are the intervals between samples that are longer than ``max_gap``, and such stretches
+    before the first and after the last sample. A held command that is published on change keeps
+    its value in between and to the end.
+
+    Args:
+      times: (n,) s, strictly increasing, n >= 1.
+      start: Where the recording starts [s].
+      end: Where it ends [s].
+      max_gap: Longest interval that is bridged [s].
+      held: Whether the signal holds its last value between samples.
+      masked: When the signal does not count [s].
+      lasting: Whether it is known from its first sample on whatever the intervals, as a
+        trajectory is.
+
+    Returns:
+      Half-open intervals [s] in increasing order.
+    """
+    lasting = lasting or (held and published_on_change(times, max_gap))
+    unknown: list[tuple[float, float]] = []
+    for low, high in complement(masked, start, end):
+        if lasting:
+            edges = np.array([low, min(high, float(times[0]))])
+        else:
+            known = times[(times > low) & (times < high)]
+            edges = np.concatenate([[low], known, [high]])
+        for index in np.flatnonzero(np.diff(edges) > max_gap):
+            unknown.append((float(edges[index]), float(edges[index + 1])))
+    return tuple(unknown)

@@ -1,0 +1,50 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A recording after the signal map: model signals with times in seconds, clocks settled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.recording.mapping.signal_settings import SignalKind
+from sysid_ros.recording.mapping.topic_quality import TopicQuality
+
+
+@dataclass(frozen=True)
+class MappedSignal:
+    """One model signal as measured or commanded, at its own instants.
+
+    ``times`` are seconds from :attr:`MappedRecording.start_ns`, strictly increasing. ``values``
+    contain no NaN. ``gaps`` lists half-open intervals (start, end) in seconds in which nothing is
+    known (longer than the experiment's ``max_gap``) although the signal counts.
+    """
+
+    kind: SignalKind
+    name: str
+    times: npt.NDArray[np.float64]  # (n,) s
+    # In model units, scale and offset applied: (n,), or (n, k) for vectors, quaternions (w x y z)
+    # and poses.
+    values: npt.NDArray[np.float64]
+    held: bool  # True: holds its last value (commands); False: linear between samples
+    noise: float | None  # standard deviation from the experiment, None: to be estimated
+    gaps: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class MappedRecording:
+    """All signals of one bag that the experiment maps, on one time axis."""
+
+    name: str
+    start_ns: int  # epoch nanoseconds of t = 0
+    duration: float  # s
+    controls: tuple[MappedSignal, ...]  # kind ACTUATOR
+    measured: tuple[MappedSignal, ...]  # kinds SENSOR, QPOS, QVEL
+    quality: tuple[TopicQuality, ...]
+    input_hash: str  # sha256 of the bag's files
+    # Stretches (start, end) in s in which something mapped does not count (``enabled_when``).
+    masked: tuple[tuple[float, float], ...] = ()
+    warnings: tuple[str, ...] = ()  # what was odd about the recording, one sentence each

@@ -1,0 +1,54 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a reader of the results should know about how the mapped topics were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sysid_ros.recording.mapping.dating import DatedRecording, clock_warnings
+from sysid_ros.recording.mapping.mapped_recording import MappedSignal
+from sysid_ros.recording.mapping.topic_quality import TopicQuality
+from sysid_ros.recording.messages import Clock, is_command
+
+
+def mapping_warnings(
+    dated: DatedRecording,
+    quality: Sequence[TopicQuality],
+    controls: Sequence[MappedSignal],
+    length: float,
+) -> list[str]:
+    """Say in sentences what a reader of the results should know about a recording.
+
+    Args:
+      dated: Its topics.
+      quality: How well they were recorded.
+      controls: Its controls.
+      length: How long anything was measured [s].
+    """
+    found = clock_warnings(dated)
+    for topic in quality:
+        if topic.promised is not None and topic.messages != topic.promised:
+            found.append(
+                f"{topic.topic} was promised {topic.promised} messages by the bag and "
+                f"{topic.messages} were read."
+            )
+        if topic.clock == Clock.RECEIVE.value and is_command(topic.msgtype, ""):
+            found.append(
+                f"{topic.topic} is dated by its receive time, which includes the recorder's "
+                "queueing delay."
+            )
+        if topic.conflicts:
+            found.append(
+                f"{topic.conflicts} messages of {topic.topic} have the stamp of the one before and "
+                "other values: do two nodes publish it? The first of each counts."
+            )
+    for control in controls:
+        unknown = sum(end - start for start, end in control.gaps)
+        if unknown > 0.0:
+            found.append(
+                f"actuator {control.name} is unknown for {unknown:.3g} of {length:.3g} s; these "
+                "stretches are left out."
+            )
+    return found

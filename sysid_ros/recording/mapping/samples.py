@@ -1,0 +1,114 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The samples of one signal, and whether they can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import DataError
+from sysid_ros.recording.mapping.dating import DatedTopic
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def samples(topic: DatedTopic, columns: Sequence[int], where: str) -> tuple[FloatArray, FloatArray]:
+    """Return times and values of the messages that have some fields.
+
+    A topic that several publishers share may name different joints in each message; messages
+    that do not name the joint are no samples of it. Of samples with equal stamps the one received
+    first counts.
+
+    Args:
+      topic: The topic's messages.
+      columns: Which of the fields.
+      where: The signal and its source, for messages.
+
+    Returns:
+      (n,) strictly increasing times in seconds and (n, k) values as recorded.
+
+    Raises:
+      DataError: No message has the fields, or some left them empty.
+    """
+    table, rows = topic.columns, topic.stamps.rows
+    present = np.all(table.present[:, columns][rows], axis=1)
+    for absence in [table.absences[column] for column in columns]:
+        if absence is not None and not present.any():
+            raise DataError(f"{where}: {absence.reason}, in all {len(present)} messages")
+        if absence is not None and absence.empty:
+            raise DataError(
+                f"{where}: {absence.reason}, in {np.count_nonzero(~present)} of {len(present)} "
+                "messages"
+            )
+    times, values = topic.times, table.values[:, columns][rows]
+    kept = present
+    kept[present] = _first_of_equal(times[present])
+    if kept.all():  # then all signals of the topic share their times
+        return times, values
+    return times[kept], values[kept]
+
+
+def count_duplicates(topic: DatedTopic) -> int:
+    """Return how many samples of a topic's fields were dropped for a stamp that occurred before.
+
+    Messages of several publishers may share a stamp and name different joints; none is dropped.
+    """
+    counts = [0]
+    for column in topic.columns.present.T:
+        times = topic.times[column[topic.stamps.rows]]
+        counts.append(int(np.count_nonzero(~_first_of_equal(times))))
+    return max(counts)
+
+
+def count_conflicts(topic: DatedTopic) -> int:
+    """Return how many samples of a field contradict another one with the same stamp."""
+    rows = topic.stamps.rows
+    counts = [0]
+    for column in range(topic.columns.values.shape[1]):
+        present = topic.columns.present[rows, column]
+        values = topic.columns.values[rows[present], column]
+        again = ~_first_of_equal(topic.times[present])[1:]
+        counts.append(int(np.count_nonzero(again & (values[1:] != values[:-1]))))
+    return max(counts)
+
+
+def _first_of_equal(times: FloatArray) -> npt.NDArray[np.bool_]:
+    """Mark the first of each run of equal times."""
+    first: npt.NDArray[np.bool_] = np.diff(times, prepend=-np.inf) > 0.0
+    return first
+
+
+def check_samples(
+    times: FloatArray, values: FloatArray, where: str, *, constant_allowed: bool
+) -> None:
+    """Refuse samples that cannot support a fit.
+
+    Args:
+      times: (n,) s.
+      values: (n,) or (n, k) as recorded.
+      where: The signal and its source, for messages.
+      constant_allowed: Whether the values may all be equal, as a command's may.
+
+    Raises:
+      DataError: There are fewer than two, some are not finite, or all are equal.
+    """
+    if len(values) < 2:
+        raise DataError(f"{where} has {len(values)} samples; at least 2 are needed")
+    table = values.reshape(len(values), -1)
+    bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if len(bad):
+        first = table[bad[0]]
+        raise DataError(
+            f"{where} is not a number in {len(bad)} of {len(values)} samples, "
+            f"first at {times[bad[0]]:.3f} s ({first[~np.isfinite(first)][0]})"
+        )
+    if not constant_allowed and np.all(table == table[0]):
+        shown = ", ".join(f"{value:g}" for value in table[0])
+        raise DataError(
+            f"{where} is constant ({shown} in all {len(values)} samples): "
+            "a dead sensor or a wrong field; leave the signal out if it is right"
+        )

@@ -1,0 +1,286 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The signal map: message fields of a bag become signals of the model.
+
+:func:`map_recording` is the only way from a bag to a
+:class:`~.mapped_recording.MappedRecording`. It refuses data that cannot support a fit and says why,
+instead of repairing it silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sysid_ros.errors import BagError, DataError
+from sysid_ros.recording.bags import Recording, read_columns
+from sysid_ros.recording.mapping.dating import DatedRecording, Source, date_topics, source_of
+from sysid_ros.recording.mapping.mapped_recording import MappedRecording
+from sysid_ros.recording.mapping.mapping_warnings import mapping_warnings
+from sysid_ros.recording.mapping.masks import masked_stretches
+from sysid_ros.recording.mapping.signal_mapping import Range, map_signal
+from sysid_ros.recording.mapping.signal_settings import (
+    ClockCorrection,
+    MaskSettings,
+    SignalKind,
+    SignalSettings,
+)
+from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
+from sysid_ros.recording.mapping.time_intervals import Intervals, length, union, within
+from sysid_ros.recording.mapping.topic_quality import topic_quality
+from sysid_ros.recording.messages import (
+    CLOCK,
+    Clock,
+    Components,
+    FieldPath,
+    TopicColumns,
+    components_of,
+    parse_field,
+)
+
+
+def map_recording(
+    recording: Recording,
+    signals: Sequence[SignalSettings],
+    *,
+    clock: Clock,
+    max_gap: float,
+    name: str,
+    enabled_when: Sequence[MaskSettings] = (),
+    clock_correction: ClockCorrection = ClockCorrection.NONE,
+    start: float | None = None,
+    end: float | None = None,
+) -> MappedRecording:
+    """Read the mapped fields of a recording as signals of the model.
+
+    t = 0 is the first stamp of a measured signal's topic, by the clock it uses; ``start`` and
+    ``end`` cut the recording but do not move t = 0. A command sent before is in force at t = 0.
+
+    Args:
+      recording: The open bag.
+      signals: What to read.
+      clock: Which of a message's times counts, where a signal does not say.
+      max_gap: Longer intervals [s] without a sample are listed as gaps.
+      name: The sequence's name, for tables and messages.
+      enabled_when: What must hold for anything to count, besides each signal's own conditions.
+      clock_correction: Whether stamps are translated to the recorder's clock.
+      start: Samples before this instant [s] are left out.
+      end: Samples at or after this instant [s] are left out.
+
+    Returns:
+      The signals, each at its own instants.
+
+    Raises:
+      BagError: The bag is damaged or lacks a topic or its definition.
+      DataError: A field is not in the message, empty, constant or not a number; there are fewer
+        than two samples; the clocks have nothing in common; the signals never count; or commands
+        are missing for most of the recording.
+    """
+    try:
+        wanted = WantedFields.of(recording, signals, enabled_when)
+        columns = read_columns(recording, wanted.fields)
+        _check_messages(recording, columns)
+    except (BagError, DataError) as error:
+        raise type(error)(f"{name}: {error}") from error
+    mapped = map_columns(
+        columns,
+        wanted,
+        clock=clock,
+        max_gap=max_gap,
+        name=name,
+        enabled_when=enabled_when,
+        clock_correction=clock_correction,
+        start=start,
+        end=end,
+        promised={topic: recording.topics[topic].promised for topic in columns},
+    )
+    odd = tuple(f"{name}: {text}" for text in recording.warnings)
+    return replace(mapped, input_hash=recording.sha256(), warnings=(*odd, *mapped.warnings))
+
+
+@dataclass(frozen=True)
+class WantedFields:
+    """What signals and masks need of a recording.
+
+    Attributes:
+      signals: The signals.
+      numbers: The numbers that each signal's field stands for.
+      fields: The fields of each topic.
+    """
+
+    signals: tuple[SignalSettings, ...]
+    numbers: tuple[Components, ...]
+    fields: Mapping[str, tuple[FieldPath, ...]]
+
+    @classmethod
+    def of(
+        cls,
+        recording: Recording,
+        signals: Sequence[SignalSettings],
+        enabled_when: Sequence[MaskSettings] = (),
+    ) -> WantedFields:
+        """Find out what signals, and the conditions under which they count, need.
+
+        Raises:
+          BagError: The bag lacks a topic or its definition.
+          DataError: A field is not in the topic's type.
+        """
+        numbers = tuple(_numbers(recording, signal) for signal in signals)
+        fields = _fields(recording, signals, numbers, _masks(signals, enabled_when))
+        return cls(tuple(signals), numbers, fields)
+
+
+def map_columns(
+    columns: Mapping[str, TopicColumns],
+    wanted: WantedFields,
+    *,
+    clock: Clock,
+    max_gap: float,
+    name: str,
+    enabled_when: Sequence[MaskSettings] = (),
+    clock_correction: ClockCorrection = ClockCorrection.NONE,
+    start: float | None = None,
+    end: float | None = None,
+    promised: Mapping[str, int | None] | None = None,
+) -> MappedRecording:
+    """Make signals of the model of what was read from a recording; see :func:`map_recording`.
+
+    Args:
+      columns: What was read, by topic.
+      wanted: What is to be made of it.
+      clock: As for :func:`map_recording`, like all that follow.
+      max_gap: Seconds.
+      name: The sequence's.
+      enabled_when: Conditions.
+      clock_correction: Of stamps.
+      start: Seconds.
+      end: Seconds.
+      promised: How many messages the bag promises by topic, where it does.
+
+    Returns:
+      The signals, without a hash of the bag.
+
+    Raises:
+      DataError: As :func:`map_recording`.
+    """
+    used = Range(0.0 if start is None else start, np.inf if end is None else end)
+    signals, numbers = wanted.signals, wanted.numbers
+    try:
+        masks = _masks(signals, enabled_when)
+        dated = date_topics(columns, signals, masks, clock, clock_correction)
+        span = _span(signals, dated, clock, used)
+        masked = [
+            masked_stretches([*enabled_when, *signal.enabled_when], dated, clock, max_gap)
+            for signal in signals
+        ]
+        mapped = [
+            map_signal(
+                signal, parts, dated.topics[source_of(signal, clock)], used, span, out, max_gap
+            )
+            for signal, parts, out in zip(signals, numbers, masked, strict=True)
+        ]
+    except (BagError, DataError) as error:
+        raise type(error)(f"{name}: {error}") from error
+    masked = [within(out, span.start, span.end) for out in masked]
+    left_out = _longest(signals, masked, clock)
+    quality = tuple(
+        topic_quality(
+            name,
+            topic,
+            (promised or {}).get(source[0]),
+            (used.start, used.end),
+            max_gap,
+            left_out.get(source, ()),
+        )
+        for source, topic in dated.topics.items()
+    )
+    controls = tuple(signal for signal in mapped if signal.kind is SignalKind.ACTUATOR)
+    warnings = mapping_warnings(dated, quality, controls, span.end - span.start)
+    return MappedRecording(
+        name=name,
+        start_ns=dated.start_ns,
+        duration=span.end,
+        controls=controls,
+        measured=tuple(signal for signal in mapped if signal.kind is not SignalKind.ACTUATOR),
+        quality=quality,
+        input_hash="",
+        masked=union(stretch for out in masked for stretch in out),
+        warnings=tuple(f"{name}: {text}" for text in warnings),
+    )
+
+
+def _numbers(recording: Recording, signal: SignalSettings) -> Components:
+    """The numbers that a signal's field stands for."""
+    msgtype = recording.topic(signal.topic).msgtype
+    return components_of(parse_field(signal.field), msgtype, recording.types(signal.topic))
+
+
+def _masks(
+    signals: Sequence[SignalSettings], enabled_when: Sequence[MaskSettings]
+) -> list[MaskSettings]:
+    return [*enabled_when, *(mask for signal in signals for mask in signal.enabled_when)]
+
+
+def _fields(
+    recording: Recording,
+    signals: Sequence[SignalSettings],
+    numbers: Sequence[Components],
+    masks: Sequence[MaskSettings],
+) -> dict[str, tuple[FieldPath, ...]]:
+    """Every field of every topic that is needed."""
+    fields: dict[str, dict[FieldPath, None]] = {}
+    for signal, parts in zip(signals, numbers, strict=True):
+        fields.setdefault(signal.topic, {}).update(dict.fromkeys(parts.paths))
+    for mask in masks:
+        recording.topic(mask.topic)
+        fields.setdefault(mask.topic, {})[parse_field(mask.field)] = None
+    clock = recording.topics.get(CLOCK_TOPIC)
+    if clock is not None and clock.msgtype == CLOCK:
+        fields.setdefault(CLOCK_TOPIC, {}).update(dict.fromkeys(CLOCK_FIELDS))
+    return {topic: tuple(paths) for topic, paths in fields.items()}
+
+
+def _check_messages(recording: Recording, columns: Mapping[str, TopicColumns]) -> None:
+    """Refuse topics without messages."""
+    for topic, table in columns.items():
+        if not len(table.log_ns) and topic != CLOCK_TOPIC:
+            promised = recording.topics[topic].promised
+            promise = f" although the bag promises {promised}" if promised else ""
+            raise BagError(f"topic {topic} of {recording.path} holds no messages{promise}")
+
+
+def _longest(
+    signals: Sequence[SignalSettings], masked: Sequence[Intervals], clock: Clock
+) -> dict[Source, Intervals]:
+    """Per topic what masks keep out of the one of its signals that loses most."""
+    found: dict[Source, Intervals] = {}
+    for signal, out in zip(signals, masked, strict=True):
+        source = source_of(signal, clock)
+        if length(out) >= length(found.get(source, ())):
+            found[source] = out
+    return found
+
+
+def _span(
+    signals: Sequence[SignalSettings], dated: DatedRecording, clock: Clock, used: Range
+) -> Range:
+    """Find from when to when anything is measured."""
+    measured = {
+        source_of(signal, clock) for signal in signals if signal.kind is not SignalKind.ACTUATOR
+    }
+    inside = [
+        topic.times[used.contains(topic.times)]
+        for source, topic in dated.topics.items()
+        if source in measured or not measured
+    ]
+    inside = [times for times in inside if len(times)]
+    if not inside:
+        whole = max(float(topic.times[-1]) for topic in dated.topics.values())
+        raise DataError(
+            f"nothing was measured from {used.start:g} s to {used.end:g} s; "
+            f"the recording has 0 to {whole:.3f} s"
+        )
+    return Range(min(float(t[0]) for t in inside), max(float(t[-1]) for t in inside))

@@ -1,0 +1,167 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""One signal of the model from the samples of its topic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import DataError
+from sysid_ros.recording.mapping.dating import DatedTopic
+from sysid_ros.recording.mapping.gaps import unknown_intervals
+from sysid_ros.recording.mapping.mapped_recording import MappedSignal
+from sysid_ros.recording.mapping.samples import check_samples, samples
+from sysid_ros.recording.mapping.signal_settings import Interpolation, SignalKind, SignalSettings
+from sysid_ros.recording.mapping.time_intervals import Intervals, complement, inside, length
+from sysid_ros.recording.messages import (
+    Components,
+    FieldPath,
+    is_command,
+    is_expanded,
+    parse_field,
+    played,
+    unit_quaternions,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+_LEAST_COVERAGE = 0.5  # of the time in which a signal counts; one known for less is refused
+
+
+@dataclass(frozen=True)
+class Range:
+    """A part of a recording, s from its start."""
+
+    start: float
+    end: float
+
+    def contains(self, times: FloatArray) -> npt.NDArray[np.bool_]:
+        """Mark the times, (n,) in s, that lie in it."""
+        contained: npt.NDArray[np.bool_] = (times >= self.start) & (times < self.end)
+        return contained
+
+
+def map_signal(
+    signal: SignalSettings,
+    numbers: Components,
+    topic: DatedTopic,
+    used: Range,
+    span: Range,
+    masked: Intervals,
+    max_gap: float,
+) -> MappedSignal:
+    """Make one signal and check that it can be used.
+
+    Args:
+      signal: What to read.
+      numbers: The numbers that its field stands for.
+      topic: The messages it comes from.
+      used: The part of the recording that is used.
+      span: From when to when anything is measured in it.
+      masked: When the signal does not count [s]. Measurements made then are dropped. Commands
+        stay, since a delayed one may reach out of a masked stretch, unless they are no numbers.
+      max_gap: Longer intervals [s] without a sample are gaps.
+
+    Raises:
+      DataError: The samples cannot support a fit.
+    """
+    where = f"{signal.kind.value} {signal.name!r} ({signal.topic}, {signal.field})"
+    control = signal.kind is SignalKind.ACTUATOR
+    if control and len(numbers.paths) > 1:
+        raise DataError(
+            f"{where} is {len(numbers.paths)} numbers, {numbers.paths[0]} and so on; an actuator "
+            "takes one"
+        )
+    held = _is_held(signal, topic.columns.msgtype)
+    path = numbers.paths[0]
+    played_back = path in topic.columns.trajectories
+    if played_back:
+        times, raw = _played(topic, path, where)
+    else:
+        indices = [topic.columns.paths.index(one) for one in numbers.paths]
+        times, raw = samples(topic, indices, where)
+    times, raw = _cut(times, raw, used, held=held or played_back)
+    known = np.isfinite(raw).all(axis=1)
+    dropped = inside(times, masked) & (~known if control else True)
+    if dropped.any():
+        times, raw = times[~dropped], raw[~dropped]
+        if not len(times):
+            raise DataError(f"{where} has no sample while its enabled_when holds")
+    check_samples(times, raw, where, constant_allowed=control)
+    gaps = unknown_intervals(
+        times, span.start, span.end, max_gap, held=held, masked=masked, lasting=played_back
+    )
+    _check_coverage(gaps, span, masked, max_gap, where)
+    values = _in_model_units(raw, signal, numbers, where)
+    return MappedSignal(
+        kind=signal.kind,
+        name=signal.name,
+        times=times,
+        values=values[:, 0] if len(numbers.paths) == 1 else values,
+        held=held,
+        noise=signal.noise,
+        gaps=gaps,
+    )
+
+
+def _played(topic: DatedTopic, path: FieldPath, where: str) -> tuple[FloatArray, FloatArray]:
+    """Samples of a trajectory command: (n,) s and (n, 1)."""
+    found = topic.columns.trajectories[path]
+    if not any(trajectory is not None and len(trajectory.offsets) for trajectory in found):
+        raise DataError(f"{where}: none of {len(found)} trajectories moves it")
+    times, values = played(topic.times, [found[row] for row in topic.stamps.rows])
+    return times, values[:, np.newaxis]
+
+
+def _in_model_units(
+    raw: FloatArray, signal: SignalSettings, numbers: Components, where: str
+) -> FloatArray:
+    """Apply scale and offset; orientations become unit quaternions instead."""
+    values: FloatArray = signal.factor * raw + signal.offset
+    if len(numbers.paths) == 4 * len(numbers.quaternions) and np.any(values != raw):
+        raise DataError(f"{where} is an orientation; it takes no scale, unit or offset")
+    for first in numbers.quaternions:
+        four = slice(first, first + 4)
+        values[:, four] = unit_quaternions(raw[:, four], where)
+    return values
+
+
+def _is_held(signal: SignalSettings, msgtype: str) -> bool:
+    if signal.interpolation is not None:
+        return signal.interpolation is Interpolation.HOLD
+    if is_expanded(parse_field(signal.field)):
+        return False
+    return signal.kind is SignalKind.ACTUATOR and is_command(msgtype, signal.field)
+
+
+def _cut(
+    times: FloatArray, values: FloatArray, used: Range, *, held: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Leave out what is not used; a held value stays in force across the cut."""
+    chosen = used.contains(times)
+    if chosen.all():  # no copy: the signals of a topic share their times
+        return times, values
+    before = np.flatnonzero(times < used.start)
+    cut_times, cut_values = times[chosen], values[chosen]
+    if held and len(before) and (not len(cut_times) or cut_times[0] > used.start):
+        cut_times = np.concatenate([[used.start], cut_times])
+        cut_values = np.concatenate([[values[before[-1]]], cut_values])
+    return cut_times, cut_values
+
+
+def _check_coverage(
+    gaps: Intervals, span: Range, masked: Intervals, max_gap: float, where: str
+) -> None:
+    """Refuse a signal that is unknown for most of the time in which it counts."""
+    counts = length(complement(masked, span.start, span.end))
+    unknown = length(gaps)
+    if unknown > (1.0 - _LEAST_COVERAGE) * counts:
+        raise DataError(
+            f"{where} is known for only {counts - unknown:.3g} of {counts:.3g} s, counting "
+            f"intervals up to {max_gap:g} s; cut the sequence with start and end, raise max_gap, "
+            "leave the signal out, or say with enabled_when when it counts"
+        )

@@ -1,0 +1,106 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the signal map is asked for; the experiment file's signals and masks have this shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Protocol
+
+from sysid_ros.recording.messages import Clock
+
+
+class ClockCorrection(str, Enum):
+    """Whether stamps are translated to the recorder's clock."""
+
+    NONE = "none"
+    OFFSET = "offset"  # one shift for each topic
+    DRIFT = "drift"  # a shift that grows with time, for clocks that run apart
+
+
+class Interpolation(str, Enum):
+    """How a signal behaves between its samples."""
+
+    HOLD = "hold"  # commands: the last value stays in force
+    LINEAR = "linear"  # measurements
+
+
+class SignalKind(str, Enum):
+    """What a signal is tied to in the model."""
+
+    ACTUATOR = "actuator"
+    SENSOR = "sensor"
+    QPOS = "qpos"
+    QVEL = "qvel"
+    WRENCH = "wrench"  # read as six signals of kind ACTUATOR
+    EFFORT = "effort"  # read as one of kind ACTUATOR
+
+
+class MaskSettings(Protocol):
+    """A message field that says when something counts: powered, in a mode, in sight."""
+
+    @property
+    def topic(self) -> str:
+        """Topic of the recording."""
+
+    @property
+    def field(self) -> str:
+        """Path of a boolean or number within the message."""
+
+    @property
+    def equals(self) -> float | tuple[float, ...] | None:
+        """The value, or the values, that mean enabled; ``None`` for any but 0."""
+
+    @property
+    def invert(self) -> bool:
+        """Whether it is enabled when this does not hold."""
+
+    @property
+    def clock(self) -> Clock | None:
+        """Which of a message's times counts; ``None`` for the experiment's choice."""
+
+
+class SignalSettings(Protocol):
+    """A message field tied to an element of the model."""
+
+    @property
+    def kind(self) -> SignalKind:
+        """What the signal is tied to."""
+
+    @property
+    def name(self) -> str:
+        """The actuator, sensor or joint."""
+
+    @property
+    def topic(self) -> str:
+        """Topic of the recording."""
+
+    @property
+    def field(self) -> str:
+        """Path of the field within the message."""
+
+    @property
+    def factor(self) -> float:
+        """The model's units in one of the field's: the value is factor * field + offset."""
+
+    @property
+    def offset(self) -> float:
+        """In the model's unit."""
+
+    @property
+    def noise(self) -> float | None:
+        """Standard deviation in the model's unit; ``None`` if it is to be estimated."""
+
+    @property
+    def interpolation(self) -> Interpolation | None:
+        """Between samples; ``None`` to go by the message type."""
+
+    @property
+    def clock(self) -> Clock | None:
+        """Which of a message's times counts; ``None`` for the experiment's choice."""
+
+    @property
+    def enabled_when(self) -> Sequence[MaskSettings]:
+        """What must hold for the signal to count."""

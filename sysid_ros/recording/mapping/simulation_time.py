@@ -1,0 +1,84 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Simulation time for messages without a stamp, from the bag's ``/clock``.
+
+With ``use_sim_time`` headers carry the simulation's time while receipt and publishing have the
+computer's. What a controller without headers sent is dated by the ``/clock`` that was in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import DataError
+from sysid_ros.recording.messages import CLOCK, TopicColumns, parse_field
+
+IntArray = npt.NDArray[np.int64]
+
+CLOCK_TOPIC = "/clock"
+CLOCK_FIELDS = (parse_field("clock.sec"), parse_field("clock.nanosec"))
+_MARGIN_NS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class SimulationTime:
+    """The relation of a computer's time and a simulation's.
+
+    Attributes:
+      published: Whether ``wall_ns`` are times of publishing rather than of receipt.
+      wall_ns: (n,) the computer's time at each message of ``/clock``, increasing.
+      simulation_ns: (n,) what they said, never decreasing.
+    """
+
+    published: bool
+    wall_ns: IntArray
+    simulation_ns: IntArray
+
+    @classmethod
+    def of(cls, columns: TopicColumns) -> SimulationTime:
+        """Read the relation off the messages of ``/clock``.
+
+        Raises:
+          DataError: The simulation's time runs backwards, as after a restart.
+        """
+        seconds, nanoseconds = (
+            columns.values[:, columns.paths.index(path)].astype(np.int64) for path in CLOCK_FIELDS
+        )
+        wall = columns.log_ns if columns.publish_ns is None else columns.publish_ns
+        order = np.argsort(wall, kind="stable")
+        simulation = (seconds * 1_000_000_000 + nanoseconds)[order]
+        if np.any(np.diff(simulation) < 0):
+            raise DataError(
+                f"{columns.topic} runs backwards: the simulation started over; split the bag there"
+            )
+        return cls(columns.publish_ns is not None, wall[order], simulation)
+
+    def stamps(self, columns: TopicColumns) -> IntArray:
+        """Date messages by the last ``/clock`` before they were published, or else received.
+
+        That is the time that their publisher went by.
+        """
+        both = self.published and columns.publish_ns is not None
+        wall = columns.publish_ns if both and columns.publish_ns is not None else columns.log_ns
+        last = np.searchsorted(self.wall_ns, wall, side="right") - 1
+        stamps: IntArray = self.simulation_ns[np.maximum(last, 0)]
+        return stamps
+
+    def covers(self, header_ns: IntArray) -> bool:
+        """Whether header stamps are the simulation's time."""
+        low, high = self.simulation_ns[0] - _MARGIN_NS, self.simulation_ns[-1] + _MARGIN_NS
+        middle = np.median(header_ns)
+        return bool(low <= middle <= high)
+
+
+def simulation_time(columns: Mapping[str, TopicColumns]) -> SimulationTime | None:
+    """Return the simulation's time of a recording that was read with its ``/clock``, if any."""
+    clock = columns.get(CLOCK_TOPIC)
+    if clock is None or clock.msgtype != CLOCK or not len(clock.log_ns):
+        return None
+    return SimulationTime.of(clock)

@@ -1,0 +1,136 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which of a message's times dates its content, and putting stamps in order.
+
+Header stamps are the default: they name the instant of measurement. Messages without a header are
+dated by the time of publishing where the bag keeps it, since the receive time of a busy recorder
+is a queueing delay that a fit would mistake for a delay or for friction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import DataError
+from sysid_ros.recording.messages import Clock, message_type
+
+if TYPE_CHECKING:
+    from sysid_ros.recording.mapping.simulation_time import SimulationTime
+    from sysid_ros.recording.messages import TopicColumns, message_type
+
+IntArray = npt.NDArray[np.int64]
+
+_DAY_NS = 86_400 * 1_000_000_000
+_LARGEST_DISORDER_NS = 1_000_000_000  # messages of several publishers may overtake each other
+
+
+@dataclass(frozen=True)
+class Stamps:
+    """Stamps in increasing order, and which messages they belong to.
+
+    Attributes:
+      clock: The clock actually used.
+      ns: (m,) nanoseconds since that clock's epoch, increasing, equal ones included.
+      rows: (m,) the messages' positions in the order of receipt.
+      backwards: Messages whose stamp lies before that of the message received before them.
+      unset: Messages left out because their stamp is zero although the others' are not.
+    """
+
+    clock: Clock
+    ns: IntArray
+    rows: npt.NDArray[np.intp]
+    backwards: int
+    unset: int
+
+
+def choose_stamps(
+    columns: TopicColumns, wanted: Clock, simulation: SimulationTime | None = None
+) -> tuple[Clock, IntArray]:
+    """Return the stamps of a topic's messages by the wanted clock or the next best.
+
+    ``HEADER`` falls back for types without a header: to the simulation's time where there is one,
+    else to the publish time. ``PUBLISH`` falls back to the receive time where the bag keeps no
+    publish time.
+
+    Args:
+      columns: The topic's messages.
+      wanted: The clock that was asked for.
+      simulation: The simulation's time, where the headers of other topics have it.
+
+    Returns:
+      The clock used, and (n,) stamps in nanoseconds.
+
+    Raises:
+      DataError: The header stamps were never filled in.
+    """
+    if wanted is Clock.HEADER and columns.header_ns is not None:
+        if message_type(columns.msgtype).zero_stamp_is_now:
+            return _starting_now(columns, simulation)
+        if len(columns.header_ns) and not columns.header_ns.any():
+            raise DataError(
+                f"topic {columns.topic}: every header stamp is zero; choose another clock, "
+                "such as 'clock: receive' for its signals"
+            )
+        return Clock.HEADER, columns.header_ns
+    return _without_header(columns, wanted, simulation)
+
+
+def _without_header(
+    columns: TopicColumns, wanted: Clock, simulation: SimulationTime | None
+) -> tuple[Clock, IntArray]:
+    if wanted in (Clock.HEADER, Clock.SIMULATION) and simulation is not None:
+        return Clock.SIMULATION, simulation.stamps(columns)
+    publish = columns.publish_ns
+    if wanted is not Clock.RECEIVE and publish is not None and publish.all():
+        return Clock.PUBLISH, publish
+    return Clock.RECEIVE, columns.log_ns
+
+
+def _starting_now(
+    columns: TopicColumns, simulation: SimulationTime | None
+) -> tuple[Clock, IntArray]:
+    """Date trajectories: a stamp of zero means at once, when it was published."""
+    header = columns.header_ns
+    if header is not None and header.all():
+        return Clock.HEADER, header
+    clock, sent = _without_header(columns, Clock.HEADER, simulation)
+    return clock, sent if header is None else np.where(header == 0, sent, header)
+
+
+def put_in_order(clock: Clock, stamps: IntArray, topic: str) -> Stamps:
+    """Sort stamps and count what was out of order.
+
+    Args:
+      clock: The clock they come from.
+      stamps: (n,) nanoseconds in the order of receipt, n >= 1.
+      topic: Where they come from, for messages.
+
+    Raises:
+      DataError: They jump back by more than a second: the clock was set, or a simulation started
+        over, and sorting would mix two different stretches.
+    """
+    is_set = np.ones(len(stamps), dtype=np.bool_)
+    if np.median(stamps) > _DAY_NS:  # simulation time may well start at zero
+        is_set = stamps != 0
+    given = stamps[is_set]
+    steps = np.diff(given)
+    if len(steps) and steps.min() < -_LARGEST_DISORDER_NS:
+        at = int(np.argmin(steps))
+        raise DataError(
+            f"topic {topic}: the {clock.value} stamps jump back by {-int(steps[at]) / 1e9:.3g} s "
+            f"after {(int(given[at]) - int(given[0])) / 1e9:.3f} s; the clock was set or a "
+            "simulation started over: split the bag there, or use 'clock: receive'"
+        )
+    order = np.argsort(given, kind="stable")
+    return Stamps(
+        clock=clock,
+        ns=given[order],
+        rows=np.flatnonzero(is_set)[order],
+        backwards=int(np.count_nonzero(steps < 0)),
+        unset=int(np.count_nonzero(~is_set)),
+    )

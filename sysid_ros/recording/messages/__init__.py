@@ -1,0 +1,54 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Messages by themselves: definitions, trees of values, field paths, fast decoding."""
+
+from sysid_ros.recording.messages.components import Components, components_of, unit_quaternions
+from sysid_ros.recording.messages.definitions import Definitions
+from sysid_ros.recording.messages.field_paths import FieldPath, parse_field
+from sysid_ros.recording.messages.message_layout import FieldReader
+from sysid_ros.recording.messages.message_tree import (
+    Group,
+    GroupArray,
+    Node,
+    Number,
+    NumberArray,
+    Text,
+    TextArray,
+    locate,
+)
+from sysid_ros.recording.messages.message_types import CLOCK, HEADER, is_command, message_type
+from sysid_ros.recording.messages.stored_message import Clock, Definition, RawMessage, ros2_type
+from sysid_ros.recording.messages.topic_columns import TopicColumns, TopicDecoder
+from sysid_ros.recording.messages.trajectories import TrajectoryReader, is_expanded, played
+
+__all__ = [
+    "CLOCK",
+    "HEADER",
+    "Clock",
+    "Components",
+    "Definition",
+    "Definitions",
+    "FieldPath",
+    "FieldReader",
+    "Group",
+    "GroupArray",
+    "Node",
+    "Number",
+    "NumberArray",
+    "RawMessage",
+    "Text",
+    "TextArray",
+    "TopicColumns",
+    "TopicDecoder",
+    "TrajectoryReader",
+    "components_of",
+    "is_command",
+    "is_expanded",
+    "locate",
+    "message_type",
+    "parse_field",
+    "played",
+    "ros2_type",
+    "unit_quaternions",
+]

@@ -1,0 +1,170 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Reading the same fields of many messages that are laid out alike.
+
+Messages of one topic usually differ in their numbers only. One message is located
+(:mod:`~sysid_ros.recording.messages.message_tree`); every other of the same length that agrees
+with it in each byte that decides the layout is then read through strided numpy views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.recording.messages.field_paths import Absent, FieldPath, parse_field, resolve
+from sysid_ros.recording.messages.message_tree import Number, locate
+from sysid_ros.recording.messages.message_types import HEADER
+
+if TYPE_CHECKING:
+    from rosbags.interfaces.typing import Fielddefs
+
+Rows = npt.NDArray[np.uint64]
+_WORD = 8  # bytes
+_BRIDGED_WORDS = 16  # comparing so many words that do not matter is cheaper than another slice
+_NANOSECONDS = 1_000_000_000
+
+
+def stack_messages(messages: Sequence[bytes]) -> Rows:
+    """Stack messages of equal length as (n, words) rows, each filled up to whole words."""
+    length = len(messages[0])
+    filler = bytes(-length % _WORD)
+    joined = filler.join(messages) + filler
+    words = (length + len(filler)) // _WORD
+    return np.frombuffer(joined, np.uint64).reshape(len(messages), words)
+
+
+@dataclass(frozen=True)
+class FieldReader:
+    """Which fields to read from messages of one type.
+
+    Attributes:
+      msgtype: The type.
+      serialization: ``"cdr"`` or ``"ros1"``.
+      types: Fields of the type and of those it uses.
+      paths: The wanted fields.
+      stamped: Whether the type has a header.
+    """
+
+    msgtype: str
+    serialization: str
+    types: Mapping[str, Fielddefs]
+    paths: tuple[FieldPath, ...]
+    stamped: bool
+
+    @classmethod
+    def of_type(
+        cls,
+        msgtype: str,
+        serialization: str,
+        types: Mapping[str, Fielddefs],
+        paths: tuple[FieldPath, ...],
+    ) -> FieldReader:
+        """Make a reader, finding out whether the type has a header."""
+        header = dict(types[msgtype]).get("header")
+        stamped = header is not None and header[1] == HEADER
+        return cls(msgtype, serialization, types, paths, stamped)
+
+    def layout(self, data: bytes) -> Layout:
+        """Locate the fields in one message.
+
+        Raises:
+          BagError: The message does not fit its type.
+          DataError: The type has no such field.
+        """
+        tree = locate(data, self.msgtype, self.types, serialization=self.serialization)
+        stamp = [
+            resolve(parse_field(f"header.stamp.{part}"), tree.root)
+            for part in (("sec", "nanosec") if self.stamped else ())
+        ]
+        return Layout(
+            length=len(data),
+            fixed=_fixed_words(data, tree.shape),
+            stamp=tuple(number for number in stamp if isinstance(number, Number)),
+            numbers=tuple(resolve(path, tree.root) for path in self.paths),
+        )
+
+
+class _FixedWords(NamedTuple):
+    """Consecutive words whose masked bits must have a value."""
+
+    start: int
+    end: int
+    expected: Rows
+    mask: Rows
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the wanted numbers lie in messages laid out alike.
+
+    Attributes:
+      length: Their length in bytes.
+      fixed: The words in which they must agree.
+      stamp: Header seconds and nanoseconds, or nothing.
+      numbers: For each field its place, or why there is none.
+    """
+
+    length: int
+    fixed: tuple[_FixedWords, ...]
+    stamp: tuple[Number, ...]
+    numbers: tuple[Number | Absent, ...]
+
+    def matches(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Say which messages of this layout's length are laid out like this: (n, w) to (n,)."""
+        matching = np.ones(len(rows), dtype=np.bool_)
+        for words in self.fixed:
+            differing = (rows[:, words.start : words.end] ^ words.expected) & words.mask
+            matching &= ~differing.any(axis=1)
+        return matching
+
+    def values(self, rows: Rows) -> npt.NDArray[np.float64]:
+        """Read the fields of matching messages: (n, w) to (n, k), NaN where absent."""
+        table = np.full((len(rows), len(self.numbers)), np.nan)
+        alike: dict[tuple[str, int], list[tuple[int, int]]] = {}
+        for column, number in enumerate(self.numbers):
+            if isinstance(number, Number):
+                position, phase = divmod(number.offset, np.dtype(number.dtype).itemsize)
+                alike.setdefault((number.dtype, phase), []).append((column, position))
+        for (dtype, phase), places in alike.items():
+            columns, positions = zip(*places, strict=True)
+            table[:, columns] = _view(rows, dtype, phase)[:, positions]
+        return table
+
+    def stamps(self, rows: Rows) -> npt.NDArray[np.int64]:
+        """Read the header stamps of matching messages: (n, w) to (n,) nanoseconds."""
+        seconds, nanoseconds = (
+            _view(rows, number.dtype, number.offset % 4)[:, number.offset // 4].astype(np.int64)
+            for number in self.stamp
+        )
+        total: npt.NDArray[np.int64] = seconds * _NANOSECONDS + nanoseconds
+        return total
+
+
+def _fixed_words(data: bytes, shape: Sequence[int]) -> tuple[_FixedWords, ...]:
+    """Group the bytes that decide the layout into runs of words."""
+    expected = stack_messages([data])[0]
+    deciding = np.zeros(len(expected) * _WORD, dtype=np.uint8)
+    deciding[list(shape)] = 0xFF
+    mask = deciding.view(np.uint64)
+    touched = np.flatnonzero(mask)
+    runs = np.split(touched, np.flatnonzero(np.diff(touched) > _BRIDGED_WORDS) + 1)
+    spans = [(int(run[0]), int(run[-1]) + 1) for run in runs if len(run)]
+    return tuple(
+        _FixedWords(start, end, expected[start:end], mask[start:end]) for start, end in spans
+    )
+
+
+def _view(rows: Rows, dtype: str, phase: int) -> npt.NDArray[np.generic]:
+    """View rows as numbers of one type that start ``phase`` bytes into the row."""
+    kind = np.dtype(dtype)
+    count = (rows.strides[0] - phase) // kind.itemsize
+    view: npt.NDArray[np.generic] = np.ndarray(
+        (len(rows), count), kind, rows, phase, (rows.strides[0], kind.itemsize)
+    )
+    return view

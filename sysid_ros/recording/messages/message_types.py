@@ -1,0 +1,106 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The table of message types that are read otherwise than their definition says.
+
+Every type that a bag defines can be read field by field. What stands here is what a definition
+does not tell: which numbers a field of this type stands for, and in which order; whether it was
+measured or commanded; what a stamp of zero means. A new special type is one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+HEADER = "std_msgs/msg/Header"
+CLOCK = "rosgraph_msgs/msg/Clock"
+QUATERNION = "geometry_msgs/msg/Quaternion"
+_POINT = "geometry_msgs/msg/Point"
+_VECTOR = "geometry_msgs/msg/Vector3"
+
+
+@dataclass(frozen=True)
+class MessageType:
+    """What is special about a message type.
+
+    Attributes:
+      parts: The fields that it stands for in MuJoCo's order, with their types; a number's is empty.
+      measured: Whether its values were measured; others are commands, which hold.
+      commanded_fields: How the fields begin that are commands although the type is measured.
+      renamed_fields: What its fields were called before or after they were renamed.
+      zero_stamp_is_now: Whether a header stamp of zero means the time of sending.
+    """
+
+    parts: Mapping[str, str] = field(default_factory=dict)
+    measured: bool = False
+    commanded_fields: tuple[str, ...] = ()
+    renamed_fields: Mapping[str, str] = field(default_factory=dict)
+    zero_stamp_is_now: bool = False
+
+
+def _numbers(names: str) -> MessageType:
+    return MessageType(parts=dict.fromkeys(names, ""))
+
+
+_COMMANDED = ("reference", "desired", "set_point", "output", "command")
+
+# By type, or by pattern of types; the first row that fits counts.
+MESSAGE_TYPES: Mapping[str, MessageType] = {
+    QUATERNION: _numbers("wxyz"),
+    _POINT: _numbers("xyz"),
+    "geometry_msgs/msg/Point32": _numbers("xyz"),
+    _VECTOR: _numbers("xyz"),
+    "geometry_msgs/msg/Pose": MessageType({"position": _POINT, "orientation": QUATERNION}),
+    "geometry_msgs/msg/Transform": MessageType({"translation": _VECTOR, "rotation": QUATERNION}),
+    "geometry_msgs/msg/Twist": MessageType({"linear": _VECTOR, "angular": _VECTOR}),
+    "geometry_msgs/msg/Accel": MessageType({"linear": _VECTOR, "angular": _VECTOR}),
+    "geometry_msgs/msg/Wrench": MessageType({"force": _VECTOR, "torque": _VECTOR}),
+    # A reading, or an estimate with its uncertainty, stands for what it is of.
+    "geometry_msgs/msg/PoseWithCovariance": MessageType({"pose": "geometry_msgs/msg/Pose"}),
+    "geometry_msgs/msg/TwistWithCovariance": MessageType({"twist": "geometry_msgs/msg/Twist"}),
+    "geometry_msgs/msg/AccelWithCovariance": MessageType({"accel": "geometry_msgs/msg/Accel"}),
+    "trajectory_msgs/msg/JointTrajectory": MessageType(zero_stamp_is_now=True),
+    "sensor_msgs/*": MessageType(measured=True),
+    "nav_msgs/*": MessageType(measured=True),
+    "tf2_msgs/*": MessageType(measured=True),
+    # control_msgs renamed the parts of JointTrajectoryControllerState; either name finds either.
+    "*ControllerState": MessageType(
+        measured=True,
+        commanded_fields=_COMMANDED,
+        renamed_fields={
+            "reference": "desired",
+            "feedback": "actual",
+            "desired": "reference",
+            "actual": "feedback",
+        },
+    ),
+    "*/*State*": MessageType(measured=True, commanded_fields=_COMMANDED),
+}
+_ORDINARY = MessageType()
+
+
+@lru_cache(maxsize=1024)
+def message_type(name: str) -> MessageType:
+    """Return what is special about a type; nothing, for most."""
+    found = MESSAGE_TYPES.get(name)
+    if found is not None:
+        return found
+    return next((row for key, row in MESSAGE_TYPES.items() if fnmatchcase(name, key)), _ORDINARY)
+
+
+def is_command(msgtype: str, field: str) -> bool:
+    """Tell by type and field whether an actuator's values are commands, which hold.
+
+    What sensors measured (and was published as a state) is sampled and interpolated linearly;
+    everything else, such as ``std_msgs/msg/Float64MultiArray`` or a trajectory, stays in force
+    until the next message. The reference and output of a controller's state are commands.
+
+    Args:
+      msgtype: The message type.
+      field: The field path, as written.
+    """
+    row = message_type(msgtype)
+    return field.startswith(row.commanded_fields) if row.measured else True

@@ -1,0 +1,56 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A message as bags store it: its bytes, its times, and how its type is defined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+
+class Clock(str, Enum):
+    """Which of a message's times dates its content."""
+
+    HEADER = "header"  # header.stamp; publish time where a type has no header
+    PUBLISH = "publish"
+    RECEIVE = "receive"
+    SIMULATION = "simulation"  # the bag's /clock when it was published
+
+
+class RawMessage(NamedTuple):
+    """One message as stored.
+
+    Attributes:
+      topic: The topic's name.
+      log_ns: When the recorder received it, nanoseconds since the epoch.
+      publish_ns: When it was published, or ``None`` where the format does not keep it.
+      data: Its serialized bytes.
+    """
+
+    topic: str
+    log_ns: int
+    publish_ns: int | None
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A message definition as a bag carries it.
+
+    Attributes:
+      language: ``"msg"``, ``"idl"``, or ``""`` where the bag has no definition.
+      text: The definition with those of the types it uses.
+      digest: The type's RIHS01 hash, or empty where unknown.
+    """
+
+    language: str = ""
+    text: str = ""
+    digest: str = ""
+
+
+def ros2_type(name: str) -> str:
+    """Spell a type name as ROS 2 does: ``sensor_msgs/Imu`` becomes ``sensor_msgs/msg/Imu``."""
+    package, slash, rest = name.partition("/")
+    return f"{package}/msg/{rest}" if slash and "/" not in rest else name

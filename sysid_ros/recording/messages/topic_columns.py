@@ -1,0 +1,151 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fields of whole topics as columns of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import BagError, DataError
+from sysid_ros.recording.messages.field_paths import Absent, FieldPath
+from sysid_ros.recording.messages.message_layout import FieldReader, Layout, Rows, stack_messages
+from sysid_ros.recording.messages.message_tree import Number
+from sysid_ros.recording.messages.stored_message import RawMessage
+from sysid_ros.recording.messages.trajectories import Trajectory, TrajectoryReader
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+BoolArray = npt.NDArray[np.bool_]
+
+_LAYOUTS_KEPT = 8  # of messages laid out in more ways in turn, each is located by itself
+
+
+@dataclass(frozen=True)
+class TopicColumns:
+    """Fields of one topic, in the order in which its messages were received.
+
+    Attributes:
+      topic: The topic's name.
+      msgtype: Its type.
+      paths: The k fields.
+      log_ns: (n,) receive times, nanoseconds since the epoch.
+      publish_ns: (n,) publish times; ``None`` where the bag does not keep them.
+      header_ns: (n,) header stamps; ``None`` where the type has no header.
+      values: (n, k) the fields, NaN where a message has no such element.
+      present: (n, k) whether the message has the element.
+      absences: Per field, why the first message without it has none; ``None`` if all have it.
+      trajectories: For each path to all points of a trajectory, those of every message (n,).
+    """
+
+    topic: str
+    msgtype: str
+    paths: tuple[FieldPath, ...]
+    log_ns: IntArray
+    publish_ns: IntArray | None
+    header_ns: IntArray | None
+    values: FloatArray
+    present: BoolArray
+    absences: tuple[Absent | None, ...]
+    trajectories: Mapping[FieldPath, tuple[Trajectory | None, ...]] = field(default_factory=dict)
+
+
+class TopicDecoder:
+    """Decodes the messages of one topic batch by batch."""
+
+    def __init__(
+        self, topic: str, reader: FieldReader, expanded: Sequence[TrajectoryReader] = ()
+    ) -> None:
+        self._topic = topic
+        self._reader = reader
+        self._expanded = tuple(expanded)
+        self._trajectories: list[list[Trajectory | None]] = [[] for _ in expanded]
+        self._layouts: list[Layout] = []  # the one used last comes first
+        self._absences: list[Absent | None] = [None] * len(reader.paths)
+        self._log: list[IntArray] = []
+        self._publish: list[IntArray] = []
+        self._stamps: list[IntArray] = []
+        self._values: list[FloatArray] = []
+        self._present: list[BoolArray] = []
+
+    def add(self, messages: Sequence[RawMessage]) -> None:
+        """Decode some messages."""
+        _, log, publish, data = zip(*messages, strict=True)
+        self._log.append(np.array(log, dtype=np.int64))
+        if None not in publish:
+            self._publish.append(np.array(publish, dtype=np.int64))
+        for found, expanded in zip(self._trajectories, self._expanded, strict=True):
+            found.extend(map(expanded.read, data))
+        count, fields = len(data), len(self._reader.paths)
+        values = np.empty((count, fields))
+        present = np.empty((count, fields), dtype=np.bool_)
+        stamps = np.empty(count, dtype=np.int64)
+        lengths = np.array([len(one) for one in data])
+        for length in np.unique(lengths):
+            remaining = np.flatnonzero(lengths == length)
+            rows = stack_messages(data if len(remaining) == count else [data[i] for i in remaining])
+            while len(remaining):
+                layout, matching = self._next_layout(rows, int(length))
+                whole = bool(matching.all())
+                taken = rows if whole else rows[matching]
+                chosen = remaining if whole else remaining[matching]
+                values[chosen] = layout.values(taken)
+                present[chosen] = [isinstance(number, Number) for number in layout.numbers]
+                if layout.stamp:
+                    stamps[chosen] = layout.stamps(taken)
+                remaining, rows = remaining[~matching], rows[~matching]
+        self._values.append(values)
+        self._present.append(present)
+        self._stamps.append(stamps)
+
+    def columns(self) -> TopicColumns:
+        """Return everything decoded, in the order of receipt."""
+        log = _join(self._log, np.int64)
+        order: slice | IntArray = slice(None)  # which costs no copy
+        if np.any(log[1:] < log[:-1]):
+            order = np.argsort(log, kind="stable")
+        rows = range(len(log)) if isinstance(order, slice) else order
+        fields = len(self._reader.paths)
+        publish = _join(self._publish, np.int64)
+        return TopicColumns(
+            topic=self._topic,
+            msgtype=self._reader.msgtype,
+            paths=self._reader.paths,
+            log_ns=log[order],
+            publish_ns=publish[order] if len(publish) == len(log) else None,
+            header_ns=_join(self._stamps, np.int64)[order] if self._reader.stamped else None,
+            values=_join(self._values, np.float64).reshape(len(log), fields)[order],
+            present=_join(self._present, np.bool_).reshape(len(log), fields)[order],
+            absences=tuple(self._absences),
+            trajectories={
+                reader.path: tuple(found[row] for row in rows)
+                for reader, found in zip(self._expanded, self._trajectories, strict=True)
+            },
+        )
+
+    def _next_layout(self, rows: Rows, length: int) -> tuple[Layout, BoolArray]:
+        """Find a layout that fits some of the messages, the first among them at least."""
+        for position, layout in enumerate(self._layouts):
+            if layout.length == length and layout.matches(rows[:1])[0]:
+                self._layouts.insert(0, self._layouts.pop(position))
+                return layout, layout.matches(rows)
+        try:
+            layout = self._reader.layout(rows[0].tobytes()[:length])
+        except (BagError, DataError) as error:
+            raise type(error)(f"topic {self._topic}: {error}") from error
+        for column, number in enumerate(layout.numbers):
+            if isinstance(number, Absent) and self._absences[column] is None:
+                self._absences[column] = number
+        self._layouts.insert(0, layout)
+        del self._layouts[_LAYOUTS_KEPT:]
+        return layout, layout.matches(rows)
+
+
+def _join(parts: list[npt.NDArray[_Scalar]], dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=dtype)

@@ -1,0 +1,149 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Bag folders: what rosbag2's format demands, and a disk that fails."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from rosbags.highlevel import AnyReader
+from rosbags.typesys import Stores, get_typestore
+
+from sysid_ros.errors import OutputError
+from sysid_ros.nodes.recorder.bag_session import BagContents, BagSession, BagSettings
+from sysid_ros.nodes.recorder.message_definitions import definition
+from sysid_ros.recording.bags import BagFolder, BagTopic, QosProfile, open_recording
+
+STORE = get_typestore(Stores.ROS2_KILTED)
+TYPE = "std_msgs/msg/Float64MultiArray"
+
+
+def topic(name: str = "/command") -> BagTopic:
+    profiles = (QosProfile(), QosProfile(reliability="best_effort", depth=5))
+    return BagTopic(name, TYPE, definition(TYPE), STORE.hash_rihs01(TYPE), profiles)
+
+
+def message(value: float) -> bytes:
+    layout = STORE.types["std_msgs/msg/MultiArrayLayout"](dim=[], data_offset=0)
+    return bytes(
+        STORE.serialize_cdr(
+            STORE.types[TYPE](layout=layout, data=np.array([value], dtype=np.float64)), TYPE
+        )
+    )
+
+
+def test_bag_is_read_by_rosbags(tmp_path: Path):
+    bag = BagFolder(tmp_path / "new" / "bags", "demo", distribution="kilted")
+    channel = bag.add_topic(topic())
+    for number in range(5):
+        bag.write(channel, message(number), log_ns=1000 + number, publish_ns=999 + number)
+    bag.close()
+    with AnyReader([bag.path]) as reader:
+        assert reader.message_count == 5
+        read = [
+            (stamp, reader.deserialize(raw, connection.msgtype).data[0])
+            for connection, stamp, raw in reader.messages()
+        ]
+        connection = reader.connections[0]
+    assert read == [(1000 + number, float(number)) for number in range(5)]
+    assert connection.digest == STORE.hash_rihs01(TYPE)
+    assert len(connection.ext.offered_qos_profiles) == 2
+
+
+def test_metadata_describes_the_bag(tmp_path: Path):
+    bag = BagFolder(tmp_path, "demo", distribution="kilted")
+    channel = bag.add_topic(topic())
+    bag.add_topic(topic("/silent"))
+    bag.write(channel, message(1.0), log_ns=7_000_000_000, publish_ns=7_000_000_000)
+    bag.write(channel, message(2.0), log_ns=9_500_000_000, publish_ns=9_500_000_000)
+    bag.close()
+    text = (bag.path / "metadata.yaml").read_text()
+    information = yaml.safe_load(text)["rosbag2_bagfile_information"]
+    assert information["message_count"] == 2
+    assert information["duration"]["nanoseconds"] == 2_500_000_000
+    assert information["starting_time"]["nanoseconds_since_epoch"] == 7_000_000_000
+    assert information["relative_file_paths"] == [f"{bag.path.name}_0.mcap"]
+    counts = {
+        entry["topic_metadata"]["name"]: entry["message_count"]
+        for entry in information["topics_with_message_count"]
+    }
+    assert counts == {"/command": 2, "/silent": 0}
+    assert (bag.path / information["relative_file_paths"][0]).is_file()
+
+
+def test_bags_of_one_second_get_names_of_their_own(tmp_path: Path):
+    paths = []
+    for _ in range(3):
+        bag = BagFolder(tmp_path, "demo")
+        bag.close()
+        paths.append(bag.path)
+    assert len(set(paths)) == 3
+
+
+def test_folder_that_cannot_be_made_is_named(tmp_path: Path):
+    (tmp_path / "bags").write_text("a file")
+    with pytest.raises(OutputError, match=str(tmp_path / "bags")):
+        BagFolder(tmp_path / "bags", "demo")
+
+
+@contextmanager
+def full_disk(size: int) -> Iterator[None]:
+    """No file may grow beyond ``size`` bytes, as on a disk that has become full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_full_disk_ends_the_bag_and_keeps_what_is_written(tmp_path: Path):
+    session = BagSession(BagSettings(tmp_path, "demo"))
+    session.add_topic(topic(), latched=False)
+    session.start(BagContents())
+    for number in range(100):
+        session.write("/command", message(number), number, number, number)
+    session.flush()
+    with full_disk(20_000):
+        for number in range(10_000):
+            session.write("/command", message(number), number, number, number)
+        session.flush()
+    assert not session.writing
+    assert "File too large" in session.error
+    with open_recording(Path(session.last_bag)) as recording:
+        assert len(list(recording.messages(["/command"]))) >= 100
+
+
+def test_session_writes_latched_messages_into_every_bag(tmp_path: Path):
+    session = BagSession(BagSettings(tmp_path, "demo"))
+    session.add_topic(topic("/description"), latched=True)
+    session.add_topic(topic("/command"), latched=False)
+    session.write("/description", message(1.0), 10, 5, 1)
+    session.write("/command", message(2.0), 10, 5, 1)
+    for _ in range(2):
+        session.start(BagContents({"experiment.yaml": ("application/yaml", b"model: arm.xml")}))
+        session.stop()
+        with AnyReader([Path(session.last_bag)]) as reader:
+            assert [c.topic for c, _, _ in reader.messages()] == ["/description"]
+
+
+def test_paused_session_writes_nothing(tmp_path: Path):
+    session = BagSession(BagSettings(tmp_path, "demo"))
+    session.add_topic(topic(), latched=False)
+    session.start(BagContents())
+    assert session.state == "recording"
+    session.paused = True
+    session.write("/command", message(1.0), 1, 1, 1)
+    assert (session.state, session.message_count) == ("paused", 0)
+    session.paused = False
+    session.write("/command", message(1.0), 1, 1, 1)
+    assert session.message_count == 1
+    session.stop()
+    assert session.state == "watching"

@@ -1,0 +1,66 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rates, gaps, and where nothing is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sysid_ros.recording.bags import sampling
+from sysid_ros.recording.mapping.gaps import published_on_change, unknown_intervals
+
+
+def test_a_stream_with_a_hole() -> None:
+    times = np.concatenate([np.arange(0.0, 1.0, 0.01), np.arange(1.5, 2.0, 0.01)])
+    result = sampling(times, 0.1)
+    assert result.rate == pytest.approx(100.0)
+    assert result.jitter == pytest.approx(0.0, abs=1e-12)
+    assert result.gaps == 1
+    assert result.longest_gap == pytest.approx(0.51)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_too_few_samples_have_no_rate(count) -> None:
+    assert sampling(np.zeros(count), 0.1).rate == 0.0
+
+
+def test_streams_and_commands_on_change() -> None:
+    assert not published_on_change(np.arange(0.0, 1.0, 0.02), 0.1)
+    assert published_on_change(np.array([0.0, 2.0, 4.0]), 0.1)
+    assert published_on_change(np.array([1.0]), 0.1)
+
+
+def test_what_is_unknown_of_a_measurement() -> None:
+    times = np.array([0.5, 0.55, 0.6, 0.9, 0.95])
+    unknown = unknown_intervals(times, 0.0, 2.0, 0.1, held=False)
+    assert unknown == ((0.0, 0.5), (0.6, 0.9), (0.95, 2.0))
+
+
+def test_what_is_unknown_of_a_command() -> None:
+    on_change = np.array([0.5, 1.0, 1.9])
+    assert unknown_intervals(on_change, 0.0, 2.0, 0.1, held=True) == ((0.0, 0.5),)
+    stream = np.arange(0.5, 1.0, 0.02)
+    assert unknown_intervals(stream, 0.0, 2.0, 0.1, held=True) == (
+        (0.0, 0.5),
+        (pytest.approx(0.98), 2.0),
+    )
+
+
+@given(
+    st.lists(st.floats(0.001, 0.5), min_size=0, max_size=30),
+    st.booleans(),
+    st.floats(0.0, 1.0),
+)
+def test_unknown_intervals_are_sorted_apart_and_inside(steps, held, lead) -> None:
+    times = lead + np.concatenate([[0.0], np.cumsum(steps)])
+    end = float(times[-1]) + 0.3
+    unknown = unknown_intervals(times, 0.0, end, 0.1, held=held)
+    flat = [instant for interval in unknown for instant in interval]
+    assert flat == sorted(flat)
+    assert all(0.0 <= instant <= end for instant in flat)
+    for start, stop in unknown:
+        assert not np.any((times > start) & (times < stop))

@@ -1,0 +1,110 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Mapped recordings as time series and as files."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from sysid_ros.errors import OutputError
+from sysid_ros.experiment.schema import SignalKind
+from sysid_ros.recording.mapping import (
+    MappedRecording,
+    MappedSignal,
+    control_time_series,
+    export,
+    measured_time_series,
+)
+from sysid_ros.sysid.timeseries import SignalType
+
+
+def signal(kind, name, times, values, *, held=False) -> MappedSignal:
+    return MappedSignal(kind, name, np.array(times), np.array(values), held, None)
+
+
+@pytest.fixture
+def mapped() -> MappedRecording:
+    return MappedRecording(
+        name="run",
+        start_ns=1_700_000_000_123_456_789,
+        duration=1.0,
+        controls=(
+            signal(SignalKind.ACTUATOR, "servo", [0.2, 0.6], [1.0, 3.0], held=True),
+            signal(SignalKind.ACTUATOR, "motor", [0.0, 0.4, 1.0], [0.0, 4.0, 10.0]),
+        ),
+        measured=(
+            signal(SignalKind.SENSOR, "servo", [0.0, 0.5, 1.0], [5.0, 6.0, 7.0]),
+            signal(SignalKind.QPOS, "elbow", [0.1, 0.5], [8.0, 9.0]),
+            signal(SignalKind.QVEL, "elbow", [0.5, 0.9], [1.5, 2.5]),
+        ),
+        quality=(),
+        input_hash="",
+    )
+
+
+def test_controls_are_complete_and_exact(mapped) -> None:
+    series = control_time_series(mapped)
+    assert series.times.tolist() == [0.0, 0.2, 0.4, 0.6, 1.0]
+    assert series.data[:, 0].tolist() == [1.0, 1.0, 1.0, 3.0, 3.0]
+    np.testing.assert_allclose(series.data[:, 1], [0.0, 2.0, 4.0, 6.0, 10.0])
+    assert series.interpolation == ("zoh", "linear")
+    assert series.signal_mapping["servo"] == (SignalType.MjCtrl, [0])
+
+
+def test_measurements_are_nan_where_there_are_none(mapped) -> None:
+    series = measured_time_series(mapped)
+    assert series.times.tolist() == [0.0, 0.1, 0.5, 0.9, 1.0]
+    nan = np.nan
+    np.testing.assert_array_equal(series.data[:, 0], [5.0, nan, 6.0, nan, 7.0])
+    np.testing.assert_array_equal(series.data[:, 1], [nan, 8.0, 9.0, nan, nan])
+    np.testing.assert_array_equal(series.data[:, 2], [nan, nan, 1.5, 2.5, nan])
+    assert list(series.signal_mapping) == ["servo", "elbow_qpos", "elbow_qvel"]
+    kinds = [kind for kind, _ in series.signal_mapping.values()]
+    assert kinds == [SignalType.MjSensor, SignalType.MjStateQPos, SignalType.MjStateQVel]
+
+
+def test_recordings_without_controls(mapped) -> None:
+    from dataclasses import replace
+
+    series = control_time_series(replace(mapped, controls=()))
+    assert series.data.shape == (2, 0)
+    assert series.times.tolist() == [0.0, 1.0]
+
+
+def test_export_as_arrays(mapped, tmp_path) -> None:
+    path = tmp_path / "run.npz"
+    export(mapped, path)
+    with np.load(path, allow_pickle=False) as arrays:
+        assert arrays["start_ns"] == 1_700_000_000_123_456_789
+        np.testing.assert_array_equal(arrays["measured_data"], measured_time_series(mapped).data)
+        np.testing.assert_array_equal(arrays["controls_times"], control_time_series(mapped).times)
+
+
+def test_export_as_a_table(mapped, tmp_path) -> None:
+    path = tmp_path / "run.csv"
+    export(mapped, path)
+    with path.open() as stream:
+        rows = list(csv.DictReader(line for line in stream if not line.startswith("#")))
+    assert list(rows[0]) == [
+        "time",
+        "servo_ctrl",
+        "motor_ctrl",
+        "servo",
+        "elbow_qpos",
+        "elbow_qvel",
+    ]
+    at = {float(row["time"]): row for row in rows}
+    assert (at[0.5]["servo_ctrl"], at[0.5]["servo"]) == ("1.0", "6.0")
+    assert at[0.6]["servo"] == "nan"
+
+
+def test_export_refuses_other_formats(mapped, tmp_path) -> None:
+    with pytest.raises(OutputError, match=r"run\.mat: its name must end in \.npz or \.csv"):
+        export(mapped, tmp_path / "run.mat")
+    with pytest.raises(OutputError):
+        export(mapped, tmp_path / "nowhere" / "run.npz")
+    assert list(tmp_path.iterdir()) == []

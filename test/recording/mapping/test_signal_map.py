@@ -1,0 +1,420 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From bags to signals: values, clocks, gaps, and every way in which data is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rosbags.highlevel import AnyReader
+
+from sysid_ros.errors import BagError, DataError, ErrorCode
+from sysid_ros.experiment.schema import (
+    Clock,
+    ClockCorrection,
+    Interpolation,
+    SignalConfig,
+    SignalKind,
+)
+from sysid_ros.recording import map_recording, open_recording
+
+from ..conftest import START_NS, Entry
+
+ACTUATOR, SENSOR, QPOS = SignalKind.ACTUATOR, SignalKind.SENSOR, SignalKind.QPOS
+SHOULDER = SignalConfig(SENSOR, "shoulder_pos", "/joint_states", "position[shoulder]")
+ELBOW = SignalConfig(QPOS, "elbow", "/joint_states", "position[elbow]")
+COMMAND = SignalConfig(ACTUATOR, "motor", "/command", "data[0]")
+TORQUE = SignalConfig(ACTUATOR, "motor", "/joint_states", "effort[shoulder]")
+
+
+def mapped(path, *signals, clock=Clock.HEADER, max_gap=0.1, **options):
+    with open_recording(path) as recording:
+        return map_recording(
+            recording, signals, clock=clock, max_gap=max_gap, name="run", **options
+        )
+
+
+def refused(path, *signals, error=DataError, **options):
+    with pytest.raises(error) as refusal:
+        mapped(path, *signals, **options)
+    message = str(refusal.value)
+    assert message.startswith("run: ")
+    assert "\n" not in message
+    return message
+
+
+def test_the_double_pendulum(shared_data) -> None:
+    path = shared_data / "double_pendulum" / "bags" / "trajectory_05"
+    torque = replace(TORQUE, scale=2.0, offset=0.5)
+    commands = replace(COMMAND, topic="/effort_controller/commands", name="commanded")
+    result = mapped(path, torque, commands, SHOULDER, replace(ELBOW, noise=1e-3))
+    with AnyReader([path]) as reader:
+        states = [
+            reader.deserialize(data, connection.msgtype)
+            for connection, _, data in reader.messages()
+            if connection.topic == "/joint_states"
+        ]
+    stamps = np.array([m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in states])
+    shoulder = states[0].name.index("shoulder")
+    control, command = result.controls
+    sensor, qpos = result.measured
+    assert result.start_ns == stamps[0]
+    np.testing.assert_array_equal(sensor.times, (stamps - stamps[0]) / 1e9)
+    np.testing.assert_array_equal(sensor.values, [m.position[shoulder] for m in states])
+    effort = np.array([m.effort[shoulder] for m in states])
+    np.testing.assert_array_equal(control.values, 2.0 * effort + 0.5)
+    assert (control.held, command.held, sensor.held) == (False, True, False)
+    assert (qpos.kind, qpos.name, qpos.noise) == (QPOS, "elbow", 1e-3)
+    assert result.duration == sensor.times[-1]
+    assert result.warnings == ()
+    states_row, commands_row = result.quality
+    assert (states_row.topic, states_row.clock) == ("/joint_states", "header")
+    assert (commands_row.topic, commands_row.clock) == ("/effort_controller/commands", "publish")
+    assert states_row.messages == states_row.promised == len(states)
+    assert states_row.rate == pytest.approx(500.0, rel=0.01)
+    assert len(result.input_hash) == 64
+
+
+def test_all_powered_servo_recordings_and_no_drop(shared_data) -> None:
+    bags = sorted((shared_data / "servo" / "bags").iterdir())
+    servo = SignalConfig(SENSOR, "angle", "/joint_states", "position[servo]")
+    command = replace(COMMAND, topic="/servo/command")
+    for bag in bags[::7]:
+        if not bag.name.endswith("drop"):
+            result = mapped(bag, command, servo)
+            assert result.controls[0].gaps == ()
+    drop = next(bag for bag in bags if bag.name.endswith("drop"))
+    message = refused(drop, command, servo)
+    assert "'motor' (/servo/command, data[0]) is known for only 0.18 of 1.18 s" in message
+    message = refused(bags[0], replace(servo, field="velocity[servo]"))
+    assert "velocity is empty although 'servo' is named, in all 150 messages" in message
+
+
+@pytest.mark.parametrize("form", ["mcap", "sqlite3"])
+def test_clocks(arm, write_bag, form) -> None:
+    path = write_bag(arm, form=form)
+    stamped = mapped(path, COMMAND, SHOULDER)
+    assert stamped.start_ns == arm[0].log_ns - 500_000, "the first header stamp"
+    # without a header the command is dated 0.6 ms later, by publish or else receive time
+    assert stamped.controls[0].times[0] == pytest.approx(0.6e-3, abs=1e-12)
+    assert stamped.quality[0].clock == ("publish" if form == "mcap" else "receive")
+    late = "/command is dated by its receive time"
+    assert any(late in text for text in stamped.warnings) == (form == "sqlite3")
+    received = mapped(path, COMMAND, SHOULDER, clock=Clock.RECEIVE)
+    assert received.start_ns == arm[0].log_ns
+    assert received.controls[0].times[0] == pytest.approx(0.1e-3, abs=1e-12)
+    mixed = mapped(path, SHOULDER, replace(ELBOW, clock=Clock.RECEIVE))
+    assert mixed.measured[1].times[0] == pytest.approx(0.5e-3, abs=1e-12)
+    assert [row.clock for row in mixed.quality] == ["header", "receive"]
+
+
+def test_topics_whose_clocks_have_nothing_in_common(arm, write_bag) -> None:
+    """Simulation time in the headers, wall time for the commands."""
+    for entry in arm:
+        if entry.topic == "/joint_states":
+            entry.message.header.stamp.sec -= 1_600_000_000
+    path = write_bag(arm)
+    message = refused(path, COMMAND, SHOULDER)
+    assert "the times of /joint_states (header) end 1.6e+09 s before those of /command" in message
+    assert "'clock: receive'" in message
+    assert mapped(path, COMMAND, SHOULDER, clock=Clock.RECEIVE).duration == pytest.approx(0.99)
+
+
+def test_duplicate_and_backward_stamps(arm, write_bag) -> None:
+    states = [entry for entry in arm if entry.topic == "/joint_states"]
+    disordered = [*states[:10], states[9], *states[11:13], states[10], *states[13:]]
+    disordered = [replace(e, log_ns=states[0].log_ns + k) for k, e in enumerate(disordered)]
+    result = mapped(write_bag(disordered), SHOULDER)
+    row = result.quality[0]
+    assert (row.messages, row.duplicates, row.backwards) == (101, 1, 1)
+    np.testing.assert_allclose(result.measured[0].times, 0.01 * np.arange(100), atol=1e-9)
+    np.testing.assert_allclose(result.measured[0].values, np.sin(0.03 * np.arange(100)))
+
+
+def test_names_in_any_order_and_shared_topics(joint_state, write_bag, arm) -> None:
+    """Two publishers with other joints, one of which changes their order."""
+    entries = []
+    for entry in arm:
+        if entry.topic != "/joint_states":
+            continue
+        message, tick = entry.message, len(entries)
+        if tick % 4 == 0:
+            message.name.reverse()
+            message.position = message.position[::-1].copy()
+        entries.append(entry)
+        if tick % 3 == 0:
+            stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec + 1000
+            gripper = joint_state(stamp, ["gripper"], [float(tick)])
+            entries.append(replace(entry, message=gripper, log_ns=entry.log_ns + 1))
+    result = mapped(
+        write_bag(entries), SHOULDER, replace(SHOULDER, name="g", field="position[gripper]")
+    )
+    np.testing.assert_allclose(result.measured[0].values, np.sin(0.03 * np.arange(100)))
+    assert len(result.measured[1].values) == len(entries) - 100
+
+
+def test_publishers_that_share_stamps_lose_nothing(joint_state, write_bag, arm) -> None:
+    """One topic, two publishers, other joints with the very same stamps."""
+    entries = []
+    for entry in arm:
+        if entry.topic == "/joint_states":
+            stamp = entry.message.header.stamp
+            stamp_ns = stamp.sec * 10**9 + stamp.nanosec
+            gripper = joint_state(stamp_ns, ["gripper"], [float(len(entries))])
+            entries += [entry, replace(entry, message=gripper, log_ns=entry.log_ns + 1)]
+    gripper = replace(SHOULDER, name="g", field="position[gripper]")
+    result = mapped(write_bag(entries), SHOULDER, gripper)
+    assert [len(signal.values) for signal in result.measured] == [100, 100]
+    assert result.quality[0].duplicates == 0
+    twice = [again for entry in arm for again in (entry, entry)]
+    result = mapped(write_bag(twice, "twice"), SHOULDER)
+    assert result.quality[0].duplicates == 100
+    assert len(result.measured[0].values) == 100
+
+
+def test_a_command_sent_before_the_first_measurement_is_in_force(arm, write_bag) -> None:
+    early = replace(arm[1], log_ns=arm[0].log_ns - 50 * 10**9)
+    late = replace(arm[-1], topic="/command", message=arm[1].message)
+    states = [entry for entry in arm if entry.topic == "/joint_states"]
+    result = mapped(write_bag([early, *states, late]), COMMAND, SHOULDER)
+    assert result.start_ns == arm[0].log_ns - 500_000
+    assert result.controls[0].times[0] == 0.0
+    assert result.controls[0].gaps == ()
+
+
+def test_clocks_that_differ_are_said(arm, write_bag) -> None:
+    for entry in arm:
+        if entry.topic == "/joint_states":
+            entry.message.header.stamp.nanosec += 200_000_000
+    path = write_bag(arm)
+    warning, *_ = mapped(path, COMMAND, SHOULDER).warnings
+    assert "header stamps of /joint_states lie 0.2 s after their receipt" in warning
+    assert mapped(path, SHOULDER, ELBOW).warnings == (), "nothing to compare them with"
+
+
+def drifting(entries, topic, offset, drift):
+    """Put a topic's headers on a clock of its own: ahead by an offset [s] that grows [s/s]."""
+    for entry in entries:
+        if entry.topic == topic:
+            stamp = entry.log_ns - 500_000
+            stamp += round((offset + drift * (stamp - START_NS) / 1e9) * 1e9)
+            entry.message.header.stamp.sec, entry.message.header.stamp.nanosec = divmod(
+                stamp, 10**9
+            )
+    return entries
+
+
+def test_stamps_of_two_computers_are_brought_together_on_request(
+    joint_state, arm, write_bag
+) -> None:
+    other = [
+        Entry("/camera", e.log_ns, joint_state(e.log_ns - 500_000, ["marker"], [0.1 * k]))
+        for k, e in enumerate(e for e in arm if e.topic == "/joint_states")
+    ]
+    entries = sorted([*arm, *drifting(other, "/camera", 0.3, 0.01)], key=lambda e: e.log_ns)
+    marker = SignalConfig(SENSOR, "marker", "/camera", "position[marker]")
+    path = write_bag(entries)
+    plain = mapped(path, SHOULDER, marker)
+    (warning,) = plain.warnings
+    assert "headers of /joint_states and /camera are 0.3 s apart" in warning
+    assert plain.quality[1].clock_offset == pytest.approx(-0.2995, abs=1e-3)
+    message = refused(path, SHOULDER, marker, clock_correction=ClockCorrection.DRIFT)
+    assert "which is no drift" in message, "a hundredth is no clock"
+    entries = sorted([*arm, *drifting(other, "/camera", 0.3, 5e-4)], key=lambda e: e.log_ns)
+    result = mapped(
+        write_bag(entries, "b"), SHOULDER, marker, clock_correction=ClockCorrection.DRIFT
+    )
+    assert result.warnings == ()
+    np.testing.assert_allclose(result.measured[0].times, result.measured[1].times, atol=2e-6)
+    row = result.quality[1]
+    assert row.clock_corrected
+    assert row.clock_drift == pytest.approx(-5e-4, rel=0.02)
+
+
+def test_simulation_time_dates_commands_without_a_header(arm, write_bag, ros2) -> None:
+    """A simulation at half speed that began at 5 s; its commands have no header."""
+    types = ros2.types
+    entries = []
+    for entry in arm:
+        at = START_NS + 2 * (entry.log_ns - START_NS)
+        if entry.topic == "/joint_states":
+            stamp = 5 * 10**9 + entry.log_ns - START_NS - 500_000
+            time = types["builtin_interfaces/msg/Time"](stamp // 10**9, stamp % 10**9)
+            entry.message.header.stamp = time
+            clock = types["rosgraph_msgs/msg/Clock"](time)
+            entries.append(Entry("/clock", at - 1_000_000, clock))
+        entries.append(replace(entry, log_ns=at))
+    path = write_bag(sorted(entries, key=lambda e: e.log_ns))
+    result = mapped(path, COMMAND, SHOULDER)
+    assert [row.clock for row in result.quality] == ["simulation", "header"]
+    # by the /clock that was in force, which was that of the state of the same tick
+    np.testing.assert_allclose(result.controls[0].times, 0.02 * np.arange(50), atol=1e-6)
+    (said,) = result.warnings
+    assert "/command has no header; it is dated by the /clock" in said
+    asked = mapped(path, replace(COMMAND, clock=Clock.SIMULATION), SHOULDER)
+    np.testing.assert_array_equal(asked.controls[0].times, result.controls[0].times)
+    assert asked.warnings == ()
+
+
+def test_two_publishers_that_contradict_each_other_are_said(joint_state, arm, write_bag) -> None:
+    second = [
+        Entry(e.topic, e.log_ns + 1000, joint_state(e.log_ns - 500_000, ["shoulder"], [9.0]))
+        for e in arm[:30]
+        if e.topic == "/joint_states"
+    ]
+    result = mapped(write_bag(sorted([*arm, *second], key=lambda e: e.log_ns)), SHOULDER)
+    assert f"{len(second)} messages of /joint_states have the stamp of the one before" in " ".join(
+        result.warnings
+    )
+    assert result.quality[0].duplicates == result.quality[0].conflicts == len(second)
+    assert result.measured[0].values.max() <= 1.0, "the first counts"
+
+
+def without(entries, topic, start, stop):
+    """Leave out a topic's messages from start to stop seconds."""
+    first = entries[0].log_ns
+    return [e for e in entries if e.topic != topic or not start <= (e.log_ns - first) / 1e9 < stop]
+
+
+def test_gaps_are_listed_and_said(arm, write_bag) -> None:
+    entries = without(arm, "/joint_states", 0.4, 0.6)
+    entries = without(entries, "/command", 0.7, 0.9)
+    result = mapped(write_bag(entries), COMMAND, SHOULDER)
+    assert result.measured[0].gaps == ((pytest.approx(0.39), pytest.approx(0.6)),)
+    assert result.controls[0].gaps == (
+        (pytest.approx(0.6806, abs=1e-9), pytest.approx(0.9006, abs=1e-9)),
+    )
+    assert [row.gaps for row in result.quality] == [1, 1]
+    assert result.quality[1].longest_gap == pytest.approx(0.21)
+    assert any("actuator motor is unknown for 0.22 of 0.99 s" in text for text in result.warnings)
+
+
+def test_commands_that_start_late_and_stop_early(arm, write_bag) -> None:
+    entries = without(arm, "/command", 0.0, 0.2)
+    result = mapped(write_bag(without(entries, "/command", 0.8, 2.0)), COMMAND, SHOULDER)
+    (before, after) = result.controls[0].gaps
+    assert before == (0.0, pytest.approx(0.2006, abs=1e-9))
+    assert after == (pytest.approx(0.7806, abs=1e-9), pytest.approx(0.99))
+
+
+def test_commands_on_change_have_no_gaps(arm, write_bag, multi_array) -> None:
+    entries = [entry for entry in arm if entry.topic == "/joint_states"]
+    for k in (0, 30, 60):
+        entries.append(replace(arm[k], topic="/command", message=multi_array(float(k))))
+    result = mapped(write_bag(entries), COMMAND, SHOULDER)
+    assert result.controls[0].gaps == ()
+    assert result.controls[0].values.tolist() == [0.0, 30.0, 60.0]
+    assert next(row for row in result.quality if row.topic == "/command").gaps == 0
+
+
+def test_start_and_end_cut_but_do_not_shift(arm, write_bag) -> None:
+    result = mapped(write_bag(arm), COMMAND, SHOULDER, start=0.25, end=0.55)
+    sensor, control = result.measured[0], result.controls[0]
+    np.testing.assert_allclose(sensor.times, 0.01 * np.arange(25, 55), atol=1e-9)
+    assert control.times[0] == 0.25, "the held value stays in force across the cut"
+    assert control.values[0] == 1.0
+    assert control.gaps == ()
+    assert result.duration == sensor.times[-1]
+    message = refused(write_bag(arm, "again"), SHOULDER, start=5.0)
+    assert "nothing was measured from 5 s to inf s; the recording has 0 to 0.990 s" in message
+
+
+@pytest.mark.parametrize(
+    ("signal", "held"),
+    [
+        (COMMAND, True),
+        (TORQUE, False),
+        (replace(COMMAND, kind=SENSOR), False),
+        (replace(COMMAND, interpolation=Interpolation.LINEAR), False),
+        (replace(TORQUE, interpolation=Interpolation.HOLD), True),
+    ],
+)
+def test_commands_hold_and_measurements_are_linear(arm, write_bag, signal, held) -> None:
+    result = mapped(write_bag(arm), signal)
+    assert (result.controls + result.measured)[0].held is held
+
+
+def test_what_is_absent_is_named_with_what_is_there(arm, write_bag) -> None:
+    path = write_bag(arm)
+    message = refused(path, replace(SHOULDER, topic="/joint_state"), error=BagError)
+    assert "unknown topic '/joint_state'; nearest: '/joint_states'; valid: '/command'" in message
+    message = refused(path, replace(SHOULDER, field="position[sholder]"))
+    assert "unknown element 'sholder'; nearest: 'shoulder'; valid: 'elbow', 'shoulder'" in message
+    message = refused(path, replace(SHOULDER, field="positions[shoulder]"))
+    assert "nearest: 'position'" in message
+    message = refused(path, replace(COMMAND, field="data[2]"))
+    assert "data has only 2 elements, in all 50 messages" in message
+    message = refused(path, replace(COMMAND, field="data["))
+    assert "'data[' is not a field path" in message
+
+
+def test_a_topic_without_messages(arm, write_bag, ros2) -> None:
+    from rosbags.rosbag2 import StoragePlugin, Writer
+
+    path = write_bag(arm).with_name("silent")
+    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        kind = "sensor_msgs/msg/JointState"
+        writer.add_connection("/joint_states", kind, typestore=ros2)
+        other = writer.add_connection("/other", kind, typestore=ros2)
+        writer.write(other, 1, ros2.serialize_cdr(arm[0].message, kind))
+    assert "topic /joint_states of" in refused(path, SHOULDER, error=BagError)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_a_number(arm, write_bag, bad) -> None:
+    for entry in arm[45:48]:
+        if entry.topic == "/joint_states":
+            entry.message.position[0] = bad
+    message = refused(write_bag(arm), SHOULDER)
+    assert "'shoulder_pos' (/joint_states, position[shoulder]) is not a number in 2 of" in message
+    assert "100 samples, first at 0.300 s" in message
+    assert DataError.code is ErrorCode.DATA_UNUSABLE
+
+
+def test_constant_channels(arm, write_bag) -> None:
+    for entry in arm:
+        if entry.topic == "/joint_states":
+            entry.message.position[0] = 0.25
+    path = write_bag(arm)
+    assert "is constant (0.25 in all 100 samples)" in refused(path, SHOULDER)
+    control = mapped(path, replace(COMMAND, field="data[1]"), ELBOW)
+    assert control.controls[0].values.tolist() == [1.0] * 50
+    assert control.warnings == ()
+
+
+def test_arrays_that_are_empty_now_and_then(arm, write_bag) -> None:
+    arm[6].message.velocity = np.empty(0)
+    message = refused(write_bag(arm), replace(SHOULDER, field="velocity[shoulder]"))
+    assert "velocity is empty although 'shoulder' is named, in 1 of 100 messages" in message
+
+
+def test_a_single_sample(arm, write_bag) -> None:
+    assert "has 1 samples; at least 2 are needed" in refused(write_bag(arm[:1]), SHOULDER)
+
+
+def test_a_topic_slower_than_the_allowed_gap(arm, write_bag) -> None:
+    message = refused(write_bag(arm), SHOULDER, max_gap=0.005)
+    assert "is known for only 0 of 0.99 s, counting intervals up to 0.005 s" in message
+    assert "raise max_gap" in message
+
+
+def test_lost_messages_are_said(arm, write_bag) -> None:
+    path = write_bag(arm)
+    text = (path / "metadata.yaml").read_text()
+    (path / "metadata.yaml").write_text(text.replace("message_count: 50", "message_count: 70"))
+    result = mapped(path, COMMAND, SHOULDER)
+    assert result.warnings == (
+        "run: /command was promised 70 messages by the bag and 50 were read.",
+    )
+    assert result.quality[0].promised == 70
+
+
+def test_a_cut_off_bag_is_used_and_said(arm, write_bag) -> None:
+    path = write_bag(arm) / "bag.mcap"
+    path.write_bytes(path.read_bytes()[:12000])
+    result = mapped(path, SHOULDER)
+    assert 10 < len(result.measured[0].times) < 100
+    assert "was cut off (its end mark is missing)" in result.warnings[0]

@@ -1,0 +1,37 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sets of time: union and complement fill the line, and membership agrees with both."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sysid_ros.recording.mapping import union
+from sysid_ros.recording.mapping.time_intervals import complement, inside, length, within
+
+INTERVALS = st.lists(st.tuples(st.integers(-20, 20), st.integers(-20, 20)), max_size=6)
+
+
+@given(INTERVALS)
+def test_union_complement_and_membership(intervals) -> None:
+    points = np.arange(-25, 25) + 0.5
+    expected = np.zeros(len(points), dtype=bool)
+    for low, high in intervals:
+        expected |= (points >= low) & (points < high)
+    np.testing.assert_array_equal(inside(points, intervals), expected)
+    np.testing.assert_array_equal(inside(points, union(intervals)), expected)
+    rest = complement(intervals, -25, 25)
+    np.testing.assert_array_equal(inside(points, rest), ~expected)
+    assert length(intervals) + length(rest) == 50
+    np.testing.assert_array_equal(
+        inside(points, within(intervals, -3, 4)), expected & (points > -3) & (points < 4)
+    )
+
+
+def test_intervals_are_half_open_and_touching_ones_merge() -> None:
+    assert union([(1.0, 2.0), (2.0, 3.0), (5.0, 4.0)]) == ((1.0, 3.0),)
+    assert inside(np.array([0.9, 1.0, 2.9, 3.0]), [(1.0, 3.0)]).tolist() == [0, 1, 1, 0]
+    assert complement([], 0.0, 1.0) == ((0.0, 1.0),)

@@ -1,0 +1,139 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Field paths: what is one, and where it leads."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sysid_ros.errors import DataError
+from sysid_ros.recording.messages import Number, locate, parse_field
+from sysid_ros.recording.messages.field_paths import Absent, Step, resolve
+
+names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]*", fullmatch=True)
+elements = st.one_of(
+    st.none(),
+    st.integers(-99, 99),
+    st.text(st.characters(exclude_characters="]'\"", categories=("L", "N", "P", "S")), min_size=1),
+)
+
+
+@given(st.lists(st.tuples(names, elements), min_size=1, max_size=4))
+def test_paths_are_parsed_as_written(steps) -> None:
+    def quoted(element):
+        if element is None:
+            return ""
+        return f"[{element}]" if isinstance(element, int) else f"['{element}']"
+
+    text = ".".join(name + quoted(element) for name, element in steps)
+    path = parse_field(text)
+    assert path.steps == tuple(Step(*step) for step in steps)
+    assert str(path) == text
+
+
+def test_joint_names_need_quotes_only_where_they_look_like_numbers() -> None:
+    assert parse_field("position[left/arm.1 a]").steps == (Step("position", "left/arm.1 a"),)
+    assert parse_field("position[1]").steps == (Step("position", 1),)
+    assert parse_field('position["1"]').steps == (Step("position", "1"),)
+    assert parse_field(" data [ -1 ] ").steps == (Step("data", -1),)
+
+
+@pytest.mark.parametrize(
+    "text", ["", ".", "a.", ".a", "a..b", "a[", "a[]", "a[ ]", "a]b", "a[b][c]", "1a", "a b", "a-b"]
+)
+def test_what_is_not_a_path(text) -> None:
+    with pytest.raises(DataError, match="is not a field path"):
+        parse_field(text)
+
+
+@pytest.fixture
+def tree(ros2):
+    def make(message):
+        kind = message.__msgtype__
+        types = {name: fields for name, (_, fields) in ros2.fielddefs.items()}
+        data = bytes(ros2.serialize_cdr(message, kind))
+        return data, locate(data, kind, types, serialization="cdr").root
+
+    return make
+
+
+def number_at(data, place):
+    import numpy as np
+
+    assert isinstance(place, Number)
+    return np.frombuffer(data, place.dtype, 1, place.offset)[0]
+
+
+def test_elements_by_name_and_number(tree, joint_state) -> None:
+    data, root = tree(joint_state(5_000_000_007, ["b", "a"], [1.5, 2.5], [], [3.5]))
+    assert number_at(data, resolve(parse_field("position[a]"), root)) == 2.5
+    assert number_at(data, resolve(parse_field("position[-2]"), root)) == 1.5
+    assert number_at(data, resolve(parse_field("header.stamp.nanosec"), root)) == 7
+    empty = resolve(parse_field("velocity[a]"), root)
+    assert empty == Absent("velocity is empty although 'a' is named", empty=True)
+    short = resolve(parse_field("effort[a]"), root)
+    assert short == Absent("effort has only 1 element although 'a' is named", empty=True)
+    absent = resolve(parse_field("position[elbo]"), root)
+    assert absent == Absent("unknown element 'elbo'; valid: 'a', 'b'", empty=False)
+    assert resolve(parse_field("position[2]"), root) == Absent(
+        "position has only 2 elements", empty=False
+    )
+
+
+def test_names_of_the_enclosing_message(tree, ros2) -> None:
+    import numpy as np
+
+    point = ros2.types["trajectory_msgs/msg/JointTrajectoryPoint"]
+    duration = ros2.types["builtin_interfaces/msg/Duration"]
+    none = np.empty(0)
+    points = [point(np.array([t, 10.0 * t]), none, none, none, duration(t, 0)) for t in (1, 2, 3)]
+    header = ros2.types["std_msgs/msg/Header"](ros2.types["builtin_interfaces/msg/Time"](1, 2), "")
+    message = ros2.types["trajectory_msgs/msg/JointTrajectory"](header, ["x", "y"], points)
+    data, root = tree(message)
+    assert number_at(data, resolve(parse_field("points[-1].positions[y]"), root)) == 30.0
+    assert number_at(data, resolve(parse_field("points[0].time_from_start.sec"), root)) == 1
+    assert resolve(parse_field("points[3].positions[y]"), root) == Absent(
+        "points has only 3 elements", empty=False
+    )
+
+
+def test_names_inside_the_elements(tree, ros2) -> None:
+    types = ros2.types
+    vector = types["geometry_msgs/msg/Vector3"]
+    quaternion = types["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0)
+
+    def frame(child, x):
+        header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](1, 2), "world")
+        transform = types["geometry_msgs/msg/Transform"](vector(x, 0.0, 0.0), quaternion)
+        return types["geometry_msgs/msg/TransformStamped"](header, child, transform)
+
+    message = types["tf2_msgs/msg/TFMessage"]([frame("hand", 1.0), frame("tool", 2.0)])
+    data, root = tree(message)
+    path = parse_field("transforms[tool].transform.translation.x")
+    assert number_at(data, resolve(path, root)) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("field", "complaint"),
+    [
+        (
+            "positon[a]",
+            r"unknown field of sensor_msgs/msg/JointState 'positon'; nearest: 'position'",
+        ),
+        ("header", r"is a std_msgs/msg/Header; its fields: stamp, frame_id"),
+        ("header.frame_id", "frame_id is text, not a number"),
+        ("name[0]", "name is text, not numbers"),
+        ("name", "name is text, not numbers"),
+        ("position", r"position is an array; name one element, such as position\[a\]"),
+        ("position[a].x", "position is a number and has no fields"),
+        ("header[0].stamp", "header is not an array"),
+        ("header.stamp.sec[0]", "sec is not an array"),
+    ],
+)
+def test_paths_that_lead_nowhere(tree, joint_state, field, complaint) -> None:
+    _, root = tree(joint_state(0, ["a"], [1.0]))
+    with pytest.raises(DataError, match=complaint):
+        resolve(parse_field(field), root)

@@ -1,0 +1,141 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Trajectory messages as commands over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sysid_ros.errors import DataError
+from sysid_ros.experiment.schema import Clock, SignalConfig, SignalKind
+from sysid_ros.recording import map_recording, open_recording
+from sysid_ros.recording.mapping import control_time_series
+from sysid_ros.recording.messages import played
+from sysid_ros.recording.messages.trajectories import Trajectory
+
+from ..conftest import START_NS, Entry
+
+SHOULDER = SignalConfig(SignalKind.SENSOR, "shoulder", "/joint_states", "position[shoulder]")
+PLAYED = SignalConfig(SignalKind.ACTUATOR, "motor", "/trajectory", "points[*].positions[elbow]")
+
+
+def line(*points: tuple[float, float]) -> Trajectory:
+    table = np.array(points, dtype=float).reshape(-1, 2)
+    return Trajectory(table[:, 0], table[:, 1:])
+
+
+@pytest.fixture
+def trajectory(ros2) -> Any:
+    """Make a JointTrajectory from a stamp and one (time, position, velocity or None) per point."""
+
+    def make(stamp_ns, names, points) -> Any:
+        types = ros2.types
+        stamp = types["builtin_interfaces/msg/Time"](stamp_ns // 10**9, stamp_ns % 10**9)
+        empty = np.empty(0)
+
+        def point(t, positions, velocities=None):
+            duration = types["builtin_interfaces/msg/Duration"](int(t), round(t % 1 * 1e9))
+            rates = empty if velocities is None else np.array(velocities, dtype=float)
+            return types["trajectory_msgs/msg/JointTrajectoryPoint"](
+                np.array(positions, dtype=float), rates, empty, empty, duration
+            )
+
+        return types["trajectory_msgs/msg/JointTrajectory"](
+            types["std_msgs/msg/Header"](stamp, ""), list(names), [point(*p) for p in points]
+        )
+
+    return make
+
+
+def control(path, signal=PLAYED):
+    with open_recording(path) as recording:
+        return map_recording(
+            recording, [signal, SHOULDER], clock=Clock.HEADER, max_gap=0.1, name="run"
+        )
+
+
+def test_points_are_joined_by_lines_until_the_next_trajectory(arm, write_bag, trajectory) -> None:
+    at = START_NS - 100_000_000
+    first = trajectory(at, ["wrist", "elbow"], [(0.1, [9, 0.0]), (0.6, [9, 1.0]), (0.9, [9, 4.0])])
+    second = trajectory(0, ["elbow"], [(0.2, [2.0])])  # at once, that is when it is published
+    other = trajectory(at, ["wrist"], [(0.3, [7.0])])
+    entries = [
+        *arm,
+        Entry("/trajectory", at, first),
+        Entry("/trajectory", START_NS + 100_000_000, other),
+        Entry("/trajectory", START_NS + 600_000_000, second),
+    ]
+    result = control(write_bag(sorted(entries, key=lambda e: e.log_ns)))
+    (motor,) = result.controls
+    assert not motor.held
+    assert motor.gaps == (), "a trajectory is known however far its points lie apart"
+    given_at = [0.0, 0.25, 0.5, 0.6, 0.7, 0.8, 0.99]
+    expected = [0.0, 0.5, 1.0, 2.0, 2.0, 2.0, 2.0]
+    series = control_time_series(result)
+    np.testing.assert_allclose(np.interp(given_at, series.times, series.data[:, 0]), expected)
+
+
+def test_velocities_make_cubics(arm, write_bag, trajectory) -> None:
+    message = trajectory(START_NS, ["elbow"], [(0.0, [0.0], [0.0]), (1.0, [1.0], [0.0])])
+    result = control(write_bag([Entry("/trajectory", START_NS, message), *arm]))
+    motor = result.controls[0]
+    t = motor.times
+    assert np.diff(t).max() < 0.011
+    np.testing.assert_allclose(motor.values, 3 * t**2 - 2 * t**3, atol=1e-9)
+
+
+def test_the_last_point_alone(arm, write_bag, trajectory) -> None:
+    messages = [
+        Entry("/trajectory", START_NS + k * 50_000_000,
+              trajectory(0, ["elbow"], [(0.1, [0.0]), (0.2, [float(k)])]))
+        for k in range(20)
+    ]  # fmt: skip
+    bag = write_bag(sorted([*arm, *messages], key=lambda e: e.log_ns))
+    last = SignalConfig(PLAYED.kind, "motor", "/trajectory", "points[-1].positions[elbow]")
+    motor = control(bag, last).controls[0]
+    np.testing.assert_array_equal(motor.values, np.arange(20))
+    assert motor.held
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.0, 1.0), st.floats(-5, 5)), min_size=1, max_size=5),
+    st.floats(-1.0, 4.0),
+)
+def test_a_new_trajectory_replaces_what_was_still_to_come(points, start) -> None:
+    points = sorted({round(t, 3): v for t, v in points}.items())
+    old, new = line((0.0, 1.0), (2.0, 3.0)), line(*points)
+    times, values = played(np.array([0.0, max(start, 0.0)]), [old, new])
+    start = max(start, 0.0)
+    assert np.all(np.diff(times) > 0.0)
+    assert values[-1] == points[-1][1]
+    before = np.linspace(0.0, start, 7)[:-1] - 2e-6
+    expected = np.interp(before, [0.0, 2.0], [1.0, 3.0])
+    if start > 1e-3:
+        np.testing.assert_allclose(np.interp(before, times, values), expected, atol=1e-9)
+    after = start + np.array([t for t, _ in points])
+    np.testing.assert_allclose(np.interp(after, times, values), [v for _, v in points], atol=1e-9)
+
+
+def test_a_trajectory_without_points_stops_where_the_command_is() -> None:
+    times, values = played(np.array([0.0, 0.5]), [line((0.0, 0.0), (1.0, 1.0)), line()])
+    np.testing.assert_allclose((times[-1], values[-1]), (0.5, 0.5))
+
+
+def test_what_is_no_trajectory(arm, write_bag, trajectory, multi_array) -> None:
+    wrong = SignalConfig(PLAYED.kind, "motor", "/command", "data[*]")
+    with pytest.raises(DataError, match=r"\[\*\] stands for the points of a trajectory"):
+        control(write_bag(arm), wrong)
+    message = trajectory(0, ["wrist"], [(0.1, [1.0])])
+    bag = write_bag([Entry("/trajectory", START_NS, message), *arm], "other")
+    with pytest.raises(DataError, match="none of 1 trajectories moves it"):
+        control(bag)
+    message = trajectory(0, ["elbow"], [(0.2, [1.0]), (0.1, [2.0])])
+    bag = write_bag([Entry("/trajectory", START_NS, message), *arm], "disordered")
+    with pytest.raises(DataError, match="time_from_start does not increase"):
+        control(bag)
