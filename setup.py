@@ -37,6 +37,7 @@ setup(
         "sysid_ros.diagnosis",
         "sysid_ros.experiment",
         "sysid_ros.exports",
+        "sysid_ros.files",
         "sysid_ros.fitting",
         "sysid_ros.judgement",
         "sysid_ros.live",

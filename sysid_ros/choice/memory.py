@@ -13,12 +13,12 @@ from typing import Any
 
 from sysid_ros.errors import ExperimentError, OutputError, SysidError
 from sysid_ros.experiment.schema import Experiment
+from sysid_ros.files import write_json
 from sysid_ros.fitting.resume import setting_digests
 from sysid_ros.judgement.scored import title_of
 from sysid_ros.processes.execution import WorkersError
 from sysid_ros.results.folder import discard, open_work_folder
 from sysid_ros.results.state_file import STATE_FILE, claimed
-from sysid_ros.results.strict_json import write_json
 
 COMPARED = "compared.json"  # digests of the experiment's settings
 

@@ -10,15 +10,9 @@ from pathlib import Path
 from sysid_ros.choice.compare import Comparison
 from sysid_ros.choice.document import comparison_document
 from sysid_ros.choice.page import render_models
-from sysid_ros.results.folder import (
-    discard,
-    open_work_folder,
-    publish,
-    replace_file,
-    translated_os_errors,
-)
+from sysid_ros.files import replace_file, translated_os_errors, write_json
+from sysid_ros.results.folder import discard, open_work_folder, publish
 from sysid_ros.results.parameters_file import write_parameters
-from sysid_ros.results.strict_json import write_json
 
 COMPARISON = "comparison.json"
 PAGE = "comparison.html"
@@ -42,7 +36,7 @@ def write_comparison(comparison: Comparison, output_dir: Path) -> Path:
     try:
         with translated_os_errors(output_dir):
             write_json(work / COMPARISON, comparison_document(comparison))
-            replace_file(work / PAGE, render_models(comparison).encode())
+            replace_file(work / PAGE, render_models(comparison))
             for name, outcome in comparison.outcomes.items():
                 (work / name).mkdir()
                 write_parameters(work / name / "parameters.yaml", outcome)

@@ -12,16 +12,12 @@ from pathlib import Path
 from types import TracebackType
 
 from sysid_ros.errors import OutputError, SysidError
+from sysid_ros.files import translated_os_errors
 from sysid_ros.fitting.resume import Resume, find_state
 from sysid_ros.outcome import Outcome
 from sysid_ros.processes.execution import WorkersError
 from sysid_ros.results.checkpoint import seed_checkpoint, write_checkpoint
-from sysid_ros.results.folder import (
-    discard,
-    is_work_folder,
-    open_work_folder,
-    translated_os_errors,
-)
+from sysid_ros.results.folder import discard, is_work_folder, open_work_folder
 from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE, claimed, write_state
 from sysid_ros.run_logs.run_log import Run, RunLogs
 from sysid_ros.search.trials import Trials, write_search_state, write_trials

@@ -10,6 +10,7 @@ from pathlib import Path
 import mujoco
 
 from sysid_ros.errors import ModelError
+from sysid_ros.files import replace_file
 
 
 class Assets:
@@ -56,7 +57,7 @@ class Assets:
         for name, content in self.kept.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            replace_file(path, content)
 
     def add(self, path: Path, content: bytes) -> str:
         """Keep a file that is not named by the model; returns its new name."""

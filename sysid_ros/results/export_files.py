@@ -16,12 +16,11 @@ from sysid_ros.exports.model_text import ModelText
 from sysid_ros.exports.randomization import randomization_yaml
 from sysid_ros.exports.ros2_control import ros2_control_yaml
 from sysid_ros.exports.urdf import edited_urdf
+from sysid_ros.files import replace_file, translated_os_errors, write_json
 from sysid_ros.outcome import Outcome
-from sysid_ros.results.folder import replace_file, translated_os_errors
 from sysid_ros.results.model_file import StartState, write_model
 from sysid_ros.results.result_folder import BAM, MODEL, RANDOMIZATION, ROS2_CONTROL, URDF
 from sysid_ros.results.source_model import write_source_model
-from sysid_ros.results.strict_json import write_json
 from sysid_ros.sysid.body_inertia import compiled
 
 
@@ -89,7 +88,7 @@ def write_ranges(outcome: Outcome, folder: Path) -> None:
     Raises:
       OSError: The folder cannot be written.
     """
-    replace_file(folder / RANDOMIZATION, randomization_yaml(outcome).encode())
+    replace_file(folder / RANDOMIZATION, randomization_yaml(outcome))
 
 
 def write_tables(outcome: Outcome, spec: mujoco.MjSpec, folder: Path) -> None:
@@ -107,7 +106,7 @@ def write_tables(outcome: Outcome, spec: mujoco.MjSpec, folder: Path) -> None:
         model = compiled(spec)
     except ModelError:  # a file is missing, as the warning about model.xml says
         return
-    replace_file(folder / ROS2_CONTROL, ros2_control_yaml(outcome, model).encode())
+    replace_file(folder / ROS2_CONTROL, ros2_control_yaml(outcome, model))
     for joint, document in bam_documents(outcome, model).items():
         (folder / BAM).mkdir(exist_ok=True)
         write_json(folder / BAM / f"{joint.replace('/', '_')}.json", document)

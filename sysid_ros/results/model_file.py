@@ -17,8 +17,8 @@ from pathlib import Path
 import mujoco
 
 from sysid_ros.errors import ModelError
+from sysid_ros.files import replace_file
 from sysid_ros.results.assets import Assets
-from sysid_ros.results.folder import replace_file
 from sysid_ros.results.full_precision import restore_precision
 from sysid_ros.results.result_folder import ASSETS, MODEL
 from sysid_ros.sysid.body_inertia import keep_authored

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import yaml
 
+from sysid_ros.files import plain, replace_file
 from sysid_ros.outcome import Outcome
 from sysid_ros.results.document import parameter_entry
-from sysid_ros.results.folder import replace_file
-from sysid_ros.results.strict_json import plain
 
 
 def parameters_yaml(outcome: Outcome) -> str:
@@ -39,4 +38,4 @@ def parameters_yaml(outcome: Outcome) -> str:
 
 def write_parameters(path: Path, outcome: Outcome) -> None:
     """Write :func:`parameters_yaml` to ``path`` atomically."""
-    replace_file(path, parameters_yaml(outcome).encode())
+    replace_file(path, parameters_yaml(outcome))

@@ -21,8 +21,8 @@ from sysid_ros.exports.mjcf_edits import edit_mjcf
 from sysid_ros.exports.model_difference import model_difference
 from sysid_ros.exports.model_text import ModelText
 from sysid_ros.exports.xml_text import Element, XmlText
+from sysid_ros.files import replace_file
 from sysid_ros.results.assets import Assets
-from sysid_ros.results.folder import replace_file
 from sysid_ros.results.result_folder import ASSETS, MODEL
 from sysid_ros.sysid.body_inertia import compiled
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import mujoco
 
+from sysid_ros.files import replace_file, translated_os_errors, write_json
 from sysid_ros.outcome import Outcome
 from sysid_ros.report import render_report
 from sysid_ros.results.checkpoint import CHECKPOINT_FILE
@@ -21,13 +22,7 @@ from sysid_ros.results.export_files import (
     write_ranges,
     write_tables,
 )
-from sysid_ros.results.folder import (
-    discard,
-    open_work_folder,
-    publish,
-    replace_file,
-    translated_os_errors,
-)
+from sysid_ros.results.folder import discard, open_work_folder, publish
 from sysid_ros.results.model_file import StartState
 from sysid_ros.results.parameters_file import write_parameters
 from sysid_ros.results.previous import previous_results
@@ -42,7 +37,6 @@ from sysid_ros.results.result_folder import (
 )
 from sysid_ros.results.signals_file import write_signals
 from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE
-from sysid_ros.results.strict_json import write_json
 from sysid_ros.results.targets_file import TARGETS_FILE
 from sysid_ros.sysid.fit_result import FitStatus
 from sysid_ros.video import drawing
@@ -102,7 +96,7 @@ def write_results(
                 write_parameters(work / PARAMETERS, outcome)
                 previous = previous_results(outcome, work.parent)
                 page = render_report(outcome, previous, video())
-            replace_file(work / REPORT, page.encode())
+            replace_file(work / REPORT, page)
             for name in (CHECKPOINT_FILE, TARGETS_FILE):
                 (work / name).unlink(missing_ok=True)
             if outcome.fit.status in _DONE:

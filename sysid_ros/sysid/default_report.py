@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import scipy
 
 from sysid_ros.errors import ModelError, OutputError
-from sysid_ros.sysid.atomic import write_text
+from sysid_ros.files import replace_file
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.residual_function import ResidualFunction
 from sysid_ros.sysid.trajectory import ModelSequences
@@ -50,7 +50,7 @@ class Report:
         Raises:
           OutputError: It cannot be written.
         """
-        write_text(Path(path), self.build())
+        replace_file(Path(path), self.build())
 
 
 def default_report(

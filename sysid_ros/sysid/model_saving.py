@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import ModelError, OutputError, unknown_name
-from sysid_ros.sysid.atomic import replacing
+from sysid_ros.files import replacing
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from outcomes import outcome as synthetic
 
 from sysid_ros.errors import ErrorCode, OutputError
+from sysid_ros.files import dumps, plain
 from sysid_ros.outcome import AppliedParameter, Outcome
 from sysid_ros.report import render_report
 from sysid_ros.results import (
@@ -31,7 +32,6 @@ from sysid_ros.results import (
     write_checkpoint,
     write_results,
 )
-from sysid_ros.results.strict_json import dumps, plain
 from sysid_ros.results.targets_file import write_targets
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
 from sysid_ros.sysid.modifiers import AttributeModifier

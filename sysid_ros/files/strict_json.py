@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sysid_ros.results.folder import replace_file
+from sysid_ros.files.atomic import replace_file
 
 _NUMBERS = re.compile(r"\[\n((?:[-+.\deE,\s]|null)*?)\]")
 
@@ -59,4 +59,4 @@ def dumps(document: object, *, indent: int | None = 2) -> str:
 
 def write_json(path: Path, document: object) -> None:
     """Write ``document`` to ``path`` atomically."""
-    replace_file(path, (dumps(document) + "\n").encode())
+    replace_file(path, dumps(document) + "\n")
