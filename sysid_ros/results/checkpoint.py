@@ -17,7 +17,7 @@ import numpy as np
 
 from sysid_ros.errors import OutputError
 from sysid_ros.files import translated_os_errors, write_json
-from sysid_ros.outcome import Outcome
+from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.results.document import document_from, iteration_entry
 from sysid_ros.results.folder import is_work_folder, publish
 from sysid_ros.results.parameters_file import write_parameters

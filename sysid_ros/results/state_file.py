@@ -40,7 +40,7 @@ class SavedState:
 
     Attributes:
       state: The fit's state.
-      inputs: A digest of every input of the fit by name; see :mod:`sysid_ros.fitting.resume`.
+      inputs: A digest of every input of the fit by name; see :mod:`sysid_ros.pipeline.resume`.
     """
 
     state: FitState

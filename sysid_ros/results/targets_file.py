@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sysid_ros.files import write_json
-from sysid_ros.outcome import AppliedParameter
+from sysid_ros.judgement.outcome import AppliedParameter
 
 TARGETS_FILE = "targets.json"
 

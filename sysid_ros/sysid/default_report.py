@@ -21,7 +21,7 @@ from sysid_ros.sysid.residual_function import ResidualFunction
 from sysid_ros.sysid.trajectory import ModelSequences
 
 if TYPE_CHECKING:
-    from sysid_ros.outcome import Outcome
+    from sysid_ros.judgement.outcome import Outcome
     from sysid_ros.video import Video
 
 
@@ -88,7 +88,7 @@ def default_report(
     Raises:
       OutputError: The folder or the file cannot be written.
     """
-    from sysid_ros.judgement.library_outcome import library_outcome
+    from sysid_ros.sysid.library_outcome import library_outcome
 
     outcome = library_outcome(
         models_sequences, initial_params, opt_params, residual_fn, opt_result, title
@@ -106,7 +106,7 @@ def default_report(
 
 def _video(shown: ModelSequences, outcome: Outcome) -> Video:
     """The animation of the first recording, or why there is none."""
-    from sysid_ros.results import write_model
+    from sysid_ros.exports import write_model
     from sysid_ros.video import Video, drawing
 
     with tempfile.TemporaryDirectory(prefix="sysid_ros_") as folder:
