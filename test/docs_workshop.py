@@ -15,8 +15,8 @@ import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from sysid_ros.choice.memory import fit_states
 from sysid_ros.cli import main
+from sysid_ros.comparison.resume_states import fit_states
 from sysid_ros.errors import OutputError
 from sysid_ros.experiment import load_experiment
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from sysid_ros.errors import DataError
-from sysid_ros.fitting.worker_process import Callbacks, FitFiles, FitFunction, FitRequest
+from sysid_ros.pipeline.worker_process import Callbacks, FitFiles, FitFunction, FitRequest
 from sysid_ros.sysid.fit_result import Iteration
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import mujoco
 
-from sysid_ros.exports.model_text import ModelText
+from sysid_ros.robots.model_text import ModelText
 
 
 def spec_of(source: ModelText) -> mujoco.MjSpec:

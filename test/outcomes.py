@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sysid_ros.outcome import FloatArray, Outcome, ResidualTrend, Score, SequenceFit, SignalFit
+from sysid_ros.judgement.outcome import (
+    FloatArray,
+    Outcome,
+    ResidualTrend,
+    Score,
+    SequenceFit,
+    SignalFit,
+)
 from sysid_ros.recording.mapping import TopicQuality
 from sysid_ros.sysid.bias_check import BiasCheck, Refit
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration, ParameterEstimate

@@ -12,8 +12,8 @@ import mujoco
 import numpy as np
 from outcomes import outcome as synthetic
 
-from sysid_ros.outcome import SequenceFit, SignalFit
-from sysid_ros.results import write_results
+from sysid_ros.judgement.outcome import SequenceFit, SignalFit
+from sysid_ros.pipeline.result_writing import write_results
 
 MODEL = """<mujoco model="pendulum"><compiler angle="radian"/><worldbody><light pos="0 0 3"/>
   <body name="upper" pos="0 0 1"><joint name="shoulder" axis="0 1 0"/>

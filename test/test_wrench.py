@@ -17,7 +17,7 @@ from rosbags.typesys import Stores, get_typestore
 from sysid_ros import sysid
 from sysid_ros.errors import ModelError
 from sysid_ros.experiment import load_experiment, parse_experiment
-from sysid_ros.fitting.pipeline import run_experiment
+from sysid_ros.pipeline.experiment_run import run_experiment
 
 TRUE = {"inertia": 0.03, "damping": 0.15}
 RATE = 200  # Hz

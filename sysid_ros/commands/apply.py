@@ -33,10 +33,10 @@ def register(add_parser: AddParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Write a result's values into another MJCF or URDF file of the same robot, by name."""
     from sysid_ros.errors import ModelError
+    from sysid_ros.exports import write_applied
     from sysid_ros.exports.applying import apply_parameters, of_robot
-    from sysid_ros.model.source import load_model
     from sysid_ros.results import read_results
-    from sysid_ros.results.export_files import write_applied
+    from sysid_ros.robots.source import load_model
 
     applied = of_robot(read_results(options.result_dir).applied, options.robot)
     if not applied:

@@ -52,14 +52,14 @@ def _run(options: argparse.Namespace) -> int:
     """Fit several structures of a model and choose the simplest that predicts no worse."""
     experiment = experiment_of(options)
 
-    from sysid_ros.choice.compare import compare
-    from sysid_ros.choice.document import comparison_document
-    from sysid_ros.choice.memory import fit_states
-    from sysid_ros.choice.structures import default_structures
-    from sysid_ros.choice.tables import print_comparison
-    from sysid_ros.choice.writing import write_comparison
+    from sysid_ros.comparison.compare import compare
+    from sysid_ros.comparison.comparison_document import comparison_document
+    from sysid_ros.comparison.comparison_folder import write_comparison
+    from sysid_ros.comparison.comparison_table import print_comparison
+    from sysid_ros.comparison.resume_states import fit_states
+    from sysid_ros.comparison.structures import default_structures
+    from sysid_ros.files import dumps
     from sysid_ros.results import check_writable
-    from sysid_ros.results.strict_json import dumps
     from sysid_ros.sysid.rollout_batch import StopRequestedError
     from sysid_ros.terminal.progress import FitProgress
 

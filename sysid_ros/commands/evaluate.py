@@ -53,11 +53,10 @@ def _run(options: argparse.Namespace) -> int:
         experiment = with_overrides(experiment, ["validation={}"])
         experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag], replace=True)
 
-    from sysid_ros.choice.overlay import evaluate_files, render_overlay
-    from sysid_ros.judgement.scored import title_of
+    from sysid_ros.comparison.overlay import evaluate_files, render_overlay
+    from sysid_ros.files import dumps, replace_file
+    from sysid_ros.judgement.scored_fit import title_of
     from sysid_ros.results.document import evaluation_document
-    from sysid_ros.results.folder import replace_file, translated_os_errors
-    from sysid_ros.results.strict_json import dumps
     from sysid_ros.terminal.printing import print_evaluations
     from sysid_ros.terminal.progress import working
 
@@ -71,8 +70,7 @@ def _run(options: argparse.Namespace) -> int:
         )
     if options.page is not None:
         page = render_overlay(f"{title_of(experiment)}: measured and predicted", found)
-        with translated_os_errors(options.page):
-            replace_file(options.page, page.encode())
+        replace_file(options.page, page)
     documents = {name: evaluation_document(evaluation) for name, evaluation in found.items()}
     if options.json:
         one = len(documents) == 1

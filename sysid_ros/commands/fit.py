@@ -25,7 +25,7 @@ from sysid_ros.experiment import check_fittable, with_bags, with_overrides
 from sysid_ros.processes.interrupt import StopRequest
 
 if TYPE_CHECKING:
-    from sysid_ros.fitting.resume import Resume
+    from sysid_ros.pipeline.resume import Resume
 
 
 _LATEST = Path()  # of --resume without a folder
@@ -98,12 +98,12 @@ def _run(options: argparse.Namespace) -> int:
         experiment = with_overrides(experiment, [f"logs=[{', '.join(options.log)}]"])
     experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag])
     if options.model is not None:
-        from sysid_ros.choice.structures import structure
+        from sysid_ros.comparison.structures import structure
 
         experiment = structure(experiment, options.model)
     check_fittable(experiment)
 
-    from sysid_ros.fitting.pipeline import run_experiment
+    from sysid_ros.pipeline.experiment_run import run_experiment
     from sysid_ros.sysid.fit_result import FitStatus
     from sysid_ros.terminal.printing import print_outcome
     from sysid_ros.terminal.progress import FitProgress
@@ -146,7 +146,7 @@ def _search(options: argparse.Namespace) -> list[str]:
 
 def _resume(folder: Path | None) -> Resume | None:
     """What ``--resume`` asks for."""
-    from sysid_ros.fitting.resume import Resume
+    from sysid_ros.pipeline.resume import Resume
 
     if folder is None:
         return None

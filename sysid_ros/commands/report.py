@@ -28,9 +28,9 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Write a result folder's report.html anew, or a page that compares several results."""
+    from sysid_ros.files import replace_file
     from sysid_ros.report import render_comparison, render_report
     from sysid_ros.results import read_results
-    from sysid_ros.results.folder import replace_file
     from sysid_ros.results.previous import previous_results
     from sysid_ros.video import read_video
 
@@ -47,6 +47,6 @@ def _run(options: argparse.Namespace) -> int:
     else:
         page = options.output or Path("comparison.html")
         text = render_comparison(outcomes)
-    replace_file(page, text.encode("utf-8"))
+    replace_file(page, text)
     print(page)
     return 0

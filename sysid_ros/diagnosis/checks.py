@@ -22,8 +22,8 @@ from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
 from sysid_ros.diagnosis.torque_unit import torque_unit
 from sysid_ros.diagnosis.wording import finding_of
-from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
+from sysid_ros.robots.declared_parameters import build_parameters
 from sysid_ros.sysid.blas import single_blas_thread
 
 _MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong

@@ -3,7 +3,7 @@
 
 """The experiment file: reading, validating and resolving what it names."""
 
-from sysid_ros.experiment.consistency import check_fittable as check_fittable
+from sysid_ros.experiment.cross_checks import check_fittable as check_fittable
 from sysid_ros.experiment.load import load_experiment as load_experiment
 from sysid_ros.experiment.load import parse_experiment as parse_experiment
 from sysid_ros.experiment.load import with_bags as with_bags

@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment.consistency import check_consistency
+from sysid_ros.experiment.cross_checks import check_consistency
 from sysid_ros.experiment.entries import (
     read_alternatives,
     read_parameters,

@@ -4,3 +4,20 @@
 """What others take from a result: their own model file, changed only where it was identified."""
 
 from __future__ import annotations
+
+from sysid_ros.exports.applying import write_applied
+from sysid_ros.exports.formats import FORMATS, URDF, Identified, SourceModel, write_exports
+from sysid_ros.exports.model_file import ASSETS, MODEL, StartState, write_model
+
+__all__ = [
+    "ASSETS",
+    "FORMATS",
+    "MODEL",
+    "URDF",
+    "Identified",
+    "SourceModel",
+    "StartState",
+    "write_applied",
+    "write_exports",
+    "write_model",
+]

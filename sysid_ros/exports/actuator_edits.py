@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.exports.xml_text import number, numbers
+from sysid_ros.robots.xml_text import number, numbers
 
 _FIELDS = ("gainprm", "biasprm", "dynprm")
 _TYPES = ("gaintype", "biastype", "dyntype")

@@ -7,13 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import DataError, SysidError, unknown_name
-from sysid_ros.outcome import AppliedParameter
+from sysid_ros.errors import DataError, OutputError, SysidError, unknown_name
+from sysid_ros.exports.formats import URDF
+from sysid_ros.exports.model_file import MODEL
+from sysid_ros.exports.source_model import write_source_model
+from sysid_ros.exports.urdf_edits import edited_urdf
+from sysid_ros.files import replace_file, translated_os_errors
+from sysid_ros.judgement.outcome import AppliedParameter
+from sysid_ros.robots.model_text import ModelText
 from sysid_ros.sysid.attributes import lookup
 
 FloatArray = npt.NDArray[np.float64]
@@ -112,3 +120,33 @@ def _apply(
             left_out.append(f"{parameter.name}: {error}")
         else:
             written.append(WrittenValue(parameter.name, element, name, attribute, before, value))
+
+
+def write_applied(
+    text: ModelText, before: mujoco.MjSpec, after: mujoco.MjSpec, folder: Path
+) -> Path:
+    """Write a model file with other values into a new folder.
+
+    Args:
+      text: The file.
+      before: What MuJoCo reads from it.
+      after: The model with the new values, made from ``before``.
+      folder: Created; it must not hold a model already.
+
+    Returns:
+      The path of ``model.xml`` or ``model.urdf``.
+
+    Raises:
+      ModelError: The text cannot say what changed; the message says why.
+      OutputError: The folder cannot be written or holds a model.
+    """
+    path = folder / (URDF if text.is_urdf else MODEL)
+    if path.exists():
+        raise OutputError(f"{path} exists; choose another folder")
+    with translated_os_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if text.is_urdf:
+            replace_file(path, edited_urdf(text, before, after))
+        else:
+            write_source_model(text, before, after, folder)
+    return path

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.exports.xml_text import Element, XmlText, numbers
+from sysid_ros.robots.xml_text import Element, XmlText, numbers
 from sysid_ros.sysid.inertia import BodyInertia, full_inertia
 
 _ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")

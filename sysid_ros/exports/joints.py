@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.outcome import AppliedParameter
+from sysid_ros.judgement.outcome import AppliedParameter
 from sysid_ros.sysid.actuator_attributes import is_position_servo
 
 _MOVING = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))

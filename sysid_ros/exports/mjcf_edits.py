@@ -20,7 +20,7 @@ import numpy.typing as npt
 from sysid_ros.exports.actuator_edits import force_law, force_law_changed
 from sysid_ros.exports.inertial_edits import edit_inertial, inertial_changed
 from sysid_ros.exports.mjcf_documents import MjcfDocuments
-from sysid_ros.exports.xml_text import Element, XmlText, numbers
+from sysid_ros.robots.xml_text import Element, XmlText, numbers
 from sysid_ros.sysid.body_inertia import compiled, read_inertia
 
 # By kind of element: what MjSpec calls an attribute, and MJCF where that differs.

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from sysid_ros.outcome import AppliedParameter, Outcome
+from sysid_ros.judgement.outcome import AppliedParameter, Outcome
 from sysid_ros.sysid.fit_result import ParameterEstimate
 
 _HEAD = """\

@@ -13,7 +13,7 @@ import yaml
 
 from sysid_ros.exports.inertial_edits import full_values
 from sysid_ros.exports.joints import Joint, joints_of, targets
-from sysid_ros.outcome import Outcome
+from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.sysid.inertia import BodyInertia, full_inertia
 
 _HEAD = """\

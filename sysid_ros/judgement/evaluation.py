@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from sysid_ros.dataset import SequenceSet, load_dataset
-from sysid_ros.experiment.parameters import build_parameters
+from sysid_ros.dataset import FitInputs, SequenceSet
 from sysid_ros.experiment.schema import Experiment
-from sysid_ros.judgement.scored import scoring_settings
+from sysid_ros.judgement.outcome import Evaluation, FloatArray, Score, SequenceFit
+from sysid_ros.judgement.scored_fit import scoring_settings
 from sysid_ros.judgement.scoring import open_loop_errors, score, traces
-from sysid_ros.outcome import Evaluation, FloatArray, Score, SequenceFit
-from sysid_ros.parameter_values import set_values
+from sysid_ros.robots.declared_parameters import set_values
 from sysid_ros.sysid.parameter_dict import ParameterDict
 
 
@@ -42,8 +41,8 @@ def evaluate(
     Raises:
       SysidError: A parameter is unknown, or the model or the data cannot be used.
     """
-    dataset = load_dataset(experiment, data_dir, on_reading)
-    params = build_parameters(experiment, dataset.training.groups[0].spec)
+    inputs = FitInputs.read(experiment, data_dir, on_reading)
+    dataset, params = inputs.dataset, inputs.params
     tried = params.copy()
     set_values(tried, values)
     theta = tried.as_vector()

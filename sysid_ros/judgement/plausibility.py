@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sysid_ros.outcome import AppliedParameter
+from sysid_ros.judgement.outcome import AppliedParameter
 from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
 
 FLAG = "outside the plausible range"

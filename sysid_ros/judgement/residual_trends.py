@@ -16,8 +16,8 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.judgement.outcome import ResidualTrend
 from sysid_ros.judgement.scoring import WindowErrors
-from sysid_ros.outcome import ResidualTrend
 from sysid_ros.sysid.control import control_names
 from sysid_ros.sysid.sensor_units import sensor_unit
 from sysid_ros.sysid.starts import MeasuredJoint, measured_joints

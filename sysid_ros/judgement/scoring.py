@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.outcome import Score, SequenceFit, SignalFit
+from sysid_ros.judgement.outcome import Score, SequenceFit, SignalFit
 from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.orientations import first_orientation

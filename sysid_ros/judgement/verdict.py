@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 
 from sysid_ros.experiment.schema import Experiment, Interpolation, SignalKind
-from sysid_ros.outcome import Score
+from sysid_ros.judgement.outcome import Score
 from sysid_ros.sysid.fit_result import FitResult, FitStatus
 
 # Below this relative decrease of the held-out error the tuning was not worth it.

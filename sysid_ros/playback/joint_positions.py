@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from sysid_ros.outcome import SequenceFit, SignalFit
+from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 from sysid_ros.sysid.sensor_units import joint_shown
 
 FloatArray = npt.NDArray[np.float64]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import DataError, ModelError, unknown_name
-from sysid_ros.outcome import Outcome, SequenceFit, SignalFit
+from sysid_ros.judgement.outcome import Outcome, SequenceFit, SignalFit
 from sysid_ros.playback.joint_positions import (
     configurations,
     joint_name,

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from sysid_ros.proposal.parameters import Candidate
+from sysid_ros.proposal.proposed_parameters import Candidate
 from sysid_ros.proposal.recordings import Division
 
 CHECK = "# CHECK:"

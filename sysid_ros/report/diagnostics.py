@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from sysid_ros.outcome import FloatArray, SequenceFit, SignalFit
+from sysid_ros.judgement.outcome import FloatArray, SequenceFit, SignalFit
 from sysid_ros.report.numbers import unit
 
 _BINS = 41

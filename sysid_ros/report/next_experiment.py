@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
-from sysid_ros.outcome import Outcome
+from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.report.numbers import number, plural
-from sysid_ros.report.tables import correlations
+from sysid_ros.report.table_rows import correlations
 from sysid_ros.sysid.fit_result import ParameterEstimate
 
 VAGUE = 0.2  # half an interval relative to the value, above which an estimate is called vague

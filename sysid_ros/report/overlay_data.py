@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sysid_ros.outcome import SequenceFit, SignalFit
+from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 from sysid_ros.report.decimate import reduce_curves
 from sysid_ros.report.numbers import unit
 from sysid_ros.report.render import asset, json_for_html

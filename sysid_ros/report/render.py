@@ -14,8 +14,8 @@ from typing import Any
 
 import jinja2
 
-from sysid_ros.outcome import Outcome
-from sysid_ros.report import comparison, numbers, tables
+from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.report import numbers, several_results, table_rows
 from sysid_ros.report.bias_table import bias_rows
 from sysid_ros.report.diagnostics import residual_diagnostics
 from sysid_ros.report.history import history_rows
@@ -51,7 +51,7 @@ def render_report(
         ("tables.js", "uplot.js", "signals.js", "video.js"),
         title=f"{outcome.title}: identification report",
         history=history_rows(outcome, previous or {}),
-        significant=comparison.SIGNIFICANT,
+        significant=several_results.SIGNIFICANT,
         **_content(outcome),
         **_video(outcome, video or Video(None, "none was made")),
     )
@@ -70,10 +70,10 @@ def render_comparison(results: Mapping[str, Outcome]) -> str:
         "comparison.html.j2",
         ("tables.js",),
         title=f"Comparison of {len(results)} results",
-        results=comparison.result_rows(results),
-        parameters=comparison.compared_parameters(list(results.values())),
-        cautions=comparison.cautions(results),
-        significant=comparison.SIGNIFICANT,
+        results=several_results.result_rows(results),
+        parameters=several_results.compared_parameters(list(results.values())),
+        cautions=several_results.cautions(results),
+        significant=several_results.SIGNIFICANT,
     )
 
 
@@ -119,20 +119,20 @@ def _environment() -> jinja2.Environment:
 
 def _content(outcome: Outcome) -> dict[str, Any]:
     held_out = [s for s in outcome.sequences if s.role == "validation"]
-    columns, sequences = tables.sequence_rows(outcome.sequences)
+    columns, sequences = table_rows.sequence_rows(outcome.sequences)
     return {
         "outcome": outcome,
         "fit": outcome.fit,
         "tone": _tone(outcome),
         "score": outcome.validation or outcome.training,
-        "error_rows": tables.error_rows(outcome.validation or outcome.training),
-        "parameters": tables.parameter_rows(outcome.fit),
-        "parameters_yaml": tables.parameters_as_yaml(outcome.fit),
+        "error_rows": table_rows.error_rows(outcome.validation or outcome.training),
+        "parameters": table_rows.parameter_rows(outcome.fit),
+        "parameters_yaml": table_rows.parameters_as_yaml(outcome.fit),
         "signal_columns": columns,
         "sequence_rows": sequences,
         "diagnosed": "held-out" if held_out else "training",
         "diagnostics": residual_diagnostics(held_out or outcome.sequences),
-        "correlations": tables.correlations(outcome.fit),
+        "correlations": table_rows.correlations(outcome.fit),
         "suggestions": next_experiment(outcome),
         "bias_rows": bias_rows(outcome.bias),
         "licence": asset("uplot.LICENSE"),

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sysid_ros.outcome import FloatArray, SequenceFit, SignalFit
+from sysid_ros.judgement.outcome import FloatArray, SequenceFit, SignalFit
 from sysid_ros.report.decimate import reduce_curves
 from sysid_ros.report.numbers import unit
 

@@ -6,23 +6,16 @@
 from __future__ import annotations
 
 from sysid_ros.results.checkpoint import finalize_checkpoint, write_checkpoint
-from sysid_ros.results.export_files import SourceModel
 from sysid_ros.results.folder import check_writable, open_work_folder
-from sysid_ros.results.model_file import StartState, write_model
 from sysid_ros.results.reading import ResultError, read_results
 from sysid_ros.results.result_folder import ResultFolder
-from sysid_ros.results.writing import write_results
 
 __all__ = [
     "ResultError",
     "ResultFolder",
-    "SourceModel",
-    "StartState",
     "check_writable",
     "finalize_checkpoint",
     "open_work_folder",
     "read_results",
     "write_checkpoint",
-    "write_model",
-    "write_results",
 ]

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""``result.json``: an :class:`~sysid_ros.outcome.Outcome` as plain numbers and words.
+"""``result.json``: an :class:`~sysid_ros.judgement.outcome.Outcome` as plain numbers and words.
 
 The arrays of the signals are in ``residuals.npz`` (:mod:`sysid_ros.results.signals_file`); with
 both files :mod:`sysid_ros.results.reading` gives the outcome back.
@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from sysid_ros.judgement.outcome import Evaluation, Outcome, Score
 from sysid_ros.judgement.verdict import judge
-from sysid_ros.outcome import Evaluation, Outcome, Score
 from sysid_ros.sysid.bias_check import BiasCheck
 from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
 from sysid_ros.sysid.friction.combinations import Combination

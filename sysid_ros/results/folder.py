@@ -10,12 +10,11 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 from sysid_ros.errors import OutputError
+from sysid_ros.files import rename_folder
 
 _WORK_SUFFIX = ".partial"
 _MAX_SUFFIX = 1000  # results of one title that may start within one second
@@ -91,7 +90,7 @@ def publish(work_folder: Path) -> Path:
         if os.path.lexists(target):
             continue
         try:
-            work_folder.rename(target)
+            rename_folder(work_folder, target)
         except OSError as error:
             if os.path.lexists(target):
                 continue
@@ -109,35 +108,6 @@ def discard(work_folder: Path) -> None:
     """Remove an unpublished work folder; anything else is left alone."""
     if is_work_folder(work_folder):
         shutil.rmtree(work_folder, ignore_errors=True)
-
-
-@contextmanager
-def translated_os_errors(folder: Path) -> Iterator[None]:
-    """Turn every ``OSError`` inside into an :class:`OutputError` that names ``folder``."""
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(_unwritable(folder, error)) from error
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write ``content`` to ``path`` such that a reader sees the old file or the new, never half.
-
-    Args:
-      path: The file; its folder exists.
-      content: Everything it will contain.
-
-    Raises:
-      OSError: If it cannot be written; the old file is untouched then.
-    """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with temporary.open("xb") as stream:
-            stream.write(content)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _unwritable(folder: Path, error: OSError, *, tried: Path | None = None) -> str:

@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from sysid_ros.outcome import Outcome
+from sysid_ros.errors import ExperimentError
+from sysid_ros.files import plain, replace_file
+from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.results.document import parameter_entry
-from sysid_ros.results.folder import replace_file
-from sysid_ros.results.strict_json import plain
+from sysid_ros.results.result_folder import PARAMETERS
 
 
 def parameters_yaml(outcome: Outcome) -> str:
@@ -39,4 +42,40 @@ def parameters_yaml(outcome: Outcome) -> str:
 
 def write_parameters(path: Path, outcome: Outcome) -> None:
     """Write :func:`parameters_yaml` to ``path`` atomically."""
-    replace_file(path, parameters_yaml(outcome).encode())
+    replace_file(path, parameters_yaml(outcome))
+
+
+def read_values(path: Path) -> dict[str, float]:
+    """The values that a file holds, by parameter name.
+
+    Args:
+      path: ``parameters.yaml``, ``result.json``, a result folder, or a plain mapping of names to
+        numbers as YAML or JSON.
+
+    Returns:
+      The values.
+
+    Raises:
+      ExperimentError: There is no such file, or it holds something else.
+    """
+    file = path / PARAMETERS if path.is_dir() else path
+    document = _document(file)
+    entries = document.get("parameters", document) if isinstance(document, dict) else None
+    if not isinstance(entries, dict) or not entries:
+        raise ExperimentError(f"{file} holds no parameters")
+    values = {}
+    for name, entry in entries.items():
+        value = entry.get("value") if isinstance(entry, dict) else entry
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ExperimentError(f"{file}: the value of parameter {name!r} is no number")
+        values[str(name)] = float(value)
+    return values
+
+
+def _document(file: Path) -> Any:
+    try:
+        text = file.read_text(encoding="utf-8")
+        return json.loads(text) if file.suffix == ".json" else yaml.safe_load(text)
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ExperimentError(f"cannot read parameters from {file}: {reason}") from error

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.errors import ErrorCode, SysidError
-from sysid_ros.outcome import AppliedParameter, Outcome, ResidualTrend, Score
+from sysid_ros.judgement.outcome import AppliedParameter, Outcome, ResidualTrend, Score
 from sysid_ros.recording.mapping import TopicQuality
 from sysid_ros.results.document import FORMAT, HASH_PREFIX, VERSION_PREFIX
 from sysid_ros.results.result_folder import RESIDUALS, RESULT

@@ -9,18 +9,13 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from sysid_ros.video import VIDEO
+from sysid_ros.exports import ASSETS, FORMATS, MODEL
 
 RESULT = "result.json"
 PARAMETERS = "parameters.yaml"
-MODEL = "model.xml"
-ASSETS = "assets"  # folder of the files that model.xml names
-URDF = "model.urdf"
-ROS2_CONTROL = "ros2_control.yaml"
-RANDOMIZATION = "domain_randomization.yaml"
-BAM = "bam"  # folder of one file per joint
 RESIDUALS = "residuals.npz"
 REPORT = "report.html"
+VIDEO = "video.webp"
 
 
 @dataclass(frozen=True)
@@ -53,9 +48,10 @@ class ResultFolder:
 
 def clear(folder: Path) -> None:
     """Remove the files of a result that was begun in ``folder``; what else is there stays."""
-    for name in (
-        RESULT, PARAMETERS, MODEL, URDF, ROS2_CONTROL, RANDOMIZATION, RESIDUALS, REPORT, VIDEO,
-    ):  # fmt: skip
-        (folder / name).unlink(missing_ok=True)
-    for name in (ASSETS, BAM):
-        shutil.rmtree(folder / name, ignore_errors=True)
+    own = (RESULT, PARAMETERS, MODEL, ASSETS, RESIDUALS, REPORT, VIDEO)
+    for name in (*own, *(kind.name for kind in FORMATS)):
+        path = folder / name
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)

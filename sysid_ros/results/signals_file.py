@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.outcome import SequenceFit, SignalFit
-from sysid_ros.results.strict_json import dumps
+from sysid_ros.files import dumps, replacing
+from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 
 # Noise hardly compresses: level 1 takes a fifth of level 6's time for the same size within 2 %.
 _COMPRESSION_LEVEL = 1
@@ -37,7 +37,12 @@ def write_signals(path: Path, sequences: Sequence[SequenceFit]) -> None:
     ``<sequence>/window_starts`` [s]. Signals sampled together share one ``times`` array, which
     ``index`` then names.
     """
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL) as file:
+    with (
+        replacing(path) as stream,
+        zipfile.ZipFile(
+            stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL
+        ) as file,
+    ):
         index = []
         for number, sequence in enumerate(sequences):
             _write_array(file, f"{number}/window_starts", sequence.window_starts)

@@ -23,10 +23,9 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.errors import OutputError
+from sysid_ros.files import dumps, replace_file
 from sysid_ros.results.document import iteration_entry
-from sysid_ros.results.folder import replace_file, translated_os_errors
 from sysid_ros.results.reading import ResultError, iteration_from
-from sysid_ros.results.strict_json import dumps
 from sysid_ros.sysid.fit_state import FitState
 from sysid_ros.sysid.problem import Point
 
@@ -41,7 +40,7 @@ class SavedState:
 
     Attributes:
       state: The fit's state.
-      inputs: A digest of every input of the fit by name; see :mod:`sysid_ros.fitting.resume`.
+      inputs: A digest of every input of the fit by name; see :mod:`sysid_ros.pipeline.resume`.
     """
 
     state: FitState
@@ -80,8 +79,7 @@ def write_state(folder: Path, state: FitState, inputs: Mapping[str, str]) -> Non
         starts=np.concatenate([*starts, np.zeros(0)]),
         start_sizes=np.array([start.size for start in starts], dtype=np.int64),
     )
-    with translated_os_errors(folder):
-        replace_file(folder / STATE_FILE, archive.getvalue())
+    replace_file(folder / STATE_FILE, archive.getvalue())
 
 
 def read_state(folder: Path) -> SavedState:

@@ -15,9 +15,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from sysid_ros.outcome import AppliedParameter
-from sysid_ros.results.folder import translated_os_errors
-from sysid_ros.results.strict_json import write_json
+from sysid_ros.files import write_json
+from sysid_ros.judgement.outcome import AppliedParameter
 
 TARGETS_FILE = "targets.json"
 
@@ -32,8 +31,7 @@ def write_targets(folder: Path, applied: Iterable[AppliedParameter]) -> None:
     Raises:
       OutputError: It cannot be written.
     """
-    with translated_os_errors(folder):
-        write_json(folder / TARGETS_FILE, [asdict(parameter) for parameter in applied])
+    write_json(folder / TARGETS_FILE, [asdict(parameter) for parameter in applied])
 
 
 def read_targets(folder: Path, values: Mapping[str, float]) -> tuple[AppliedParameter, ...]:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment.schema import Experiment
-from sysid_ros.outcome import Outcome
+from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.run_logs.csv_log import CsvLog
 from sysid_ros.run_logs.mlflow_log import MlflowLog
 from sysid_ros.run_logs.tensorboard_log import TensorBoardLog

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.dataset import Dataset
-from sysid_ros.errors import DataError
+from sysid_ros.dataset import FitInputs
+from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.processes.execution import IN_THIS_PROCESS, TaskPool, Workers
@@ -31,8 +31,6 @@ from sysid_ros.search.trial_task import (
 )
 from sysid_ros.search.trials import Trials
 from sysid_ros.sysid.fit_result import Iteration
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.rollout_batch import StopRequestedError
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -68,9 +66,7 @@ class SearchListener:
 
 
 def find_start(
-    experiment: Experiment,
-    dataset: Dataset,
-    params: ParameterDict,
+    inputs: FitInputs,
     data_dir: Path | None = None,
     *,
     workers: Workers = IN_THIS_PROCESS,
@@ -81,9 +77,7 @@ def find_start(
     """Search, and fit from several of the best candidates where the method asks for it.
 
     Args:
-      experiment: Its ``fit.search`` says how.
-      dataset: Its recordings.
-      params: Its parameters, at their start.
+      inputs: What will be fitted; the experiment's ``fit.search`` says how.
       data_dir: Where bags are found first, for other processes.
       workers: What simulates candidates and fits from the best ones.
       earlier: Trials of the same search before it was interrupted.
@@ -96,8 +90,8 @@ def find_start(
     Raises:
       SysidError: A parameter has no bounds, no candidate can be simulated, or a package is absent.
     """
-    search = _Search(experiment, dataset, params, listener, should_stop)
-    key = _key(experiment, data_dir, workers)
+    search = _Search(inputs, listener, should_stop)
+    key = _key(inputs.experiment, data_dir, workers)
     with TaskPool(workers) as pool:
         end = search.run(pool, key, earlier)
         config, space = search.config, search.space
@@ -119,25 +113,23 @@ def find_start(
 class _Search:
     """The two halves of a search: candidates, and fits from the best of them."""
 
-    experiment: Experiment
-    dataset: Dataset
-    params: ParameterDict
+    inputs: FitInputs
     listener: SearchListener
     should_stop: Callable[[], bool] | None
 
     @property
     def config(self) -> SearchConfig:
-        return self.experiment.fit.search or SearchConfig()
+        return self.inputs.experiment.fit.search or SearchConfig()
 
     @property
     def space(self) -> SearchSpace:
-        return SearchSpace.of(self.params)
+        return SearchSpace.of(self.inputs.params)
 
     def run(self, pool: TaskPool, key: SearchKey, earlier: Trials | None) -> SearchEnd:
         """Try candidates."""
         if not pool.is_here:
             return self._run(SpreadCosts(key, pool, self.should_stop), earlier)
-        with candidate_costs(self.experiment, self.dataset, self.params, self.should_stop) as costs:
+        with candidate_costs(self.inputs, self.should_stop) as costs:
             return self._run(costs, earlier)
 
     def _run(self, costs: Costs, earlier: Trials | None) -> SearchEnd:
@@ -168,9 +160,8 @@ class _Search:
             self.listener.stage(f"fitted from start {index + 1} of {len(starts)}: {result.told}")
 
         if pool.is_here:  # the recordings are here too
-            given = self.experiment, self.dataset, self.params
             ends = pool.run(
-                lambda start: refined(*given, start, self.should_stop),
+                lambda start: refined(self.inputs, start, self.should_stop),
                 list(starts),
                 on_done=told,
                 should_stop=self.should_stop,

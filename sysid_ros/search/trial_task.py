@@ -8,22 +8,18 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.dataset import FitInputs
 from sysid_ros.errors import SysidError
-from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
-from sysid_ros.judgement.scored import fit_settings, known_noise
 from sysid_ros.processes.execution import TaskPool
 from sysid_ros.search.costs import CandidateCosts
-from sysid_ros.sysid.fit import fit
-from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.residual_size import misfit
 
 FloatArray = npt.NDArray[np.float64]
@@ -92,60 +88,43 @@ def run_start_task(task: StartTask) -> Refined:
     Raises:
       SysidError: Whatever is wrong with the experiment, its model or its data.
     """
-    return refined(task.key.experiment, *_read(task.key), task.start)
+    return refined(_read(task.key), task.start)
 
 
 def refined(
-    experiment: Experiment,
-    dataset: Dataset,
-    params: ParameterDict,
-    start: FloatArray,
-    should_stop: Callable[[], bool] | None = None,
+    inputs: FitInputs, start: FloatArray, should_stop: Callable[[], bool] | None = None
 ) -> Refined:
     """Fit from one start; a failure is a result too, as others may succeed."""
-    settings = replace(fit_settings(experiment), landscapes=0)
     try:
-        result = fit(
-            dataset.training.groups,
-            params,
-            settings,
-            known=known_noise(dataset),
-            start=start,
-            should_stop=should_stop,
-        )
+        result = inputs.fitted(start=start, landscapes=False, should_stop=should_stop)
     except SysidError as error:
         return Refined(start, math.inf, str(error))
-    values = np.array([parameter.value for parameter in result.parameters])
     if not result.residuals:
-        return Refined(values, math.inf, result.message)
+        return Refined(result.values, math.inf, result.message)
     counts = {name: float(size.samples) for name, size in result.residuals.items()}
-    return Refined(values, misfit(result.residuals, counts), result.status.value)
+    return Refined(result.values, misfit(result.residuals, counts), result.status.value)
 
 
 @lru_cache(maxsize=1)
-def _read(key: SearchKey) -> tuple[Dataset, ParameterDict]:
-    dataset = load_dataset(key.experiment, key.data_dir)
-    return dataset, build_parameters(key.experiment, dataset.training.groups[0].spec)
+def _read(key: SearchKey) -> FitInputs:
+    return FitInputs.read(key.experiment, key.data_dir)
 
 
 @lru_cache(maxsize=1)
 def _costs_of(key: SearchKey) -> CandidateCosts:
-    return candidate_costs(key.experiment, *_read(key))
+    return candidate_costs(_read(key))
 
 
 def candidate_costs(
-    experiment: Experiment,
-    dataset: Dataset,
-    params: ParameterDict,
-    should_stop: Callable[[], bool] | None = None,
+    inputs: FitInputs, should_stop: Callable[[], bool] | None = None
 ) -> CandidateCosts:
     """The costs that an experiment's search compares candidates by."""
-    search = experiment.fit.search
+    search = inputs.experiment.fit.search
     return CandidateCosts(
-        dataset.training.groups,
-        params,
-        fit_settings(experiment),
-        known_noise(dataset),
+        inputs.dataset.training.groups,
+        inputs.params,
+        inputs.settings,
+        inputs.known,
         search.costs if search is not None else (),
         should_stop=should_stop,
     )

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.results.folder import replace_file, translated_os_errors
+from sysid_ros.files import dumps, replace_file
 from sysid_ros.results.reading import ResultError
 from sysid_ros.results.state_file import SEARCH_FILE
-from sysid_ros.results.strict_json import dumps
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -86,8 +85,7 @@ def write_trials(folder: Path, trials: Trials) -> None:
     for i, (cost, values) in enumerate(zip(trials.costs, trials.values, strict=True)):
         marked = [int(i in front)] if count > 1 else []
         rows.writerow([i, *cost.tolist(), *marked, *values.tolist()])
-    with translated_os_errors(folder):
-        replace_file(folder / TRIALS, text.getvalue().encode())
+    replace_file(folder / TRIALS, text.getvalue())
 
 
 def write_search_state(folder: Path, trials: Trials, inputs: Mapping[str, str]) -> None:
@@ -102,8 +100,7 @@ def write_search_state(folder: Path, trials: Trials, inputs: Mapping[str, str]) 
         "values": trials.values,
         "costs": trials.costs,
     }
-    with translated_os_errors(folder):
-        replace_file(folder / SEARCH_FILE, dumps(document, indent=None).encode())
+    replace_file(folder / SEARCH_FILE, dumps(document, indent=None))
 
 
 def read_search_state(folder: Path) -> tuple[Trials, dict[str, str]]:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import scipy
 
 from sysid_ros.errors import ModelError, OutputError
-from sysid_ros.sysid.atomic import write_text
+from sysid_ros.files import replace_file
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.residual_function import ResidualFunction
 from sysid_ros.sysid.trajectory import ModelSequences
 
 if TYPE_CHECKING:
-    from sysid_ros.outcome import Outcome
+    from sysid_ros.judgement.outcome import Outcome
     from sysid_ros.video import Video
 
 
@@ -50,7 +50,7 @@ class Report:
         Raises:
           OutputError: It cannot be written.
         """
-        write_text(Path(path), self.build())
+        replace_file(Path(path), self.build())
 
 
 def default_report(
@@ -88,7 +88,7 @@ def default_report(
     Raises:
       OutputError: The folder or the file cannot be written.
     """
-    from sysid_ros.judgement.library_outcome import library_outcome
+    from sysid_ros.sysid.library_outcome import library_outcome
 
     outcome = library_outcome(
         models_sequences, initial_params, opt_params, residual_fn, opt_result, title
@@ -106,7 +106,7 @@ def default_report(
 
 def _video(shown: ModelSequences, outcome: Outcome) -> Video:
     """The animation of the first recording, or why there is none."""
-    from sysid_ros.results import write_model
+    from sysid_ros.exports import write_model
     from sysid_ros.video import Video, drawing
 
     with tempfile.TemporaryDirectory(prefix="sysid_ros_") as folder:

@@ -91,6 +91,11 @@ class FitResult:
     derivatives: Mapping[str, str] = field(default_factory=dict)  # "exact" or why not, by parameter
     residuals: Mapping[str, ResidualSize] = field(default_factory=dict)  # by signal; not stored
 
+    @property
+    def values(self) -> FloatArray:
+        """The estimates, (p,)."""
+        return np.array([parameter.value for parameter in self.parameters])
+
     def __getitem__(self, name: str) -> ParameterEstimate:
         """The estimate called ``name``; KeyError lists the names there are."""
         for parameter in self.parameters:

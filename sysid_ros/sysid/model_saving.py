@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import ModelError, OutputError, unknown_name
-from sysid_ros.sysid.atomic import replacing
+from sysid_ros.files import replacing
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -43,9 +43,8 @@ def save_model(
     target = Path(path)
     if target.suffix not in _SUFFIXES:
         raise OutputError(f"{target}: {unknown_name('suffix', target.suffix, _SUFFIXES)}")
-    # The files that make a model complete belong to results, which know the library.
-    from sysid_ros.results.model_file import write_model
-    from sysid_ros.results.result_folder import ASSETS
+    # The files that make a model complete belong to exports, which know the library.
+    from sysid_ros.exports import ASSETS, write_model
 
     start = None if start_state is None else _start(spec, start_state)
     try:
@@ -63,7 +62,7 @@ def save_model(
 
 
 def _start(spec: Any, state: FloatArray) -> Any:
-    from sysid_ros.results.model_file import StartState
+    from sysid_ros.exports import StartState
 
     model = spec.copy().compile()
     size = 1 + model.nq + model.nv + model.na

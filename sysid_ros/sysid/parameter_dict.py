@@ -15,7 +15,7 @@ import numpy.typing as npt
 import yaml
 
 from sysid_ros.errors import unknown_name
-from sysid_ros.sysid.atomic import write_text
+from sysid_ros.files import replace_file
 from sysid_ros.sysid.comparison import comparison_table
 from sysid_ros.sysid.inertia import InertiaType
 from sysid_ros.sysid.modifiers import modifier_from_dict, modifier_to_dict
@@ -220,7 +220,7 @@ class ParameterDict:
           OutputError: The file cannot be written.
         """
         document = {name: _to_dict(param) for name, param in self.parameters.items()}
-        write_text(Path(path), yaml.safe_dump(document, sort_keys=False))
+        replace_file(Path(path), yaml.safe_dump(document, sort_keys=False))
 
     @classmethod
     def load_from_disk(

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import OutputError
+from sysid_ros.files import replace_file
 from sysid_ros.sysid import timeseries_io
-from sysid_ros.sysid.atomic import write_text
 from sysid_ros.sysid.comparison import at_bound
 from sysid_ros.sysid.intervals import calculate_intervals
 from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec
@@ -74,7 +74,7 @@ def save_results(
     }
     timeseries_io.save_npz(folder / "arrays.npz", arrays)
     document = _document(initial_params, opt_params, opt_result, half_widths)
-    write_text(folder / "result.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
+    replace_file(folder / "result.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
     for sequences in models_sequences:
         spec = apply_param_modifiers_spec(opt_params, sequences.spec)
         start = sequences.initial_state[0]

@@ -15,6 +15,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import StopRequestedError as StopRequestedError
 from sysid_ros.sysid.rollout_pool import Rollout, RolloutPool
 
 FloatArray = npt.NDArray[np.float64]
@@ -22,10 +23,6 @@ Result = TypeVar("Result")
 
 # Bytes of controls, states and sensor data in one native call.
 MAX_BYTES = 64 << 20
-
-
-class StopRequestedError(Exception):
-    """The user asked a running computation to stop."""
 
 
 @dataclass(frozen=True)

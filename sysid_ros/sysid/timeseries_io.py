@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.files import replace_file, replacing
 from sysid_ros.sysid import mappings
-from sysid_ros.sysid.atomic import replacing, write_text
 from sysid_ros.sysid.mappings import SignalError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def save_csv(path: str | os.PathLike[str], series: TimeSeries) -> None:
     writer.writerow(["time", *column_names(series)])
     for time, row in zip(series.times, table, strict=True):
         writer.writerow([repr(float(time)), *(repr(float(value)) for value in row)])
-    write_text(Path(path), stream.getvalue())
+    replace_file(Path(path), stream.getvalue())
 
 
 def column_names(series: TimeSeries) -> list[str]:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sysid_ros.outcome import Evaluation, Outcome, Score
+from sysid_ros.judgement.outcome import Evaluation, Outcome, Score
 from sysid_ros.sysid.fit_result import ParameterEstimate
 
 # Where output is not a terminal, lines are as long as they need to be.

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.video.making import VIDEO, Video, drawing, read_video
+from sysid_ros.video.making import Video, drawing, read_video
 from sysid_ros.video.poses import telling_stretch
 
-__all__ = ["VIDEO", "Video", "drawing", "read_video", "telling_stretch"]
+__all__ = ["Video", "drawing", "read_video", "telling_stretch"]

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from sysid_ros.errors import SysidError
+from sysid_ros.files import replace_file
 from sysid_ros.processes.process_life import die_with_parent
 from sysid_ros.video.frames import animation, drawable_model
 from sysid_ros.video.making import NOTHING_TO_DRAW
@@ -45,9 +46,7 @@ def main(model: Path, poses: Path, video: Path) -> int:
         # Not an ordinary exit: what is left of a broken graphics library complains at the end.
         sys.stderr.flush()
         os._exit(1)
-    unfinished = video.with_suffix(".part")
-    unfinished.write_bytes(content)
-    unfinished.replace(video)
+    replace_file(video, content)
     return 0
 
 

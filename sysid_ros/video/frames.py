@@ -17,7 +17,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from sysid_ros.errors import DataError
-from sysid_ros.outcome import FloatArray
+from sysid_ros.judgement.outcome import FloatArray
 from sysid_ros.video.poses import FRAMES_PER_SECOND, Poses
 
 WIDTH, HEIGHT = 320, 240  # of each of the two pictures side by side

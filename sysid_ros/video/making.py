@@ -18,10 +18,9 @@ import mujoco
 import numpy as np
 
 from sysid_ros.errors import DataError
-from sysid_ros.outcome import SequenceFit
+from sysid_ros.judgement.outcome import SequenceFit
+from sysid_ros.results.result_folder import VIDEO
 from sysid_ros.video.poses import poses, telling_stretch
-
-VIDEO = "video.webp"  # in a result folder
 
 NOTHING_TO_DRAW = 2  # exit status of the process where drawing would work
 

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.errors import DataError
-from sysid_ros.outcome import FloatArray, SequenceFit, SignalFit
+from sysid_ros.judgement.outcome import FloatArray, SequenceFit, SignalFit
 from sysid_ros.playback.joint_positions import configurations, shown_joints
 
 FRAMES_PER_SECOND = 10

@@ -15,8 +15,8 @@ from outcomes import outcome as synthetic
 
 from sysid_ros.cli import main
 from sysid_ros.errors import ErrorCode
-from sysid_ros.outcome import AppliedParameter
-from sysid_ros.results import write_results
+from sysid_ros.judgement.outcome import AppliedParameter
+from sysid_ros.pipeline.result_writing import write_results
 from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
 
 URDF = """<robot name="arm"><link name="base"/>

@@ -18,8 +18,8 @@ from model_texts import spec_of
 
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.model_difference import model_difference
-from sysid_ros.exports.model_text import ModelText
-from sysid_ros.results.source_model import write_source_model
+from sysid_ros.exports.source_model import write_source_model
+from sysid_ros.robots.model_text import ModelText
 from sysid_ros.sysid.attributes import lookup, names, table
 from sysid_ros.sysid.friction import (
     FrictionParameters,

@@ -16,7 +16,7 @@ from outcomes import outcome as synthetic
 from sysid_ros.exports.bam import bam_documents
 from sysid_ros.exports.randomization import randomization_yaml
 from sysid_ros.exports.ros2_control import ros2_control_yaml
-from sysid_ros.outcome import AppliedParameter, Outcome
+from sysid_ros.judgement.outcome import AppliedParameter, Outcome
 from sysid_ros.sysid.friction import FrictionParameters, apply_friction_to_spec
 from sysid_ros.sysid.friction.servo import VoltageServo, apply_servo_to_spec
 from sysid_ros.sysid.modifiers import AttributeModifier

@@ -15,7 +15,7 @@ from pendulum_experiment import TRUE, write_pendulum_bag, write_pendulum_experim
 
 from sysid_ros.cli import main
 from sysid_ros.errors import ErrorCode
-from sysid_ros.fitting.cross_validation import combined, folds_of
+from sysid_ros.pipeline.cross_validation import combined, folds_of
 from sysid_ros.results import read_results
 
 

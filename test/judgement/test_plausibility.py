@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from outcomes import fit_result
 
+from sysid_ros.judgement.outcome import AppliedParameter
 from sysid_ros.judgement.plausibility import FLAG, with_plausibility
-from sysid_ros.outcome import AppliedParameter
 from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
 
 MASS = {"type": "attribute", "element": "body", "attribute": "mass", "name": "link"}

@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.outcome import SequenceFit, SignalFit
+from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 from sysid_ros.playback.joint_positions import configurations, shown_joints
 from sysid_ros.sysid.tangent import rotation_between
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.outcome import SequenceFit, SignalFit
+from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 from sysid_ros.report.decimate import reduce_curves
 from sysid_ros.report.signal_data import signal_data
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.signal
 
-from sysid_ros.outcome import FloatArray, SequenceFit, SignalFit
+from sysid_ros.judgement.outcome import FloatArray, SequenceFit, SignalFit
 from sysid_ros.report.diagnostics import residual_diagnostics
 
 STEP = 0.01

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from outcomes import outcome as synthetic
 
-from sysid_ros.outcome import Outcome
+from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.report.next_experiment import Kind, kind_of, next_experiment
 from sysid_ros.sysid.fit_result import ParameterEstimate
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from outcomes import outcome as synthetic
 
-from sysid_ros.outcome import Outcome
+from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.report import render_report
 from sysid_ros.sysid.fit_result import FitStatus, ParameterEstimate
 

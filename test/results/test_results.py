@@ -20,7 +20,9 @@ from hypothesis import strategies as st
 from outcomes import outcome as synthetic
 
 from sysid_ros.errors import ErrorCode, OutputError
-from sysid_ros.outcome import AppliedParameter, Outcome
+from sysid_ros.files import dumps, plain
+from sysid_ros.judgement.outcome import AppliedParameter, Outcome
+from sysid_ros.pipeline.result_writing import write_results
 from sysid_ros.report import render_report
 from sysid_ros.results import (
     ResultError,
@@ -29,9 +31,7 @@ from sysid_ros.results import (
     open_work_folder,
     read_results,
     write_checkpoint,
-    write_results,
 )
-from sysid_ros.results.strict_json import dumps, plain
 from sysid_ros.results.targets_file import write_targets
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
 from sysid_ros.sysid.modifiers import AttributeModifier
@@ -154,7 +154,7 @@ def test_leaves_nothing_behind_when_it_fails(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sysid_ros.results.writing.write_signals", full)
+    monkeypatch.setattr("sysid_ros.pipeline.result_writing.write_signals", full)
     with pytest.raises(OutputError, match="No space left on device"):
         write_results(synthetic(), spec, tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -265,7 +265,7 @@ def test_failed_writing_keeps_the_checkpoint(
 
     work = open_work_folder(tmp_path, "arm")
     write_checkpoint(work, step(0, 9.0, 1.0))
-    monkeypatch.setattr("sysid_ros.results.writing.write_signals", full)
+    monkeypatch.setattr("sysid_ros.pipeline.result_writing.write_signals", full)
     with pytest.raises(OutputError, match="No space left"):
         write_results(synthetic(), spec, tmp_path, partial=work)
     assert [path.name for path in work.iterdir()] == ["checkpoint.json"]

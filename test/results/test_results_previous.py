@@ -12,8 +12,8 @@ import mujoco
 import pytest
 from outcomes import outcome as synthetic
 
-from sysid_ros.outcome import Outcome
-from sysid_ros.results import write_results
+from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.pipeline.result_writing import write_results
 from sysid_ros.results.previous import model_hashes, previous_results
 
 

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from pendulum_experiment import write_pendulum_experiment
 
-from sysid_ros.dataset import load_dataset
+from sysid_ros.dataset import FitInputs
 from sysid_ros.experiment import load_experiment, with_overrides
-from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.processes.execution import IN_THIS_PROCESS, Workers
 from sysid_ros.search.start import FoundStart, SearchListener, find_start
 from sysid_ros.search.trials import Trials
@@ -30,11 +29,10 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path, monkeypatch: pytest.Mon
     file = write_pendulum_experiment(tmp_path / "pendulum", duration=3.0)
     settings = ["fit.search={method: cma-es, trials: 60, seed: 4}", "fit.threads=1"]
     experiment = with_overrides(load_experiment(file), settings)
-    dataset = load_dataset(experiment, None)
-    params = build_parameters(experiment, dataset.training.groups[0].spec)
+    inputs = FitInputs.read(experiment, None)
 
     def search(workers: Workers, listener: SearchListener) -> FoundStart:
-        return find_start(experiment, dataset, params, workers=workers, listener=listener)
+        return find_start(inputs, workers=workers, listener=listener)
 
     alone = search(IN_THIS_PROCESS, SearchListener())
     cluster_settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}

@@ -11,7 +11,7 @@ import re
 import numpy as np
 import pytest
 
-from sysid_ros.outcome import Score
+from sysid_ros.judgement.outcome import Score
 from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
 from sysid_ros.terminal.printing import console_for, parameter_table, score_table
 from sysid_ros.terminal.progress import FitProgress, ReadingProgress, working

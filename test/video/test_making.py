@@ -13,10 +13,11 @@ import pytest
 from outcomes import outcome as synthetic
 from PIL import Image
 
-from sysid_ros.outcome import SequenceFit, SignalFit
+from sysid_ros.exports import MODEL
+from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 from sysid_ros.report import render_report
-from sysid_ros.results.result_folder import MODEL
-from sysid_ros.video import VIDEO, Video, drawing, read_video
+from sysid_ros.results.result_folder import VIDEO
+from sysid_ros.video import Video, drawing, read_video
 from sysid_ros.video.frames import HEIGHT, WIDTH
 
 ROBOT = """

@@ -11,7 +11,7 @@ import pytest
 from outcomes import outcome as synthetic
 
 from sysid_ros.errors import DataError
-from sysid_ros.outcome import SequenceFit, SignalFit
+from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 from sysid_ros.video.poses import FRAMES_PER_SECOND, SECONDS, Stretch, poses, telling_stretch
 
 MODEL = """

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sysid_ros.errors import ErrorCode
-from sysid_ros.fitting.worker_process import FitFiles
-from sysid_ros.outcome import Outcome
+from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.pipeline.worker_process import FitFiles
 from sysid_ros.results.document import HASH_PREFIX
 from sysid_ros.sysid.fit_result import FitStatus, Iteration, ParameterEstimate
 from sysid_ros_interfaces.action import FitModel

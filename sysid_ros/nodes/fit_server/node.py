@@ -3,7 +3,7 @@
 
 """Node ``fit_server``: the action ``~/fit`` identifies a model from recordings.
 
-Each fit runs in a process of its own (:mod:`sysid_ros.fitting.worker`), so that the node answers
+Each fit runs in a process of its own (:mod:`sysid_ros.pipeline.worker`), so that the node answers
 while native code computes, survives its crash, and can cancel it at any time. One goal at a time.
 """
 
@@ -22,9 +22,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from sysid_ros.errors import ErrorCode, SysidError
-from sysid_ros.fitting.worker import FIT_FUNCTION, FitEnd, FitProgress, run_fit
-from sysid_ros.fitting.worker_process import FitRequest
-from sysid_ros.live import LivePage, LiveProgress
+from sysid_ros.fit_page import LivePage, LiveProgress
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.fit_server.messages import (
     REPLACE_SEQUENCES,
@@ -36,6 +34,8 @@ from sysid_ros.nodes.fit_server.messages import (
 )
 from sysid_ros.nodes.fit_server.topics import FitTopics
 from sysid_ros.nodes.process import run_node
+from sysid_ros.pipeline.worker import FIT_FUNCTION, FitEnd, FitProgress, run_fit
+from sysid_ros.pipeline.worker_process import FitRequest
 from sysid_ros.results import read_results
 from sysid_ros.terminal.progress import is_counted
 from sysid_ros_interfaces.action import FitModel

@@ -24,13 +24,13 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from sysid_ros.exports import URDF
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.process import run_node
 from sysid_ros.playback.frames import Frame, frames_of
 from sysid_ros.playback.motion import SIMULATED, load_motion
 from sysid_ros.playback.shapes import shapes_of
 from sysid_ros.playback.viewer import GHOST
-from sysid_ros.results.result_folder import URDF
 
 ROBOTS = ("measured", "simulated")
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

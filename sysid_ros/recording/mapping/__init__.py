@@ -3,7 +3,6 @@
 
 """From fields of messages to signals of the model: clocks, masks, gaps, the signal map."""
 
-from sysid_ros.recording.mapping.block_split import contiguous_split
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
 from sysid_ros.recording.mapping.mapped_series import (
     control_time_series,
@@ -34,7 +33,6 @@ __all__ = [
     "TopicQuality",
     "WantedFields",
     "choose_stamps",
-    "contiguous_split",
     "control_time_series",
     "export",
     "map_columns",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
-from sysid_ros.outcome import FloatArray, ResidualTrend
+from sysid_ros.judgement.outcome import FloatArray, ResidualTrend
 from sysid_ros.report.diagnostics import ResidualDiagnostics
 from sysid_ros.report.numbers import unit
 from sysid_ros.report.svg.axis import Axis

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from markupsafe import Markup
 
-from sysid_ros.outcome import FloatArray
+from sysid_ros.judgement.outcome import FloatArray
 from sysid_ros.report.numbers import number, unit
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.element import element, group

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sysid_ros.errors import ModelError
 from sysid_ros.experiment import parse_experiment
-from sysid_ros.experiment.parameters import build_parameters
+from sysid_ros.robots.declared_parameters import build_parameters
 from sysid_ros.sysid.fit_result import ParameterEstimate
 from sysid_ros.sysid.friction import VoltageServo, apply_servo_to_spec
 from sysid_ros.sysid.friction.combinations import sentences, servo_combinations

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from friction_bench import NOISE, parameters, record, true_frictions
 
-from sysid_ros.choice.paired import held_out
-from sysid_ros.choice.pick import Pick, pick
+from sysid_ros.comparison.paired import held_out
+from sysid_ros.comparison.pick import Pick, pick
+from sysid_ros.judgement.outcome import SequenceFit
 from sysid_ros.judgement.scoring import ScoringSettings, open_loop_errors, traces
-from sysid_ros.outcome import SequenceFit
 from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
 from sysid_ros.sysid.fit_result import FitResult
 from sysid_ros.sysid.friction import FrictionParameters

@@ -1,0 +1,78 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The simplest model that predicts no worse than the best one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sysid_ros.comparison.paired import LEVEL, HeldOut
+
+
+@dataclass(frozen=True)
+class Pick:
+    """What was chosen, and on what grounds.
+
+    Attributes:
+      chosen: A model.
+      best: The one of the smallest held-out error.
+      rmse: Held-out error by model, in ``unit``.
+      p_worse: By model, how likely its errors are if it predicts no worse than ``best``.
+      unit: Of the errors.
+      reason: In one sentence.
+    """
+
+    chosen: str
+    best: str
+    rmse: Mapping[str, float]
+    p_worse: Mapping[str, float]
+    unit: str
+    reason: str
+
+
+def pick(errors: HeldOut, sizes: Mapping[str, int], bic: Mapping[str, float]) -> Pick:
+    """Choose among models.
+
+    Args:
+      errors: Their held-out errors.
+      sizes: Free parameters by model, in the order of preference among equals.
+      bic: Decides where there are too few units for a test.
+
+    Returns:
+      The simplest model that is not significantly worse than the best.
+    """
+    best = errors.best(errors.models)
+    p_worse = {model: errors.p_worse(model, best) for model in errors.models}
+    p_worse[best] = 1.0
+    rmse = {model: errors.rmse(model) for model in errors.models}
+    simplest_first = sorted(
+        (model for model in sizes if model in errors.models), key=lambda model: sizes[model]
+    )
+    if any(math.isnan(p) for p in p_worse.values()):
+        chosen = min(simplest_first, key=lambda model: bic[model])
+        reason = f"{errors.units} are too few for a test; {chosen} has the lowest BIC"
+        return Pick(chosen, best, rmse, p_worse, errors.unit, reason)
+    chosen = next(model for model in simplest_first if p_worse[model] >= LEVEL)
+    return Pick(
+        chosen, best, rmse, p_worse, errors.unit, _reason(chosen, best, p_worse, sizes, errors)
+    )
+
+
+def _reason(
+    chosen: str,
+    best: str,
+    p_worse: Mapping[str, float],
+    sizes: Mapping[str, int],
+    errors: HeldOut,
+) -> str:
+    simpler = [model for model in p_worse if sizes[model] < sizes[chosen]]
+    rejected = f"; simpler ones are worse at the {LEVEL:.0%} level" if simpler else ""
+    if chosen == best:
+        return f"{chosen} predicts {errors.units} best{rejected}"
+    return (
+        f"{chosen} is the simplest model that predicts {errors.units} not significantly worse "
+        f"than {best} (p = {p_worse[chosen]:.2g}){rejected}"
+    )

@@ -1,0 +1,28 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The recordings of an experiment as sequences of its models, ready to be fitted."""
+
+from __future__ import annotations
+
+from sysid_ros.dataset.fit_inputs import FitInputs, fit_settings
+from sysid_ros.dataset.loading import load_dataset, model_of
+from sysid_ros.dataset.sequences import (
+    Dataset,
+    SequenceSet,
+    declared_noise,
+    model_sequences,
+    unusable,
+)
+
+__all__ = [
+    "Dataset",
+    "FitInputs",
+    "SequenceSet",
+    "declared_noise",
+    "fit_settings",
+    "load_dataset",
+    "model_of",
+    "model_sequences",
+    "unusable",
+]

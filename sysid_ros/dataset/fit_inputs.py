@@ -1,0 +1,123 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a fit works on, read from an experiment; and the fit itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.dataset.loading import load_dataset
+from sysid_ros.dataset.sequences import Dataset
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.robots.declared_parameters import build_parameters
+from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
+from sysid_ros.sysid.fit_result import FitResult, Iteration
+from sysid_ros.sysid.fit_state import FitState
+from sysid_ros.sysid.parameter_dict import ParameterDict
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FitInputs:
+    """An experiment with its recordings and its parameters.
+
+    Attributes:
+      experiment: What is asked for.
+      dataset: Its recordings as sequences of its models.
+      params: Its parameters at their start.
+    """
+
+    experiment: Experiment
+    dataset: Dataset
+    params: ParameterDict
+
+    @classmethod
+    def read(
+        cls,
+        experiment: Experiment,
+        data_dir: Path | None,
+        on_reading: Callable[[float], None] | None = None,
+    ) -> FitInputs:
+        """Read an experiment's recordings and build its parameters.
+
+        Args:
+          experiment: The validated experiment.
+          data_dir: Where bags are found first.
+          on_reading: Told how much of the recordings has been read, 0 to 1.
+
+        Raises:
+          SysidError: A bag or model is missing, damaged, or does not fit the experiment.
+        """
+        dataset = load_dataset(experiment, data_dir, on_reading)
+        params = build_parameters(experiment, dataset.training.groups[0].spec)
+        return cls(experiment, dataset, params)
+
+    @property
+    def settings(self) -> FitSettings:
+        """The experiment's settings in the library's words."""
+        return fit_settings(self.experiment)
+
+    @property
+    def known(self) -> SignalNoise:
+        """What the experiment says about its measurements beforehand."""
+        return SignalNoise(self.dataset.noise, self.dataset.training.excluded)
+
+    def fitted(
+        self,
+        *,
+        start: FloatArray | None = None,
+        resume: FitState | None = None,
+        landscapes: bool = True,
+        on_iteration: Callable[[Iteration], None] | None = None,
+        on_state: Callable[[FitState], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> FitResult:
+        """Fit the training sequences.
+
+        Args:
+          start: Where to start, (p,); by default as the experiment says.
+          resume: Where an earlier fit of the same inputs stood.
+          landscapes: Whether to compute those that the experiment asks for.
+          on_iteration: Told every step of the optimizer.
+          on_state: Given the state after every accepted step.
+          should_stop: Asked while simulating; true ends the fit with its best parameters.
+
+        Raises:
+          SysidError: As of :func:`~sysid_ros.sysid.fit.fit`.
+        """
+        settings = self.settings if landscapes else replace(self.settings, landscapes=0)
+        return fit(
+            self.dataset.training.groups,
+            self.params,
+            settings,
+            known=self.known,
+            start=start,
+            resume=resume,
+            on_iteration=on_iteration,
+            on_state=on_state,
+            should_stop=should_stop,
+        )
+
+
+def fit_settings(experiment: Experiment) -> FitSettings:
+    """The settings of an experiment in the library's words."""
+    return FitSettings(
+        window_length=experiment.windows.length,
+        estimate_starts=experiment.initial_state.estimate,
+        velocity_filter=experiment.initial_state.velocity_filter,
+        optimizer=experiment.fit.optimizer,
+        loss=experiment.fit.loss,
+        max_iterations=experiment.fit.max_iterations,
+        time_limit=experiment.fit.time_limit,
+        threads=experiment.fit.threads,
+        intervals=experiment.fit.intervals,
+        landscapes=experiment.fit.landscapes,
+        engine=experiment.fit.engine,
+    )

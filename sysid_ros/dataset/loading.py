@@ -1,0 +1,257 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""All recordings of an experiment as sequences of its models, training and held-out apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.dataset.sequences import (
+    Dataset,
+    SequenceSet,
+    declared_noise,
+    model_sequences,
+    unusable,
+)
+from sysid_ros.dataset.splits import split_by_time
+from sysid_ros.errors import ExperimentError
+from sysid_ros.experiment import locate_bag, locate_model, message_paths_of, packages_of
+from sysid_ros.experiment.schema import Experiment, SequenceConfig, SignalKind
+from sysid_ros.recording.bags.bag import open_recording
+from sysid_ros.recording.mapping import (
+)
+from sysid_ros.recording.mapping.mapped_recording import MappedRecording
+from sysid_ros.recording.mapping.signal_map import map_recording
+from sysid_ros.robots.declared_parameters import build_parameters
+from sysid_ros.robots.model_text import ModelText
+from sysid_ros.robots.several_robots import have_own_parameters, with_namespace
+from sysid_ros.robots.source import (
+    description_in,
+    load_model,
+    with_free_base,
+    with_state_sensors,
+    without_visuals,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """One sequence as read: its mapped recording and the model it was recorded on."""
+
+    name: str
+    held_out: bool
+    model: str
+    mapped: MappedRecording
+    robot: str | None  # where robots have parameters of their own
+
+
+def load_dataset(
+    experiment: Experiment,
+    data_dir: Path | None,
+    on_reading: Callable[[float], None] | None = None,
+) -> Dataset:
+    """Read all recordings of an experiment and attach them to their models.
+
+    Args:
+      experiment: The validated experiment.
+      data_dir: Where bags are found first.
+      on_reading: Told how much of the recordings has been read, 0 to 1.
+
+    Returns:
+      The sequences.
+
+    Raises:
+      SysidError: A bag or model is missing, damaged, or does not fit the signals.
+    """
+    configs = _sequence_configs(experiment)
+    models = _load_models(experiment, [config for _, config, _ in configs], data_dir)
+    first = models[_model_name(experiment, configs[0][1])]
+    # A wrong name is told now, and not after minutes of reading.
+    build_parameters(experiment, first.with_sensors)
+    apart = have_own_parameters(experiment)
+    reads = [
+        _Read(
+            name,
+            held_out,
+            _model_name(experiment, config),
+            _map(experiment, config, name, data_dir, _part_of(on_reading, number, len(configs))),
+            config.robot if apart else None,
+        )
+        for number, (name, config, held_out) in enumerate(configs)
+    ]
+    training = _sequence_set(models, [read for read in reads if not read.held_out])
+    validation = _sequence_set(models, [read for read in reads if read.held_out])
+    if experiment.validation.fraction is not None:
+        training, validation = split_by_time(training, experiment.validation.fraction)
+    hashes = {name: model.digest for name, model in models.items()}
+    hashes.update({read.name: read.mapped.input_hash for read in reads})
+    return Dataset(
+        source_spec=first.spec,
+        source_text=first.text,
+        training=training,
+        validation=validation,
+        noise=declared_noise(experiment),
+        quality=tuple(row for read in reads for row in read.mapped.quality),
+        warnings=(
+            *(warning for model in models.values() for warning in model.warnings),
+            *_undriven(experiment, models),
+            *(warning for read in reads for warning in read.mapped.warnings),
+        ),
+        hashes=hashes,
+    )
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """One model of the experiment: as given, and with a sensor for every measured signal."""
+
+    text: ModelText
+    spec: mujoco.MjSpec
+    with_sensors: mujoco.MjSpec
+    digest: str
+    warnings: tuple[str, ...]
+
+
+def _sequence_configs(experiment: Experiment) -> list[tuple[str, SequenceConfig, bool]]:
+    """(unique name, sequence, held out) for every recording used, training first."""
+    condition = experiment.validation.condition
+    pairs = [
+        (config, condition is not None and _matches(config, condition))
+        for config in experiment.sequences
+    ]
+    pairs += [(config, True) for config in experiment.validation.bags]
+    pairs.sort(key=lambda pair: pair[1])
+    if all(held_out for _, held_out in pairs):
+        raise ExperimentError("validation holds out every sequence; none is left to fit")
+    seen: Counter[str] = Counter()
+    named = []
+    for config, held_out in pairs:
+        seen[config.name] += 1
+        count = seen[config.name]
+        named.append((config.name if count == 1 else f"{config.name}_{count}", config, held_out))
+    return named
+
+
+def _matches(config: SequenceConfig, condition: Mapping[str, float | str]) -> bool:
+    return all(config.conditions.get(key) == value for key, value in condition.items())
+
+
+def _model_name(experiment: Experiment, config: SequenceConfig) -> str:
+    """The model's path, or its topic and bag where it comes from a recording."""
+    name = config.model or experiment.model
+    return name if name is not None else f"{experiment.model_topic} in {config.bag}"
+
+
+def _load_models(
+    experiment: Experiment, configs: Sequence[SequenceConfig], data_dir: Path | None
+) -> dict[str, LoadedModel]:
+    models: dict[str, LoadedModel] = {}
+    for config in configs:
+        name = _model_name(experiment, config)
+        if name not in models:
+            models[name] = model_of(experiment, config, data_dir)
+    return models
+
+
+def model_of(experiment: Experiment, config: SequenceConfig, data_dir: Path | None) -> LoadedModel:
+    """The model that one recording was made on.
+
+    Args:
+      experiment: The experiment.
+      config: The recording.
+      data_dir: Where models and bags are found first.
+
+    Raises:
+      SysidError: The model is missing or does not load.
+    """
+    packages = packages_of(experiment, data_dir)
+    path = config.model or experiment.model
+    if path is not None:
+        file = locate_model(
+            path, experiment_file=experiment.path, data_dir=data_dir, packages=packages
+        )
+        loaded = load_model(file, packages)
+    else:
+        bag = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
+        topic = experiment.model_topic or ""
+        loaded = description_in(bag, topic, packages, message_paths_of(experiment))
+    loaded = with_free_base(loaded, experiment.signals)
+    spec = loaded.spec
+    simulated = spec if _touches_geoms(experiment) else without_visuals(spec)
+    with_sensors = with_state_sensors(simulated, experiment.signals)
+    return LoadedModel(loaded.text, spec, with_sensors, loaded.digest, loaded.warnings)
+
+
+def _touches_geoms(experiment: Experiment) -> bool:
+    """Whether parameters or a hook may need geoms that only rendering does otherwise."""
+    return experiment.modifiers is not None or any(
+        config.element in ("geom", "pair") for config in experiment.parameters
+    )
+
+
+def _map(
+    experiment: Experiment,
+    config: SequenceConfig,
+    name: str,
+    data_dir: Path | None,
+    on_reading: Callable[[float], None] | None,
+) -> MappedRecording:
+    path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
+    with open_recording(
+        path, msg_paths=message_paths_of(experiment), on_progress=on_reading
+    ) as recording:
+        experiment = with_namespace(experiment, config.robot, recording.topics)
+        return map_recording(
+            recording,
+            experiment.signals,
+            clock=experiment.clock,
+            max_gap=experiment.fit.max_gap,
+            enabled_when=experiment.enabled_when,
+            clock_correction=experiment.clock_correction,
+            name=name,
+            start=config.start,
+            end=config.end,
+        )
+
+
+def _part_of(
+    whole: Callable[[float], None] | None, number: int, parts: int
+) -> Callable[[float], None] | None:
+    """What one of several equal parts reports its progress to."""
+    return None if whole is None else lambda share: whole((number + share) / parts)
+
+
+def _sequence_set(models: Mapping[str, LoadedModel], reads: Sequence[_Read]) -> SequenceSet:
+    """One :class:`ModelSequences` per model, and per robot where that matters."""
+    groups = []
+    for name, robot in dict.fromkeys((read.model, read.robot) for read in reads):
+        members = {r.name: r.mapped for r in reads if (r.model, r.robot) == (name, robot)}
+        spec = models[name].with_sensors
+        groups.append(model_sequences(Path(name).stem, spec, members, robot))
+    excluded = {read.name: unusable(read.mapped) for read in reads}
+    return SequenceSet(tuple(groups), excluded)
+
+
+def _undriven(experiment: Experiment, models: Mapping[str, LoadedModel]) -> tuple[str, ...]:
+    """A warning for every actuator that no signal drives."""
+    driven = {s.name for s in experiment.signals if s.kind is SignalKind.ACTUATOR}
+    idle = {
+        actuator.name
+        for model in models.values()
+        for actuator in model.spec.actuators
+        if actuator.name not in driven
+    }
+    return tuple(
+        f"No signal drives actuator {name!r}; its control is taken as zero throughout."
+        for name in sorted(idle)
+    )

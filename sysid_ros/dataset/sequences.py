@@ -1,0 +1,110 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""An experiment's recordings as sequences of its models, and what is known about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.experiment.schema import Experiment, SignalKind
+from sysid_ros.recording.mapping.mapped_recording import MappedRecording
+from sysid_ros.recording.mapping.mapped_series import control_time_series, measured_time_series
+from sysid_ros.recording.mapping.time_intervals import Intervals, union
+from sysid_ros.recording.mapping.topic_quality import TopicQuality
+from sysid_ros.robots.model_text import ModelText
+from sysid_ros.robots.state_sensors import by_sensor
+from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SequenceSet:
+    """Sequences that are used for one purpose.
+
+    Attributes:
+      groups: The sequences by model; may be empty.
+      excluded: Stretches [s] by sequence name that no window may touch: controls are unknown
+        there, or the data serves another purpose.
+    """
+
+    groups: tuple[ModelSequences, ...]
+    excluded: Mapping[str, Intervals]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Everything an experiment's recordings contribute to a fit.
+
+    Attributes:
+      source_spec: The experiment's model as given.
+      source_text: The same as its author wrote it.
+      training: Sequences to fit.
+      validation: Held-out sequences; may be empty.
+      noise: Known noise levels by sensor name, in the sensors' units.
+      quality: How well each topic was recorded.
+      warnings: Plain sentences about the data.
+      hashes: SHA-256 of every model and bag by name.
+    """
+
+    source_spec: mujoco.MjSpec
+    source_text: ModelText
+    training: SequenceSet
+    validation: SequenceSet
+    noise: Mapping[str, float]
+    quality: tuple[TopicQuality, ...]
+    warnings: tuple[str, ...]
+    hashes: Mapping[str, str]
+
+
+def model_sequences(
+    name: str,
+    spec: mujoco.MjSpec,
+    recordings: Mapping[str, MappedRecording],
+    robot: str | None = None,
+) -> ModelSequences:
+    """Recordings as sequences of the model that they were made on.
+
+    Args:
+      name: The model's.
+      spec: With a sensor for every measured signal.
+      recordings: By sequence name.
+      robot: Whose they are, where several identical robots have parameters of their own.
+    """
+    start = reference_state(spec)
+    return ModelSequences(
+        name,
+        spec,
+        list(recordings),
+        [start] * len(recordings),
+        [control_time_series(mapped) for mapped in recordings.values()],
+        [by_sensor(spec, measured_time_series(mapped)) for mapped in recordings.values()],
+        allow_missing_sensors=True,
+        robot=robot,
+    )
+
+
+def reference_state(spec: mujoco.MjSpec) -> FloatArray:
+    """The model's reference configuration at rest as a full-physics state vector."""
+    model = spec.copy().compile()
+    return create_initial_state(model, np.asarray(model.qpos0), np.zeros(model.nv))
+
+
+def declared_noise(experiment: Experiment) -> dict[str, float]:
+    """The noise levels that the experiment declares, by sensor name."""
+    return {
+        signal.label: signal.noise
+        for signal in experiment.signals
+        if signal.noise is not None and signal.kind is not SignalKind.ACTUATOR
+    }
+
+
+def unusable(mapped: MappedRecording) -> Intervals:
+    """Stretches in which a control is unknown or something mapped does not count."""
+    return union([*mapped.masked, *(gap for signal in mapped.controls for gap in signal.gaps)])

@@ -1,0 +1,130 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A URDF with the identified inertia, damping and friction, and nothing else changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import ModelError
+from sysid_ros.exports.inertial_edits import full_values, inertial_changed
+from sysid_ros.robots.model_text import ModelText
+from sysid_ros.robots.xml_text import Element, XmlText, number, numbers
+from sysid_ros.sysid.body_inertia import read_inertia
+from sysid_ros.sysid.inertia import BodyInertia, full_inertia
+
+FloatArray = npt.NDArray[np.float64]
+
+_MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")  # in the order of full_values
+_DYNAMICS = (("damping", "damping"), ("friction", "frictionloss"))  # URDF, MuJoCo
+_SAME = 1e-12  # relative difference that reading and writing a rotation may leave
+
+
+def edited_urdf(source: ModelText, before: Any, after: Any) -> bytes:
+    """Write the difference of two specs into the URDF of the first.
+
+    Inertias go to ``<inertial>``, damping and dry friction to ``<dynamics>``. URDF has no place for
+    anything else, such as armature or the gains of actuators.
+
+    Args:
+      source: The URDF.
+      before: What MuJoCo reads from it (an MjSpec).
+      after: The identified model, made from ``before``; neither is changed.
+
+    Returns:
+      The URDF's text with the values in place.
+
+    Raises:
+      ModelError: The text is no URDF.
+    """
+    document = XmlText(source.text)
+    if document.root.tag != "robot":
+        raise ModelError(f"{source.name} is no URDF: its root is <{document.root.tag}>")
+    links = {link.attributes.get("name"): link for link in document.root.named("link")}
+    for old in before.bodies:
+        new = after.body(old.name) if old.name else None
+        if new is not None and old.name in links and inertial_changed(old, new):
+            was, now = read_inertia(before, old.name), read_inertia(after, old.name)
+            _edit_link(document, links[old.name], was, now)
+    joints = {joint.attributes.get("name"): joint for joint in document.root.named("joint")}
+    for old in before.joints:
+        new = after.joint(old.name) if old.name else None
+        if new is not None and old.name in joints:
+            _edit_dynamics(document, joints[old.name], old, new)
+    return document.edited()
+
+
+def _edit_link(document: XmlText, link: Element, was: BodyInertia, now: BodyInertia) -> None:
+    inertials = link.named("inertial")
+    if not inertials:
+        document.insert_first(link, _inertial(now))
+        return
+    inertial = inertials[0]
+    origins, masses, moments = (inertial.named(tag) for tag in ("origin", "mass", "inertia"))
+    if not _close(now.ipos, was.ipos):
+        if origins:
+            document.set(origins[0], "xyz", numbers(now.ipos))
+        else:
+            document.insert_first(inertial, f'<origin xyz="{numbers(now.ipos)}" rpy="0 0 0"/>')
+    if now.mass != was.mass and masses:
+        document.set(masses[0], "value", number(now.mass))
+    if moments and not _close(full_inertia(now), full_inertia(was)):
+        axes = _rotation(origins[0].attributes.get("rpy", "0 0 0") if origins else "0 0 0")
+        values = full_values(axes.T @ full_inertia(now) @ axes)
+        former = full_values(axes.T @ full_inertia(was) @ axes)
+        scale = float(np.abs(values).max())
+        for name, value, old in zip(_MOMENTS, values, former, strict=True):
+            if abs(value - old) > _SAME * scale:
+                document.set(moments[0], name, number(value))
+
+
+def _edit_dynamics(document: XmlText, joint: Element, old: Any, new: Any) -> None:
+    changed = {
+        urdf: _first(new, attribute)
+        for urdf, attribute in _DYNAMICS
+        if _first(new, attribute) != _first(old, attribute)
+    }
+    if not changed:
+        return
+    dynamics = joint.named("dynamics")
+    if dynamics:
+        for name, value in changed.items():
+            document.set(dynamics[0], name, number(value))
+        return
+    attributes = " ".join(f'{name}="{number(value)}"' for name, value in changed.items())
+    document.insert_last(joint, f"<dynamics {attributes}/>")
+
+
+def _first(joint: Any, attribute: str) -> float:
+    """The linear coefficient, where the attribute is a polynomial."""
+    return float(np.atleast_1d(getattr(joint, attribute))[0])
+
+
+def _inertial(inertia: BodyInertia) -> str:
+    moments = " ".join(
+        f'{name}="{number(value)}"'
+        for name, value in zip(_MOMENTS, full_values(full_inertia(inertia)), strict=True)
+    )
+    return (
+        f'<inertial><origin xyz="{numbers(inertia.ipos)}" rpy="0 0 0"/>'
+        f'<mass value="{number(inertia.mass)}"/><inertia {moments}/></inertial>'
+    )
+
+
+def _rotation(rpy: str) -> FloatArray:
+    """The rotation matrix of fixed-axis roll, pitch and yaw, (3, 3)."""
+    roll, pitch, yaw = (float(angle) for angle in rpy.split())
+    quaternion, matrix = np.empty(4), np.empty(9)
+    mujoco.mju_euler2Quat(quaternion, np.array([roll, pitch, yaw]), "XYZ")
+    mujoco.mju_quat2Mat(matrix, quaternion)
+    return matrix.reshape(3, 3)
+
+
+def _close(left: npt.ArrayLike, right: npt.ArrayLike) -> bool:
+    a, b = np.asarray(left), np.asarray(right)
+    return bool(np.all(np.abs(a - b) <= _SAME * max(float(np.abs(b).max()), 1e-9)))

@@ -1,0 +1,19 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How everything writes: files that are complete or absent, and JSON that every parser reads."""
+
+from __future__ import annotations
+
+from sysid_ros.files.atomic import rename_folder, replace_file, replacing, translated_os_errors
+from sysid_ros.files.strict_json import dumps, plain, write_json
+
+__all__ = [
+    "dumps",
+    "plain",
+    "rename_folder",
+    "replace_file",
+    "replacing",
+    "translated_os_errors",
+    "write_json",
+]

@@ -1,0 +1,88 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Files and folders that are either complete or absent, also after a power cut."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from sysid_ros.errors import OutputError
+
+
+@contextlib.contextmanager
+def translated_os_errors(path: Path) -> Iterator[None]:
+    """Turn every ``OSError`` inside into an :class:`OutputError` that names ``path``."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OutputError(
+            f"cannot write to {path}: {reason}; choose another output folder"
+        ) from error
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file in ``path``'s folder that replaces ``path`` when all went well.
+
+    Its content is on the disk before it gets the name, and the name before this returns.
+
+    Args:
+      path: The file to write; its folder must exist.
+
+    Yields:
+      The temporary file, open for writing bytes.
+
+    Raises:
+      OutputError: The folder or the file cannot be written; the old file is untouched then.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    with translated_os_errors(path):
+        try:
+            with temporary.open("xb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(path)
+            sync_folder(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, content: bytes | str) -> None:
+    """Write ``content``, text as UTF-8, such that a reader sees the old file or the new.
+
+    Raises:
+      OutputError: As of :func:`replacing`.
+    """
+    with replacing(path) as stream:
+        stream.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+def rename_folder(folder: Path, target: Path) -> None:
+    """Give a finished folder its name, with everything in it on the disk.
+
+    Its files were written by :func:`replacing`.
+
+    Raises:
+      OSError: There is something called ``target``, or the folder cannot be renamed.
+    """
+    sync_folder(folder)
+    folder.rename(target)
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in ``folder`` to the disk, as far as its file system can."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # some network file systems cannot
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,173 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A web server for one page, bound to this machine's loopback address.
+
+Other pages in the same browser can reach it too. They cannot read what it answers; and so that they
+cannot cancel a fit either, a request to do so must carry a secret that only the page itself knows.
+Requests under another name than this machine's are refused, which ends tricks with DNS.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from types import TracebackType
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from sysid_ros.errors import SysidError
+from sysid_ros.fit_page.fit_progress import LiveProgress
+
+HOST = "127.0.0.1"
+TOKEN_HEADER = "X-Sysid-Ros-Token"  # noqa: S105
+_NAMES = (HOST, "localhost")
+
+
+class LivePageError(SysidError):
+    """The page cannot be served."""
+
+
+class LivePage:
+    """Serves the page from a thread of its own until it is closed; also a context manager."""
+
+    def __init__(self, port: int, progress: LiveProgress, cancel: Callable[[], None]) -> None:
+        """Begin to serve.
+
+        Args:
+          port: TCP port on the loopback address; 0 for any free one.
+          progress: What is shown.
+          cancel: Called, in a thread of the server, when somebody cancels the running fit.
+
+        Raises:
+          LivePageError: The port is no port or in use.
+        """
+        if not 0 <= port <= 65535:
+            raise LivePageError(f"live_page_port must be from 0 to 65535, got {port}")
+        token = secrets.token_urlsafe(32)
+        try:
+            self._server = _Server((HOST, port), progress, cancel, token)
+        except OSError as error:
+            raise LivePageError(
+                f"the live page cannot be served on port {port}: {error.strerror}; choose another "
+                "live_page_port"
+            ) from error
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds the page."""
+        return f"http://{HOST}:{self._server.server_port}/"
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def __enter__(self) -> LivePage:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        progress: LiveProgress,
+        cancel: Callable[[], None],
+        token: str,
+    ) -> None:
+        super().__init__(address, _Handler)
+        self.progress, self.cancel, self.token = progress, cancel, token
+        folder = resources.files("sysid_ros.fit_page")
+        page = folder.joinpath("page.html").read_text(encoding="utf-8")
+        self.files = {
+            "/": ("text/html", page.replace("TOKEN", token).encode()),
+            "/page.js": ("text/javascript", folder.joinpath("page.js").read_bytes()),
+            "/page.css": ("text/css", folder.joinpath("page.css").read_bytes()),
+        }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    server_version = "sysid_ros"
+    sys_version = ""
+    timeout = 10.0  # s for a request to arrive
+
+    def do_GET(self) -> None:
+        """The page, its parts, or the fit's numbers as JSON."""
+        address = urlsplit(self.path)
+        if not self._is_for_us():
+            self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"served to this machine only\n")
+        elif address.path in self.server.files:
+            self._answer(HTTPStatus.OK, *self.server.files[address.path])
+        elif address.path == "/progress":
+            query = {name: values[-1] for name, values in parse_qs(address.query).items()}
+            count = query.get("count", "0")
+            known = self.server.progress.snapshot(
+                query.get("series", ""), int(count) if count.isdecimal() else 0
+            )
+            self._answer(HTTPStatus.OK, "application/json", json.dumps(known).encode())
+        else:
+            self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"there is nothing here\n")
+
+    def do_POST(self) -> None:
+        """Cancel the running fit."""
+        given = self.headers.get(TOKEN_HEADER, "")
+        genuine = hmac.compare_digest(given.encode(), self.server.token.encode())
+        if not self._is_for_us() or not genuine:
+            self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"only the page itself may do that\n")
+        elif self.path != "/cancel":
+            self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"there is nothing here\n")
+        elif not self.server.progress.running:
+            self._answer(HTTPStatus.CONFLICT, "text/plain", b"no fit is running\n")
+        else:
+            self.server.progress.canceling()
+            self.server.cancel()
+            self._answer(HTTPStatus.ACCEPTED, "text/plain", b"cancelling\n")
+
+    def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002
+        """Nothing: a page that asks twice a second would fill the log."""
+
+    def _is_for_us(self) -> bool:
+        """Whether the request names this server, and comes from its own page or from no page."""
+        names = {f"{name}:{self.server.server_port}" for name in _NAMES}
+        origin = self.headers.get("Origin")
+        return self.headers.get("Host") in names and (
+            origin is None or origin in {f"http://{name}" for name in names}
+        )
+
+    def _answer(self, status: HTTPStatus, kind: str, content: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("X-Frame-Options", "DENY")
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        self.send_header(
+            "Content-Security-Policy",
+            "default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; "
+            "connect-src 'self'; "
+            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        )
+        self.end_headers()
+        self.wfile.write(content)

@@ -1,0 +1,147 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A fit of an experiment, scored on what it was fitted to and on what was held out."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import metadata
+
+import sysid_ros
+from sysid_ros.dataset import Dataset, FitInputs, SequenceSet
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.judgement.outcome import AppliedParameter, FloatArray, Outcome
+from sysid_ros.judgement.plausibility import with_plausibility
+from sysid_ros.judgement.residual_trends import residual_trends
+from sysid_ros.judgement.scoring import (
+    ScoringSettings,
+    WindowErrors,
+    open_loop_errors,
+    score,
+    traces,
+)
+from sysid_ros.judgement.verdict import verdict, warnings
+from sysid_ros.sysid.bias_check import BiasCheck
+from sysid_ros.sysid.fit_result import FitResult
+from sysid_ros.sysid.friction.combinations import sentences, servo_combinations
+from sysid_ros.sysid.friction.parameters import friction_provenance
+from sysid_ros.sysid.modifiers import modifier_to_dict
+from sysid_ros.sysid.parameter_dict import ParameterDict
+
+
+def title_of(experiment: Experiment) -> str:
+    """What results of an experiment are called: the folder that its file is in."""
+    return experiment.path.absolute().parent.name if experiment.path else "fit"
+
+
+def scoring_settings(experiment: Experiment, *, overlap: bool) -> ScoringSettings:
+    """How an experiment's sequences are cut to be scored.
+
+    Args:
+      experiment: The experiment.
+      overlap: Whether windows may overlap where it asks for that; for drawing they must not.
+    """
+    windows = experiment.scoring or experiment.windows
+    return ScoringSettings(
+        length=windows.length,
+        overlap=windows.overlap if overlap else 0.0,
+        velocity_filter=experiment.initial_state.velocity_filter,
+        threads=experiment.fit.threads,
+    )
+
+
+def outcome_of(inputs: FitInputs, result: FitResult, bias: BiasCheck | None = None) -> Outcome:
+    """Score a result on the data fitted and on what was held out.
+
+    Args:
+      inputs: What was fitted.
+      result: The fit.
+      bias: What other settings would have found, where that was asked for.
+    """
+    experiment, dataset, params = inputs.experiment, inputs.dataset, inputs.params
+    values = result.values
+    applied = applied_parameters(params, values)
+    result, implausible = with_plausibility(result, applied)
+
+    def errors(used: SequenceSet, *, overlap: bool) -> tuple[WindowErrors, ...]:
+        if not used.groups:
+            return ()
+        settings = scoring_settings(experiment, overlap=overlap)
+        return open_loop_errors(used.groups, params, values, settings, used.excluded)
+
+    training = score(errors(dataset.training, overlap=True))
+    held_out = errors(dataset.validation, overlap=True)
+    validation = score(held_out) if held_out else None
+    apart = errors(dataset.training, overlap=False)
+    apart_held_out = errors(dataset.validation, overlap=False)
+    sequences = traces(apart, "training") + traces(apart_held_out, "validation")
+    combinations = servo_combinations(result, params, dataset.source_spec)
+    return Outcome(
+        title=title_of(experiment),
+        fit=result,
+        training=training,
+        validation=validation,
+        sequences=sequences,
+        quality=dataset.quality,
+        verdict=verdict(result, training, validation),
+        warnings=(
+            *dataset.warnings,
+            *warnings(experiment, result, training, validation),
+            *implausible,
+            *sentences(combinations, result),
+            *(bias.sentences() if bias is not None else ()),
+        ),
+        provenance={**_provenance(experiment, dataset), **friction_provenance(params)},
+        bias=bias,
+        combinations=combinations,
+        trends=residual_trends(
+            apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter
+        ),
+        applied=applied,
+    )
+
+
+def applied_parameters(params: ParameterDict, values: FloatArray) -> tuple[AppliedParameter, ...]:
+    """Every parameter with what it is written into.
+
+    Args:
+      params: The parameters.
+      values: Values of the free ones.
+    """
+    final = params.copy()
+    final.update_from_vector(values)
+    return tuple(
+        AppliedParameter(
+            parameter.name,
+            tuple(parameter.as_vector().tolist()),
+            {} if parameter.modifier is None else modifier_to_dict(parameter.modifier),
+            parameter.robot,
+        )
+        for parameter in final.values()
+    )
+
+
+def with_provenance(outcome: Outcome, name: str, text: str) -> Outcome:
+    """An outcome that also tells how it came about in one more respect."""
+    return replace(outcome, provenance={**outcome.provenance, name: text})
+
+
+def _provenance(experiment: Experiment, dataset: Dataset) -> Mapping[str, str]:
+    versions = {
+        f"version {package}": metadata.version(package)
+        for package in ("mujoco", "numpy", "scipy", "rosbags")
+    }
+    return {
+        "version sysid_ros": sysid_ros.__version__,
+        **versions,
+        "version python": platform.python_version(),
+        **{f"sha256 {name}": digest for name, digest in dataset.hashes.items()},
+        "command": " ".join(sys.argv),
+        "experiment file": str(experiment.path or ""),
+        "experiment": experiment.text,
+        "overrides": "; ".join(experiment.overrides),
+    }

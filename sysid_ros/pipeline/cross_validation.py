@@ -1,0 +1,136 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Cross-validation over recordings: every one is predicted by a fit that has not seen it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.judgement.outcome import Outcome, Score
+from sysid_ros.judgement.verdict import verdict, warnings
+from sysid_ros.pipeline.fit_task import FitTask, run_fit_task
+from sysid_ros.processes.execution import IN_THIS_PROCESS, Workers, run_tasks
+
+
+def folds_of(sequences: int, folds: int) -> list[tuple[int, ...]]:
+    """Which sequences each fold holds out: every ``folds``-th, so that sessions are mixed."""
+    return [tuple(range(first, sequences, folds)) for first in range(folds)]
+
+
+def cross_validated(
+    experiment: Experiment,
+    outcome: Outcome,
+    data_dir: Path | None,
+    *,
+    workers: Workers = IN_THIS_PROCESS,
+    state_dir: Path | None = None,
+    on_fold: Callable[[int, int], None] = lambda done, folds: None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Outcome:
+    """Fit every fold and give the fit of all sequences their held-out scores.
+
+    Args:
+      experiment: Its ``validation.folds`` says how many.
+      outcome: The fit of all sequences.
+      data_dir: Where bags are found first.
+      workers: What fits the folds.
+      state_dir: A folder for the states of the folds, which carry on from what they find there.
+      on_fold: Told how many of how many folds are done.
+      should_stop: Asked while waiting.
+
+    Returns:
+      What :func:`with_folds` gives.
+
+    Raises:
+      SysidError: A fold cannot be fitted.
+      StopRequestedError: ``should_stop`` asked for it.
+    """
+    parts = folds_of(len(experiment.sequences), experiment.validation.folds or 2)
+    threads = workers.threads_each(experiment.fit.threads)
+    whole = FitTask.of(experiment, data_dir, threads=threads)
+    done: list[int] = []
+
+    def count(index: int, fold: Outcome) -> None:
+        done.append(index)
+        on_fold(len(done), len(parts))
+
+    start = {}
+    if experiment.fit.search is not None:  # one search is enough
+        start = {p.name: p.value for p in outcome.fit.parameters}
+    tasks = [
+        replace(whole, held_out=part, start=start, state_dir=state_dir and state_dir / f"{i}")
+        for i, part in enumerate(parts)
+    ]
+    folds = run_tasks(run_fit_task, tasks, workers, on_done=count, should_stop=should_stop)
+    return with_folds(experiment, outcome, folds)
+
+
+def with_folds(experiment: Experiment, outcome: Outcome, folds: Sequence[Outcome]) -> Outcome:
+    """Give the fit of all sequences the held-out scores of its folds.
+
+    Args:
+      experiment: What was fitted.
+      outcome: The fit of all sequences.
+      folds: A fit for each part of them that was held out.
+
+    Returns:
+      The outcome with a validation score over all folds, and each sequence as it was predicted
+      while it was held out.
+    """
+    validation = combined([fold.validation for fold in folds if fold.validation is not None])
+    held_out = [s for fold in folds for s in fold.sequences if s.role == "validation"]
+    training = outcome.training
+    return replace(
+        outcome,
+        validation=validation,
+        sequences=(*outcome.sequences, *held_out),
+        verdict=verdict(outcome.fit, training, validation) if training else outcome.verdict,
+        warnings=tuple(dict.fromkeys(_warnings(experiment, outcome, validation))),
+    )
+
+
+def _warnings(experiment: Experiment, outcome: Outcome, validation: Score) -> list[str]:
+    """The warnings that hold now, those that do not depend on the scores included."""
+    training = outcome.training
+    if training is None:
+        return list(outcome.warnings)
+    before = set(warnings(experiment, outcome.fit, training, None))
+    others = [sentence for sentence in outcome.warnings if sentence not in before]
+    return [*others, *warnings(experiment, outcome.fit, training, validation)]
+
+
+def combined(scores: Sequence[Score]) -> Score:
+    """Scores of separate recordings as one, weighted by their windows.
+
+    Args:
+      scores: At least one, of the same signals.
+    """
+    weights = [score.windows for score in scores]
+
+    def squares(values: Sequence[float]) -> float:
+        total = sum(w * v**2 for w, v in zip(weights, values, strict=True))
+        return float((total / sum(weights)) ** 0.5)
+
+    def mean(values: Sequence[float]) -> float:
+        return float(sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights))
+
+    names = list(scores[0].rmse)
+    return Score(
+        rmse={name: squares([s.rmse[name] for s in scores]) for name in names},
+        rmse_initial={name: squares([s.rmse_initial[name] for s in scores]) for name in names},
+        units=scores[0].units,
+        rmse_all=squares([s.rmse_all for s in scores]),
+        rmse_all_initial=squares([s.rmse_all_initial for s in scores]),
+        unit_all=scores[0].unit_all,
+        windows=sum(weights),
+        mae={name: mean([s.mae[name] for s in scores]) for name in scores[0].mae},
+        mae_initial={
+            name: mean([s.mae_initial[name] for s in scores]) for name in scores[0].mae_initial
+        },
+        mae_all=mean([s.mae_all for s in scores]),
+        mae_all_initial=mean([s.mae_all_initial for s in scores]),
+    )

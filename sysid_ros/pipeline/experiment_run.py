@@ -1,0 +1,227 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The straight line of the package: experiment, recordings, fit, scores, result folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import mujoco
+
+from sysid_ros.dataset import Dataset, FitInputs
+from sysid_ros.errors import StopRequestedError
+from sysid_ros.experiment import check_fittable
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.exports import SourceModel, StartState
+from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.judgement.scored_fit import (
+    applied_parameters,
+    outcome_of,
+    title_of,
+    with_provenance,
+)
+from sysid_ros.pipeline.cross_validation import cross_validated
+from sysid_ros.pipeline.result_writing import write_results
+from sysid_ros.pipeline.resume import Resume, inputs_of
+from sysid_ros.pipeline.run_folder import RunFolder
+from sysid_ros.processes.execution import IN_THIS_PROCESS, Workers
+from sysid_ros.results import check_writable
+from sysid_ros.results.targets_file import write_targets
+from sysid_ros.run_logs.run_log import settings_of
+from sysid_ros.search.start import FoundStart, SearchListener, find_start
+from sysid_ros.search.trials import Trials
+from sysid_ros.sysid.bias_check import BiasCheck, bias_check, flagged
+from sysid_ros.sysid.candidate import CandidateBuilder
+from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
+from sysid_ros.sysid.fit_state import FitState
+from sysid_ros.sysid.parameter_dict import ParameterDict
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """A finished run and where its files are."""
+
+    outcome: Outcome
+    result_dir: Path
+    report_file: Path | None
+    model_file: Path | None  # None: the model could not be written, a warning says why
+
+
+def run_experiment(
+    experiment: Experiment,
+    *,
+    data_dir: Path | None = None,
+    output_dir: Path | None = None,
+    work_dir: Path | None = None,
+    on_iteration: Callable[[Iteration], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    on_stage: Callable[[str], None] | None = None,
+    on_reading: Callable[[float], None] | None = None,
+    resume: Resume | None = None,
+    workers: Workers = IN_THIS_PROCESS,
+) -> RunReport:
+    """Read the recordings, fit the parameters, score them and write the result folder.
+
+    Args:
+      experiment: The validated experiment.
+      data_dir: Where bags are found, before the experiment file's own folder.
+      output_dir: Where the result folder is made; default the experiment's ``output``.
+      work_dir: An open work folder that becomes the result folder.
+      on_iteration: Told every step of the optimizer.
+      should_stop: Asked while simulating; true ends the fit with its best parameters, which are
+        scored and written like any others.
+      on_stage: Told in a few words what is being done.
+      on_reading: Told how much of the recordings has been read, 0 to 1.
+      resume: Carry on with an interrupted fit of the same experiment and data.
+      workers: What runs fits that do not depend on each other, such as folds.
+
+    Returns:
+      The outcome and its files.
+
+    Raises:
+      SysidError: Whatever is wrong with the experiment, its model, its data or its output.
+    """
+    stage = on_stage or (lambda _: None)
+    check_fittable(experiment)
+    output = output_dir if output_dir is not None else Path(experiment.output)
+    check_writable(output)
+    stage("reading recordings")
+    inputs = FitInputs.read(experiment, data_dir, on_reading)
+    dataset, params = inputs.dataset, inputs.params
+    run = _Run(inputs, data_dir, workers, stage, should_stop)
+    with RunFolder(output, title_of(experiment), work_dir) as folder:
+        folder.open_logs(experiment.logs, title_of(experiment), settings_of(experiment))
+        earlier = folder.begin(inputs_of(experiment, dataset), resume)
+        write_targets(folder.path, applied_parameters(params, params.as_vector()))
+        found = run.found_start(folder, earlier, on_iteration)
+        result = run.fitted(folder, earlier, found, on_iteration)
+        outcome = run.scored(folder, result, found)
+        folder.end_logs(outcome)
+        stage("writing results")
+        files = write_results(
+            outcome,
+            _identified_spec(dataset, params, result, dataset.training.groups[0].robot),
+            output,
+            start_state=_start_state(dataset),
+            partial=folder.path,
+            source=SourceModel(dataset.source_text, dataset.source_spec),
+            robots={
+                group.robot: _identified_spec(dataset, params, result, group.robot)
+                for group in dataset.training.groups
+                if group.robot is not None
+            },
+        )
+    return RunReport(outcome, files.folder, files.report, files.model)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The steps between reading and writing, which share what they work on."""
+
+    inputs: FitInputs
+    data_dir: Path | None
+    workers: Workers
+    stage: Callable[[str], None]
+    should_stop: Callable[[], bool] | None
+
+    def found_start(
+        self,
+        folder: RunFolder,
+        earlier: FitState | Trials | None,
+        on_iteration: Callable[[Iteration], None] | None,
+    ) -> FoundStart | None:
+        """Where a search says to start, if the experiment asks for one that is still to be done."""
+        if self.inputs.experiment.fit.search is None or isinstance(earlier, FitState):
+            return None
+        recording = folder.recording(on_iteration)
+        return find_start(
+            self.inputs,
+            self.data_dir,
+            workers=self.workers,
+            earlier=earlier,
+            listener=SearchListener(folder.save_trials, recording, self.stage),
+            should_stop=self.should_stop,
+        )
+
+    def fitted(
+        self,
+        folder: RunFolder,
+        earlier: FitState | Trials | None,
+        found: FoundStart | None,
+        on_iteration: Callable[[Iteration], None] | None,
+    ) -> FitResult:
+        """The fit, from the search's start or from where an earlier run stood."""
+        state = earlier if isinstance(earlier, FitState) else None
+        self.stage("fitting" if state is None else f"carrying on after iteration {state.iteration}")
+        return self.inputs.fitted(
+            on_iteration=folder.recording(on_iteration),
+            on_state=folder.save,
+            resume=state,
+            start=found.values if found is not None else None,
+            should_stop=self.should_stop,
+        )
+
+    def scored(self, folder: RunFolder, result: FitResult, found: FoundStart | None) -> Outcome:
+        """The fit with its bias check, its scores and those of its folds."""
+        bias = self._bias(result)
+        if bias is not None:
+            result = flagged(result, bias)
+        self.stage("scoring")
+        outcome = outcome_of(self.inputs, result, bias)
+        if found is not None:
+            outcome = with_provenance(outcome, "search", found.summary)
+        if self.inputs.experiment.validation.folds and result.status is not FitStatus.CANCELED:
+            with folder.folds() as states:
+                return self._cross_validated(outcome, states)
+        return outcome
+
+    def _bias(self, result: FitResult) -> BiasCheck | None:
+        """The bias check, where the experiment asks for it and the fit came to an end."""
+        if not self.inputs.experiment.fit.bias_check or result.status is FitStatus.CANCELED:
+            return None
+        return bias_check(
+            self.inputs.dataset.training.groups,
+            self.inputs.params,
+            result,
+            self.inputs.settings,
+            known=self.inputs.known,
+            should_stop=self.should_stop,
+            on_refit=lambda change: self.stage(f"checking for bias: {change}"),
+        )
+
+    def _cross_validated(self, outcome: Outcome, states: Path) -> Outcome:
+        """The outcome with the scores of its folds, or a warning where they were not awaited."""
+        self.stage("cross-validating")
+        try:
+            return cross_validated(
+                self.inputs.experiment,
+                outcome,
+                self.data_dir,
+                workers=self.workers,
+                state_dir=states,
+                on_fold=lambda k, folds: self.stage(f"cross-validating: fold {k} of {folds}"),
+                should_stop=self.should_stop,
+            )
+        except StopRequestedError:
+            stopped = "The cross-validation was stopped, so nothing held out was predicted."
+            return replace(outcome, warnings=(stopped, *outcome.warnings))
+
+
+def _identified_spec(
+    dataset: Dataset, params: ParameterDict, result: FitResult, robot: str | None
+) -> mujoco.MjSpec:
+    """The model with the values that are common to all robots, and those of one."""
+    return CandidateBuilder(dataset.source_spec, params.for_robot(robot)).spec(result.values)
+
+
+def _start_state(dataset: Dataset) -> StartState | None:
+    model = dataset.source_spec.copy().compile()
+    state = dataset.training.groups[0].initial_state[0]
+    return StartState(
+        qpos=state[1 : 1 + model.nq].tolist(),
+        qvel=state[1 + model.nq : 1 + model.nq + model.nv].tolist(),
+        act=state[1 + model.nq + model.nv : 1 + model.nq + model.nv + model.na].tolist(),
+    )

@@ -1,0 +1,119 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""One fit as a task that runs anywhere: plain data in, an outcome out, no files but its state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sysid_ros.dataset import FitInputs
+from sysid_ros.experiment import check_fittable
+from sysid_ros.experiment.schema import Experiment, ValidationConfig
+from sysid_ros.judgement.outcome import FloatArray, Outcome
+from sysid_ros.judgement.scored_fit import outcome_of
+from sysid_ros.pipeline.resume import inputs_of, kept_state
+from sysid_ros.results.state_file import write_state
+from sysid_ros.robots.declared_parameters import set_values
+from sysid_ros.search.start import find_start
+from sysid_ros.sysid.fit_state import FitState
+
+
+@dataclass(frozen=True)
+class FitTask:
+    """What to fit.
+
+    Attributes:
+      experiment: The experiment; its path is absolute, for models beside it.
+      data_dir: Where bags are found first, absolute; ``None`` for nowhere.
+      held_out: Positions of the sequences to score instead of fitting them; where given, they take
+        the place of the experiment's own validation.
+      start: Values to start from by parameter name; others start as the experiment says.
+      threads: Simulation threads; ``None`` lets the experiment decide.
+      state_dir: Where the fit keeps its state, and carries on from one of the same inputs; the
+        folder around it exists, but for workers on other machines. ``None`` keeps nothing.
+    """
+
+    experiment: Experiment
+    data_dir: Path | None = None
+    held_out: tuple[int, ...] = ()
+    start: Mapping[str, float] = field(default_factory=dict)
+    threads: int | None = None
+    state_dir: Path | None = None
+
+    @classmethod
+    def of(
+        cls, experiment: Experiment, data_dir: Path | None, *, threads: int | None = None
+    ) -> FitTask:
+        """The fit of an experiment as it is."""
+        path = experiment.path.absolute() if experiment.path else None
+        return cls(
+            experiment=replace(experiment, path=path),
+            data_dir=data_dir.absolute() if data_dir else None,
+            threads=threads,
+        )
+
+    def resolved(self) -> Experiment:
+        """The experiment with this task's hold-out and threads."""
+        experiment = self.experiment
+        if self.threads is not None:
+            experiment = replace(experiment, fit=replace(experiment.fit, threads=self.threads))
+        return _holding_out(experiment, self.held_out) if self.held_out else experiment
+
+
+def run_fit_task(task: FitTask, should_stop: Callable[[], bool] | None = None) -> Outcome:
+    """Fit and score, on whatever machine this runs.
+
+    Raises:
+      SysidError: Whatever is wrong with the experiment, its model or its data.
+    """
+    experiment = task.resolved()
+    check_fittable(experiment)
+    inputs = FitInputs.read(experiment, task.data_dir)
+    memory = _Memory(task.state_dir, inputs_of(experiment, inputs.dataset))
+    earlier = memory.recall()
+    result = inputs.fitted(
+        start=None if earlier else _start(task, inputs, should_stop),
+        resume=earlier,
+        landscapes=False,
+        on_state=memory.keep,
+        should_stop=should_stop,
+    )
+    return outcome_of(inputs, result)
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """The state of one fit in a folder of its own, if it has one."""
+
+    folder: Path | None
+    inputs: Mapping[str, str]
+
+    def recall(self) -> FitState | None:
+        """Where an earlier fit of the same inputs stood."""
+        return kept_state(self.folder, self.inputs) if self.folder is not None else None
+
+    def keep(self, state: FitState) -> None:
+        """Replace the state; on a machine without the folder around it nothing is kept."""
+        if self.folder is not None and self.folder.parent.is_dir():
+            self.folder.mkdir(exist_ok=True)
+            write_state(self.folder, state, self.inputs)
+
+
+def _start(
+    task: FitTask, inputs: FitInputs, should_stop: Callable[[], bool] | None
+) -> FloatArray | None:
+    """The task's start, or where the experiment's search finds one."""
+    if not task.start and inputs.experiment.fit.search is not None:
+        return find_start(inputs, task.data_dir, should_stop=should_stop).values
+    started = inputs.params.copy()
+    set_values(started, task.start)
+    return started.as_vector()
+
+
+def _holding_out(experiment: Experiment, held_out: tuple[int, ...]) -> Experiment:
+    kept = [s for i, s in enumerate(experiment.sequences) if i not in held_out]
+    validation = ValidationConfig(bags=tuple(experiment.sequences[i] for i in held_out))
+    return replace(experiment, sequences=tuple(kept), validation=validation)

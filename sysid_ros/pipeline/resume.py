@@ -1,0 +1,185 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Carrying on with a fit that was interrupted: finding its state and recognising its inputs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import mujoco
+
+from sysid_ros.dataset import Dataset
+from sysid_ros.errors import ExperimentError
+from sysid_ros.experiment.schema import Experiment
+from sysid_ros.results.reading import ResultError
+from sysid_ros.results.state_file import (
+    SEARCH_FILE,
+    STATE_FILE,
+    claimed,
+    folders_with_state,
+    read_state,
+)
+from sysid_ros.robots.hook import hook_file
+from sysid_ros.search.trials import Trials, read_search_state
+from sysid_ros.sysid.fit_state import FitState
+
+# What may change between an interrupted fit and its continuation: limits, and what comes after.
+_FREE_SETTINGS = ("max_iterations", "time_limit", "threads", "bias_check", "landscapes")
+_NOT_SETTINGS = ("path", "text", "overrides", "output", "scoring", "line", "alternatives", "logs")
+
+
+@dataclass(frozen=True)
+class Resume:
+    """What to carry on with.
+
+    Attributes:
+      folder: A result folder or a work folder; ``None`` for the latest that fits the experiment.
+    """
+
+    folder: Path | None = None
+
+
+def inputs_of(experiment: Experiment, dataset: Dataset) -> dict[str, str]:
+    """A digest of everything that a fit's course depends on, by a name that people understand.
+
+    Args:
+      experiment: The experiment; comments and the order of keys do not count.
+      dataset: Its models and recordings.
+    """
+    inputs = setting_digests(experiment)
+    inputs.update({f"the file {name}": digest for name, digest in dataset.hashes.items()})
+    hook = hook_file(experiment)
+    if hook is not None:
+        inputs[f"the file {hook.name}"] = hashlib.sha256(hook.read_bytes()).hexdigest()
+    inputs["the version of MuJoCo"] = mujoco.__version__
+    return inputs
+
+
+def setting_digests(experiment: Experiment) -> dict[str, str]:
+    """The same of what the experiment file says, by setting."""
+    settings = _settings(experiment)
+    return {f"the setting {name}": _digest(value) for name, value in settings.items()}
+
+
+def _settings(experiment: Experiment) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    for name, value in asdict(experiment).items():
+        if name == "fit":
+            settings.update(
+                {f"fit.{key}": item for key, item in value.items() if key not in _FREE_SETTINGS}
+            )
+        elif name not in _NOT_SETTINGS:
+            settings[name] = value
+    return settings
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(_plain(value), sort_keys=True).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items() if k not in _NOT_SETTINGS}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value.value if isinstance(value, Enum) else value
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where an interrupted run stood, and the folder that says so.
+
+    Attributes:
+      folder: A result folder or a work folder.
+      inputs: A digest of every input by name.
+      state: The fit, or what its search had tried when it was still searching.
+    """
+
+    folder: Path
+    inputs: Mapping[str, str]
+    state: FitState | Trials
+
+
+def _found(folder: Path) -> Found:
+    if (folder / SEARCH_FILE).is_file() and not (folder / STATE_FILE).is_file():
+        trials, inputs = read_search_state(folder)
+        return Found(folder, inputs, trials)
+    saved = read_state(folder)
+    return Found(folder, saved.inputs, saved.state)
+
+
+def find_state(
+    resume: Resume, output_dir: Path, inputs: Mapping[str, str], held: ExitStack
+) -> Found:
+    """The state of an interrupted fit of the same inputs.
+
+    Args:
+      resume: What to carry on with.
+      output_dir: Where folders are looked for.
+      inputs: What :func:`inputs_of` gives now.
+      held: Keeps the folder claimed until it is closed.
+
+    Returns:
+      The state.
+
+    Raises:
+      ExperimentError: There is none, the inputs have changed, or its fit is still running.
+      ResultError: The folder named holds no readable state.
+    """
+    if resume.folder is not None:
+        found = _found(resume.folder)
+        changed = _changes(found.inputs, inputs)
+        if changed:
+            raise ExperimentError(_refusal(resume.folder, changed))
+        if not held.enter_context(claimed(resume.folder)):
+            raise ExperimentError(f"resume: the fit in {resume.folder} is still running")
+        return found
+    refusal = ""
+    for folder in folders_with_state(output_dir):
+        if not held.enter_context(claimed(folder)):
+            continue
+        try:
+            found = _found(folder)
+        except ResultError as error:
+            refusal = refusal or f"resume: {error}"
+            continue
+        changed = _changes(found.inputs, inputs)
+        if not changed:
+            return found
+        refusal = refusal or _refusal(folder, changed)
+    raise ExperimentError(
+        refusal
+        or f"resume: there is no interrupted fit in {output_dir}; run it without resuming, or name "
+        "the folder where its results went"
+    )
+
+
+def kept_state(folder: Path, inputs: Mapping[str, str]) -> FitState | None:
+    """The state that a fit of the same inputs left in a folder, ``None`` where there is none."""
+    try:
+        saved = read_state(folder)
+    except ResultError:
+        return None
+    return None if _changes(saved.inputs, inputs) else saved.state
+
+
+def _changes(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Names of inputs that differ."""
+    names = [*now, *(name for name in then if name not in now)]
+    return [name for name in names if then.get(name) != now.get(name)]
+
+
+def _refusal(folder: Path, changed: list[str]) -> str:
+    listed = ", ".join(changed[:4]) + (f" and {len(changed) - 4} more" if len(changed) > 4 else "")
+    return (
+        f"resume: since the interrupted fit in {folder}, {listed} changed; "
+        "restore what it was, or fit anew without resuming"
+    )

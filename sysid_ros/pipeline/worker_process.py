@@ -1,0 +1,233 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The child process of a fit: reads one request, runs it, and tells what happens as it goes.
+
+Run as ``python -m sysid_ros.pipeline.worker_process EVENTS_FD`` by
+:mod:`sysid_ros.pipeline.worker`, which has the other ends of the pipes. Standard input brings the
+request as one line of JSON and later, perhaps, the line ``stop``; its end means that the parent is
+gone. Events leave as lines of JSON through the file descriptor ``EVENTS_FD``, so that nothing a
+library prints can disturb them.
+
+The process is a fresh interpreter that has never imported rclpy: a crash in native code, a
+process-global MuJoCo callback or a busy loop that never returns to Python stays in here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
+from sysid_ros.processes.process_life import die_with_parent
+from sysid_ros.results import write_checkpoint
+from sysid_ros.sysid.fit_result import Iteration
+
+_PARENT_GONE = 3  # exit status when standard input ends
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """One fit as asked for; paths as given, contents not yet checked."""
+
+    output_dir: str
+    experiment_file: str = ""
+    experiment_yaml: str = ""  # used where experiment_file is empty
+    bags: tuple[str, ...] = ()
+    replace_bags: bool = False  # whether ``bags`` stand in for the experiment's sequences
+    overrides: tuple[str, ...] = ()
+    data_dir: str = ""
+    allow_hooks: bool = False
+    threads: int = 0  # 0: the experiment decides
+    nice: int = 0  # 0 to 19: how much the fit stands back behind other processes
+    resume: bool = False
+    checkpoint_dir: str = ""  # an open work folder, for the best so far; set by run_fit
+
+    @classmethod
+    def from_json(cls, text: str) -> FitRequest:
+        """Read what :meth:`to_json` wrote."""
+        fields = json.loads(text)
+        for name in ("bags", "overrides"):
+            fields[name] = tuple(fields[name])
+        return cls(**fields)
+
+    def to_json(self) -> str:
+        """The request as one line of JSON."""
+        return json.dumps(asdict(self))
+
+
+@dataclass(frozen=True)
+class FitFiles:
+    """Where a finished fit left its results."""
+
+    result_dir: Path
+    report_file: Path | None
+    model_file: Path | None
+
+
+@dataclass(frozen=True)
+class Callbacks:
+    """How a fit talks to the process that runs it."""
+
+    on_stage: Callable[[str], None]
+    on_iteration: Callable[[Iteration, float], None]  # second: estimated share of the work done
+    should_stop: Callable[[], bool]
+
+
+FitFunction = Callable[[FitRequest, Callbacks], FitFiles]
+
+
+def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+    """Load the requested experiment and run the pipeline on it.
+
+    Raises:
+      SysidError: Whatever is wrong with the experiment, its model, its data or its output.
+    """
+    # Imported here: an injected function for tests needs none of it.
+    from sysid_ros.pipeline.experiment_run import run_experiment
+    from sysid_ros.pipeline.resume import Resume
+
+    experiment = requested_experiment(request)
+    most = max(experiment.fit.max_iterations, 1)
+    report = run_experiment(
+        experiment,
+        data_dir=Path(request.data_dir) if request.data_dir else None,
+        output_dir=Path(request.output_dir),
+        work_dir=Path(request.checkpoint_dir) if request.checkpoint_dir else None,
+        on_iteration=lambda step: callbacks.on_iteration(step, min(step.iteration / most, 1.0)),
+        should_stop=callbacks.should_stop,
+        on_stage=callbacks.on_stage,
+        resume=Resume() if request.resume else None,
+    )
+    return FitFiles(report.result_dir, report.report_file, report.model_file)
+
+
+def requested_experiment(request: FitRequest) -> Any:
+    """The experiment of a request, with the request's bags and overrides applied.
+
+    Raises:
+      ExperimentError: The experiment is malformed, or names a hook although none is allowed.
+    """
+    from sysid_ros.experiment import (
+        load_experiment,
+        parse_experiment,
+        with_bags,
+        with_overrides,
+    )
+
+    if request.experiment_file:
+        experiment = load_experiment(Path(request.experiment_file))
+    elif request.experiment_yaml:
+        experiment = parse_experiment(request.experiment_yaml)
+    else:
+        raise ExperimentError("neither experiment_file nor experiment_yaml is given")
+    if request.bags:
+        experiment = with_bags(experiment, request.bags, replace=request.replace_bags)
+    overrides = list(request.overrides)
+    if request.threads and not any(item.startswith("fit.threads=") for item in overrides):
+        overrides.append(f"fit.threads={request.threads}")
+    experiment = with_overrides(experiment, overrides)
+    if experiment.modifiers and not request.allow_hooks:
+        raise ExperimentError(
+            f"the experiment names the Python hook {experiment.modifiers!r}, which this server "
+            "does not run; set its parameter allow_hooks to true if you trust the experiment"
+        )
+    return experiment
+
+
+def main() -> int:
+    """Serve one request.
+
+    Returns:
+      0; the outcome, good or bad, has left as the last event.
+    """
+    # Ctrl-C reaches the whole terminal; how to end is the parent's decision.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with_parent()
+    stop = threading.Event()
+    lines = _lines(sys.stdin.fileno())
+    request = FitRequest.from_json(next(lines))
+    os.nice(request.nice)
+    threading.Thread(target=_listen, args=(lines, stop), daemon=True).start()
+    function = load_function(sys.argv[2])
+    with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as stream:
+        emit = _Emitter(stream)
+
+        def on_iteration(step: Iteration, progress: float) -> None:
+            if request.checkpoint_dir:
+                write_checkpoint(Path(request.checkpoint_dir), step)
+            emit.iteration(step, progress)
+
+        callbacks = Callbacks(emit.stage, on_iteration, stop.is_set)
+        try:
+            emit.done(function(request, callbacks))
+        except SysidError as error:
+            emit.error(error.code, str(error))
+        except Exception as error:
+            # Nobody else could report it: the traceback goes to the log, the sentence upwards.
+            traceback.print_exc()
+            emit.error(ErrorCode.WORKER_DIED, f"unexpected {type(error).__name__}: {error}")
+    return 0
+
+
+def load_function(target: str) -> FitFunction:
+    """Import ``module:function``."""
+    module, _, name = target.partition(":")
+    return cast("FitFunction", getattr(importlib.import_module(module), name))
+
+
+def _lines(descriptor: int) -> Iterator[str]:
+    """Lines read from a file descriptor until its end.
+
+    Not ``sys.stdin``: a thread waiting in its lock would abort the interpreter's exit.
+    """
+    pending = b""
+    while received := os.read(descriptor, 1 << 16):
+        *lines, pending = (pending + received).split(b"\n")
+        yield from (line.decode() for line in lines)
+
+
+def _listen(lines: Iterator[str], stop: threading.Event) -> None:
+    """Set ``stop`` when asked to; leave at once when the parent is gone."""
+    for line in lines:
+        if line == "stop":
+            stop.set()
+    os._exit(_PARENT_GONE)
+
+
+class _Emitter:
+    """Writes events, one JSON object per line."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def stage(self, text: str) -> None:
+        self._write({"event": "stage", "text": text})
+
+    def iteration(self, step: Iteration, progress: float) -> None:
+        numbers = {**asdict(step), "values": step.values.tolist()}
+        self._write({"event": "iteration", "progress": progress, "step": numbers})
+
+    def done(self, files: FitFiles) -> None:
+        paths = {name: str(path) if path else "" for name, path in vars(files).items()}
+        self._write({"event": "done", **paths})
+
+    def error(self, code: ErrorCode, message: str) -> None:
+        self._write({"event": "error", "code": int(code), "message": message})
+
+    def _write(self, event: dict[str, Any]) -> None:
+        self._stream.write(json.dumps(event) + "\n")
+        self._stream.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

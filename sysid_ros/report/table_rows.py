@@ -1,0 +1,184 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The rows of the report's tables, with every number already in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import yaml
+from markupsafe import Markup
+
+from sysid_ros.judgement.outcome import FloatArray, Score, SequenceFit, SignalFit
+from sysid_ros.report.numbers import number, percent_change, to_error, unit
+from sysid_ros.report.svg.bounds import bounds_bar
+from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
+
+
+@dataclass(frozen=True)
+class ParameterRow:
+    """One parameter; ``sort`` has the numbers behind the texts."""
+
+    name: str
+    unit: str
+    value: str
+    initial: str
+    interval: str
+    relative: str  # half the interval relative to the value
+    bar: Markup
+    flags: tuple[str, ...]
+    value_sort: float
+    initial_sort: float
+    relative_sort: float
+
+
+def parameter_rows(fit: FitResult) -> list[ParameterRow]:
+    """One row per parameter, in the fit's order."""
+    return [_parameter_row(parameter) for parameter in fit.parameters]
+
+
+def _parameter_row(parameter: ParameterEstimate) -> ParameterRow:
+    error = parameter.standard_error
+    interval = parameter.interval()
+    relative = math.inf
+    if interval is not None and parameter.value:
+        relative = 50.0 * (interval[1] - interval[0]) / abs(parameter.value)
+    return ParameterRow(
+        name=parameter.name,
+        unit=unit(parameter.unit),
+        value=to_error(parameter.value, error),
+        initial=number(parameter.initial),
+        interval=""
+        if interval is None
+        else f"{to_error(interval[0], error)} … {to_error(interval[1], error)}",
+        relative="" if interval is None or math.isinf(relative) else f"±{number(relative, 2)} %",
+        bar=bounds_bar(parameter),
+        flags=parameter.flags,
+        value_sort=parameter.value,
+        initial_sort=parameter.initial,
+        relative_sort=relative if math.isfinite(relative) else 1e300,
+    )
+
+
+def parameters_as_yaml(fit: FitResult) -> str:
+    """``name: value  # unit`` per line, for the clipboard."""
+    lines = []
+    for parameter in fit.parameters:
+        pair = yaml.safe_dump({parameter.name: parameter.value}, width=10_000).strip()
+        lines.append(f"{pair}  # {parameter.unit}" if parameter.unit else pair)
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class ErrorRow:
+    """One signal's prediction error before and after."""
+
+    signal: str
+    unit: str
+    before: str
+    after: str
+    change: str
+
+
+def error_rows(score: Score | None) -> list[ErrorRow]:
+    """One row per signal of ``score``."""
+    if score is None:
+        return []
+    return [
+        ErrorRow(
+            signal=name,
+            unit=unit(score.units.get(name, "")),
+            before=number(score.rmse_initial.get(name), zeros=True),
+            after=number(after, zeros=True),
+            change=percent_change(score.rmse_initial.get(name, math.nan), after),
+        )
+        for name, after in score.rmse.items()
+    ]
+
+
+@dataclass(frozen=True)
+class SequenceRow:
+    """One sequence with the error of each signal; empty text where it lacks one."""
+
+    index: int
+    name: str
+    role: str
+    duration: str
+    errors: tuple[tuple[str, str], ...]  # (before, after) per signal name
+
+
+def sequence_rows(sequences: Sequence[SequenceFit]) -> tuple[list[str], list[SequenceRow]]:
+    """The signal names (with units) and one row per sequence.
+
+    Returns:
+      Column headings and rows; the errors are root mean squares over the instants that have
+      both a measurement and a prediction.
+    """
+    units = {s.name: s.unit for sequence in sequences for s in sequence.signals}
+    rows = []
+    for index, sequence in enumerate(sequences):
+        by_name = {signal.name: signal for signal in sequence.signals}
+        ends = [float(s.times[-1]) for s in sequence.signals if s.times.size]
+        rows.append(
+            SequenceRow(
+                index=index,
+                name=sequence.name,
+                role=sequence.role,
+                duration=f"{max(ends, default=0.0):.1f} s",
+                errors=tuple(_errors(by_name.get(name)) for name in units),
+            )
+        )
+    return [f"{name} [{unit(text)}]" if text else name for name, text in units.items()], rows
+
+
+def _errors(signal: SignalFit | None) -> tuple[str, str]:
+    if signal is None:
+        return "", ""
+    before = _rmse(signal.measured - signal.initial)
+    after = _rmse(signal.measured - signal.fitted)
+    return number(before, 3, zeros=True), number(after, 3, zeros=True)
+
+
+def _rmse(residual: FloatArray) -> float:
+    known = residual[np.isfinite(residual)]
+    return float(np.sqrt(np.mean(np.square(known)))) if known.size else math.nan
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """The parameters that have an error, and how their errors hang together."""
+
+    names: tuple[str, ...]
+    matrix: FloatArray  # (n, n)
+    left_out: tuple[str, ...]
+    strongest: tuple[tuple[str, str, str], ...]  # all pairs with their correlation, in order
+    strong: tuple[tuple[str, str, str], ...]  # those above the threshold
+
+
+def correlations(fit: FitResult, *, strong: float = 0.9) -> Correlations:
+    """Correlation matrix of the parameters' errors, from the covariance."""
+    variances = np.diag(fit.covariance)
+    usable = np.flatnonzero(np.isfinite(variances) & (variances > 0.0))
+    names = [parameter.name for parameter in fit.parameters]
+    deviations = np.sqrt(variances[usable])
+    matrix = fit.covariance[np.ix_(usable, usable)] / np.outer(deviations, deviations)
+    kept = tuple(names[i] for i in usable)
+    pairs = sorted(
+        (
+            (abs(matrix[i, j]), kept[i], kept[j], f"{matrix[i, j]:.2f}")
+            for i in range(len(kept))
+            for j in range(i)
+        ),
+        reverse=True,
+    )
+    return Correlations(
+        names=kept,
+        matrix=np.nan_to_num(matrix),
+        left_out=tuple(name for i, name in enumerate(names) if i not in usable),
+        strongest=tuple((a, b, text) for _, a, b, text in pairs),
+        strong=tuple((a, b, text) for size, a, b, text in pairs if size >= strong),
+    )

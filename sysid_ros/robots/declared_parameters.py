@@ -1,0 +1,246 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From the ``parameters`` of an experiment to the parameters of the library, for one model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import ExperimentError, SysidError, unknown_name
+from sysid_ros.experiment.schema import Experiment, ParameterConfig
+from sysid_ros.robots.declared_friction import expanded
+from sysid_ros.robots.hook import call_hook
+from sysid_ros.robots.state_sensors import state_labels
+from sysid_ros.sysid.attributes import Attribute, lookup, matching, matching_names
+from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
+from sysid_ros.sysid.parameter import Parameter
+from sysid_ros.sysid.parameter_dict import ParameterDict
+
+FloatArray = npt.NDArray[np.float64]
+
+# What the attributes of a body determine; of two that overlap, one can be fitted.
+_CENTRE = ("com_x", "com_y", "com_z")
+_PARTS = {
+    ("body", "mass_ipos"): ("mass", *_CENTRE),
+    ("body", "inertia"): ("mass", *_CENTRE, "moments"),
+    ("joint", "friction_viscous"): ("damping",),
+    ("actuator", "servo_kp"): ("servo_kp", "kp", "gain"),
+    ("actuator", "servo_kt"): ("servo_kt", "damping"),
+    ("actuator", "servo_current_limit"): ("servo_current_limit", "force_limit"),
+    ("joint", "friction_base"): ("frictionloss",),
+}
+
+
+def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
+    """Make one parameter per element and attribute that the experiment asks for.
+
+    A parameter is called ``<element>_<attribute>``, such as ``shoulder_armature``; one value that
+    is shared by all matches takes what is constant in the pattern (``left_*`` gives
+    ``left_armature``, ``*`` gives ``all_armature``). What the file leaves out comes from the
+    model and from the attribute's default bounds.
+
+    Args:
+      experiment: Its ``parameters`` are expanded, its ``signals`` are what signal patterns match.
+      spec: The model (an MjSpec); not changed.
+
+    Returns:
+      The parameters at their start, with units, bounds, priors and modifiers.
+
+    Raises:
+      ExperimentError: A pattern matches nothing, a start lies outside its bounds, a list has the
+        wrong length, two entries concern the same thing, or the hook fails; the message names the
+        line.
+    """
+    parameters = ParameterDict()
+    claims: dict[tuple[str, str, str], ParameterConfig] = {}
+    for config in _all_parameters(experiment, spec):
+        try:
+            row = lookup(config.element, config.attribute, config.form)
+            names = _matches(experiment, spec, config)
+            _claim(row, names, config, claims)
+            for target in _targets(config, row, names):
+                parameter = _parameter(config, row, target, spec)
+                for robot in robots_of(experiment) if config.per_robot else (None,):
+                    own = _of_robot(parameter, robot)
+                    if own.name in parameters:  # a joint and an actuator of one name
+                        parameter.name = f"{target.label}_{row.element}_{row.name}"
+                        own = _of_robot(parameter, robot)
+                    parameters.add(own)
+        except SysidError as error:
+            raise ExperimentError(f"{_place(experiment, config)}: {error}") from error
+    if experiment.modifiers is not None:
+        call_hook(experiment, parameters, spec)
+    return parameters
+
+
+def robots_of(experiment: Experiment) -> tuple[str, ...]:
+    """The robots that recordings were made with, in order of appearance.
+
+    Raises:
+      ExperimentError: A recording does not say which.
+    """
+    recordings = (*experiment.sequences, *experiment.validation.bags)
+    unnamed = [recording.name for recording in recordings if recording.robot is None]
+    if unnamed:
+        raise ExperimentError(
+            f"per_robot needs a robot for every recording; {unnamed[0]!r} has none"
+        )
+    return tuple(dict.fromkeys(recording.robot or "" for recording in recordings))
+
+
+def _of_robot(parameter: Parameter, robot: str | None) -> Parameter:
+    if robot is None:
+        return parameter
+    own = parameter.copy()
+    own.name, own.robot = f"{robot}/{parameter.name}", robot
+    return own
+
+
+def _all_parameters(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, ...]:
+    try:
+        return expanded(experiment, spec)
+    except SysidError as error:
+        raise ExperimentError(f"{experiment.path or 'experiment'}: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Target:
+    """The elements that one parameter is written to, and how its name begins."""
+
+    label: str
+    names: tuple[str, ...]
+
+
+def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list[str]:
+    if config.element != "signal":
+        return matching(spec, config.element, config.pattern)
+    mapped = dict.fromkeys(
+        label for signal in experiment.signals for label in state_labels(spec, signal.label)
+    )
+    names = matching_names(mapped, config.pattern)
+    if not names:
+        raise ExperimentError(unknown_name("signal", config.pattern, mapped))
+    return names
+
+
+def _claim(
+    row: Attribute,
+    names: list[str],
+    config: ParameterConfig,
+    claims: dict[tuple[str, str, str], ParameterConfig],
+) -> None:
+    """Note what an entry determines, and refuse what another one determines already."""
+    parts = _PARTS.get((row.element, row.name), (row.name,))
+    keys = [(row.element, name, part) for name in names for part in parts]
+    for key in keys:
+        if key in claims:
+            other = claims[key]
+            where = f" in line {other.line}" if other.line is not None else ""
+            raise ExperimentError(
+                f"{row.name} of {row.element} {key[1]!r} cannot be a parameter: its "
+                f"{other.attribute} is one already{where}"
+            )
+    claims.update(dict.fromkeys(keys, config))
+
+
+def _targets(config: ParameterConfig, row: Attribute, names: list[str]) -> list[_Target]:
+    if not config.shared:
+        return [_Target(name, (name,)) for name in names]
+    constant = "".join(c for c in config.pattern if c not in "*?[]!").strip("_-/.")
+    return [_Target(constant or "all", tuple(names))]
+
+
+def _parameter(config: ParameterConfig, row: Attribute, target: _Target, spec: Any) -> Parameter:
+    first = target.names[0]
+    nominal = _start(config, row, target, spec)
+    lower, upper = _bounds(config, row, nominal)
+    one_or_all: str | tuple[str, ...] = first if len(target.names) == 1 else target.names
+    modifier: AttributeModifier | SignalModifier
+    if row.element == "signal":
+        modifier = SignalModifier(one_or_all, row.name)
+    else:
+        modifier = AttributeModifier(row.element, one_or_all, row.name)
+    prior = None
+    if config.prior is not None:
+        mean = nominal if config.prior.mean is None else config.prior.mean
+        prior = (mean, config.prior.std)
+    return Parameter(
+        row.name if row.element == "option" else f"{target.label}_{row.name}",
+        nominal,
+        lower,
+        upper,
+        frozen=config.frozen,
+        modifier=modifier,
+        unit=row.unit_for(spec, first),
+        prior=prior,
+    )
+
+
+def _start(config: ParameterConfig, row: Attribute, target: _Target, spec: Any) -> FloatArray:
+    """``initial``, or the model's value; the mean of them where several share one."""
+    if config.initial is None:
+        values = np.array([row.read(spec, name) for name in target.names], dtype=np.float64)
+        return np.asarray(values.mean(axis=0))
+    return _sized("initial", config.initial, row)
+
+
+def _bounds(
+    config: ParameterConfig, row: Attribute, nominal: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The entry's bounds, the attribute's own where it leaves them out."""
+    lower, upper = row.bounds(nominal)
+    if config.frozen:  # it may be anything, such as a gain of 0 while there is no power
+        lower, upper = nominal, nominal
+    if config.min is not None:
+        lower = _sized("min", config.min, row)
+    if config.max is not None:
+        upper = _sized("max", config.max, row)
+    outside = np.flatnonzero((nominal < lower) | (nominal > upper))
+    if outside.size:
+        i = int(outside[0])
+        origin = "the model's value" if config.initial is None else "initial"
+        part = f" of {row.components[i]}" if row.components else ""
+        raise ExperimentError(
+            f"{row.name} of {row.element} {config.pattern!r} starts at {nominal[i]:g} "
+            f"({origin}){part}, outside its bounds [{lower[i]:g}, {upper[i]:g}]"
+        )
+    return lower, upper
+
+
+def _sized(what: str, given: float | tuple[float, ...], row: Attribute) -> FloatArray:
+    array = np.atleast_1d(np.array(given, dtype=np.float64))
+    if array.size == 1:
+        return np.full(row.size, array.item())
+    if array.size != row.size:
+        names = f" ({', '.join(row.components)})" if row.components else ""
+        raise ExperimentError(
+            f"{what} of {row.element} {row.name} has {array.size} components, "
+            f"it takes {row.size}{names}"
+        )
+    return array
+
+
+def _place(experiment: Experiment, config: ParameterConfig) -> str:
+    source = str(experiment.path or "experiment")
+    return source if config.line is None else f"{source}:{config.line}"
+
+
+def set_values(params: ParameterDict, values: Mapping[str, float]) -> None:
+    """Put values into the free parameters, in place; others keep theirs.
+
+    Raises:
+      ExperimentError: There is no free parameter of a name.
+    """
+    names = params.scalar_names()
+    theta = params.as_vector()
+    for name, value in values.items():
+        if name not in names:
+            raise ExperimentError(unknown_name("parameter", name, names, limit=20))
+        theta[names.index(name)] = value
+    params.update_from_vector(theta)

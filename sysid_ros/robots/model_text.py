@@ -1,0 +1,54 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A model as its author wrote it: the text, and where its files lie."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from sysid_ros.errors import ModelError
+from sysid_ros.robots.xml_text import XmlText
+
+
+@dataclass(frozen=True)
+class ModelText:
+    """A model file's text.
+
+    Attributes:
+      name: The file's path or the topic it came from, for messages.
+      text: The XML as it was written.
+      folder: Where the file lies; ``None`` for a text that came from elsewhere.
+    """
+
+    name: str
+    text: bytes
+    folder: Path | None = None
+
+    @classmethod
+    def from_file(cls, path: Path) -> ModelText:
+        """Read a model file.
+
+        Raises:
+          ModelError: It cannot be read.
+        """
+        try:
+            return cls(str(path), path.read_bytes(), path.absolute().parent)
+        except OSError as error:
+            raise ModelError(f"model {path} cannot be read: {error.strerror}") from error
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text."""
+        return hashlib.sha256(self.text).hexdigest()
+
+    @property
+    def is_urdf(self) -> bool:
+        """Whether the text is URDF; MJCF otherwise.
+
+        Raises:
+          ModelError: It is no well-formed XML.
+        """
+        return XmlText(self.text).root.tag == "robot"

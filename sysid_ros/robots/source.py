@@ -1,0 +1,229 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The experiment's model as an MjSpec that has a sensor for every measured signal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from sysid_ros.errors import ModelError, unknown_name
+from sysid_ros.experiment.packages import Packages
+from sysid_ros.experiment.schema import SignalConfig, SignalKind
+from sysid_ros.recording.bags import open_recording, read_text
+from sysid_ros.robots.declared_sensors import add_declared_sensor
+from sysid_ros.robots.model_text import ModelText
+from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
+from sysid_ros.robots.urdf import PreparedUrdf, is_urdf, prepare_urdf
+from sysid_ros.sysid.model_modifier import remove_visuals
+from sysid_ros.sysid.wrench import with_wrenches
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model as given.
+
+    Attributes:
+      text: As its author wrote it.
+      spec: The model; it compiles.
+      digest: SHA-256 of its text.
+      warnings: What of it had to be left out, one sentence each.
+      urdf: Whether it was a URDF.
+    """
+
+    text: ModelText
+    spec: mujoco.MjSpec
+    digest: str
+    warnings: tuple[str, ...] = ()
+    urdf: bool = False
+
+
+def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
+    """Load an MJCF or URDF file and make sure that it compiles.
+
+    Args:
+      path: The file.
+      packages: Where ``package://`` in a URDF is looked for, besides beside the file.
+
+    Raises:
+      ModelError: The file does not load or compile; the message has MuJoCo's reason.
+    """
+    text = ModelText.from_file(path)
+    if is_urdf(text.text.decode(errors="replace")):
+        return _load_text(text, f"file {path}", packages or Packages.of())
+    try:
+        spec = mujoco.MjSpec.from_file(str(path))
+        spec.copy().compile()
+    except (ValueError, OSError) as error:
+        raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
+    return LoadedModel(text, spec, text.digest)
+
+
+def model_from_description(text: str, source: str, packages: Packages | None = None) -> LoadedModel:
+    """Compile a robot description that came as text.
+
+    Args:
+      text: MJCF or URDF.
+      source: Where it came from, for messages.
+      packages: Where its meshes are looked for.
+
+    Raises:
+      ModelError: It does not compile.
+    """
+    return _load_text(ModelText(source, text.encode()), source, packages or Packages.of())
+
+
+def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
+    xml = text.text.decode(errors="replace")
+    urdf = is_urdf(xml)
+    prepared = prepare_urdf(xml, source, text.folder, packages) if urdf else PreparedUrdf(xml, ())
+    folders = () if urdf else (*packages.neighbours, *packages.given.values())
+    try:
+        spec = _compiling(prepared.xml, folders)
+    except ValueError as error:
+        raise ModelError(f"the model from {source} does not compile: {_one_line(error)}") from error
+    return LoadedModel(text, spec, text.digest, prepared.warnings, urdf)
+
+
+def _compiling(xml: str, folders: Iterable[Path]) -> mujoco.MjSpec:
+    """The spec of a text whose files are in one of some folders, if it names any."""
+    spec = mujoco.MjSpec.from_string(xml)
+    try:
+        spec.copy().compile()
+    except ValueError:
+        for folder in folders:
+            spec.modelfiledir = str(folder)
+            with suppress(ValueError):
+                spec.copy().compile()
+                return spec
+        raise
+    return spec
+
+
+def description_in(
+    bag: Path, topic: str, packages: Packages, msg_paths: Sequence[Path] = ()
+) -> LoadedModel:
+    """Compile the robot description that a bag carries on a topic, its last one.
+
+    Raises:
+      BagError: The bag is damaged or has no such text.
+      ModelError: It does not compile.
+    """
+    with open_recording(bag, msg_paths=msg_paths) as recording:
+        text = read_text(recording, topic)
+    return model_from_description(text, f"{topic} in {bag.name}", packages)
+
+
+def with_free_base(model: LoadedModel, signals: Sequence[SignalConfig]) -> LoadedModel:
+    """Let the root link of a URDF float where its pose or twist is measured.
+
+    URDF has no way to say so that MuJoCo reads; other models are returned as they are.
+    """
+    measured = {s.name for s in signals if s.kind in (SignalKind.QPOS, SignalKind.QVEL)}
+    roots = [body for body in model.spec.worldbody.bodies if not body.joints]
+    floating = [body.name for body in roots if body.name in measured]
+    if not model.urdf or not floating:
+        return model
+    spec = model.spec.copy()
+    for name in floating:
+        spec.body(name).add_freejoint(name=name)
+    said = tuple(f"Link {name!r} floats, since its pose or twist is mapped." for name in floating)
+    return replace(model, spec=spec, warnings=(*model.warnings, *said))
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> mujoco.MjSpec:
+    """A copy of the spec with a sensor for every measured ``qpos`` and ``qvel``.
+
+    Measured wrenches, and efforts on joints without an actuator, get the inputs that apply them.
+
+    Raises:
+      ModelError: A signal names a joint, sensor, actuator or site that the model lacks.
+    """
+    sites = dict.fromkeys(signal.wrench for signal in signals if signal.wrench is not None)
+    try:
+        spec = with_wrenches(_with_sites_at_links(spec, sites), sites)
+    except ModelError as error:
+        raise ModelError(f"signals: {error}") from error
+    for signal in signals:
+        if signal.effort is not None:
+            _add_motor(spec, signal)
+        if signal.type is not None:
+            add_declared_sensor(spec, signal)
+    _check_names(spec, signals)
+    for signal in signals:
+        if signal.kind in (SignalKind.QPOS, SignalKind.QVEL):
+            add_state_sensors(spec, signal)
+    return spec
+
+
+def _with_sites_at_links(spec: mujoco.MjSpec, names: Iterable[str]) -> mujoco.MjSpec:
+    """A copy with a site in the frame of each named body that has none of its name."""
+    spec = spec.copy()
+    sites, bodies = ({one.name for one in parts} for parts in (spec.sites, spec.bodies))
+    for name in names:
+        if name not in sites and name in bodies:
+            spec.body(name).add_site(name=name)
+    return spec
+
+
+def _add_motor(spec: mujoco.MjSpec, signal: SignalConfig) -> None:
+    """A motor of gain one on the joint that a signal is the effort of."""
+    joints = [joint.name for joint in spec.joints]
+    if signal.effort not in joints:
+        raise ModelError(f"signals: {unknown_name('joint', signal.effort or '', joints)}")
+    if signal.name in [actuator.name for actuator in spec.actuators]:
+        raise ModelError(f"signals: the model has an actuator {signal.name!r}; map that instead")
+    spec.add_actuator(
+        name=signal.name,
+        trntype=mujoco.mjtTrn.mjTRN_JOINT,
+        target=signal.effort,
+        gear=[1.0, *[0.0] * 5],
+        dyntype=mujoco.mjtDyn.mjDYN_NONE,
+        gaintype=mujoco.mjtGain.mjGAIN_FIXED,
+        gainprm=[1.0, *[0.0] * 9],
+        biastype=mujoco.mjtBias.mjBIAS_NONE,
+        ctrllimited=mujoco.mjtLimited.mjLIMITED_FALSE,
+        forcelimited=mujoco.mjtLimited.mjLIMITED_FALSE,
+    )
+
+
+def without_visuals(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    """A copy that moves exactly alike and compiles a hundred times faster where there are meshes.
+
+    Returns:
+      The copy, or the spec itself where dropping visual geoms would change a body's inertia.
+    """
+    slim: mujoco.MjSpec = remove_visuals(spec)
+    try:
+        before, after = spec.copy().compile(), slim.copy().compile()
+    except ValueError:
+        return spec
+    same = before.nbody == after.nbody and all(
+        np.array_equal(getattr(before, field), getattr(after, field))
+        for field in ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_M0")
+    )
+    return slim if same else spec
+
+
+def _check_names(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> None:
+    valid = {
+        SignalKind.ACTUATOR: ("actuator", [a.name for a in spec.actuators]),
+        SignalKind.SENSOR: ("sensor", [s.name for s in spec.sensors]),
+        SignalKind.QPOS: ("joint", list(state_joints(spec))),
+        SignalKind.QVEL: ("joint", list(state_joints(spec))),
+    }
+    for signal in signals:
+        what, names = valid[signal.kind]
+        if signal.name not in names:
+            hint = "; type and at add one" if what == "sensor" else ""
+            raise ModelError(f"signals: {unknown_name(what, signal.name, names)}{hint}")

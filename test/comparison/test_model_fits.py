@@ -1,0 +1,45 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The order in which structures are fitted, and which of them are fitted again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from outcomes import outcome as synthetic
+
+from sysid_ros.comparison.model_fits import led_astray, levels, misfits
+from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.sysid.friction.models import MODELS, parameters_of
+from sysid_ros.sysid.residual_size import ResidualSize
+
+
+def fitted(names: str, rms: float) -> Outcome:
+    """An outcome with parameters of one letter each and a residual."""
+    made = synthetic(sequences=1)
+    template = made.fit.parameters[0]
+    parameters = tuple(replace(template, name=name) for name in names)
+    residuals = {"angle": ResidualSize(rms, 1000, 500.0)}
+    return replace(made, fit=replace(made.fit, parameters=parameters, residuals=residuals))
+
+
+def test_simple_friction_models_come_before_those_that_contain_them() -> None:
+    order = levels({model: frozenset(parameters_of(model)) for model in MODELS})
+    place = {model: i for i, level in enumerate(order) for model in level}
+    assert sorted(place) == sorted(MODELS)
+    assert place["m1"] < min(place["m2"], place["m3"])
+    assert max(place["m2"], place["m3"]) < place["m4"]
+    assert place["m2"] < place["m5"] < place["m6"]
+
+
+def test_structures_that_are_no_part_of_each_other_are_fitted_together() -> None:
+    names = {"a": frozenset("xy"), "b": frozenset("yz"), "c": frozenset(), "d": frozenset("xy")}
+    assert levels(names) == [["a", "b", "c", "d"]]
+
+
+def test_a_model_that_fits_worse_than_one_inside_it_was_led_astray() -> None:
+    outcomes = {"a": fitted("x", 1.0), "b": fitted("xy", 1.1), "c": fitted("z", 9.0)}
+    assert list(led_astray(outcomes)) == ["b"]
+    sizes = misfits(outcomes)
+    assert sizes["a"] < sizes["b"] < sizes["c"]

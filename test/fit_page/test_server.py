@@ -1,0 +1,166 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The live page answers this machine, and lets nobody else's page cancel a fit."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sysid_ros.fit_page import LivePage, LiveProgress
+from sysid_ros.fit_page.page_server import TOKEN_HEADER, LivePageError
+from sysid_ros.sysid.fit_result import Iteration
+
+
+def step(number: int, cost: float = 1.0, names: tuple[str, ...] = ("mass", "damping")) -> Iteration:
+    return Iteration(number, cost, 0.5, names, np.arange(len(names)) + number, 0.1 * number)
+
+
+class Served:
+    """A page with a fit to cancel."""
+
+    def __init__(self) -> None:
+        self.progress = LiveProgress()
+        self.canceled = threading.Event()
+        self.page = LivePage(0, self.progress, self.canceled.set)
+        self.port = int(self.page.url.rstrip("/").rpartition(":")[2])
+
+    def ask(self, method: str, path: str, **headers: str) -> tuple[int, bytes, dict[str, str]]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, headers=given)
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        return answer.status, content, dict(answer.getheaders())
+
+    def token(self) -> str:
+        found = re.search(rb'name="token" content="([^"]+)"', self.ask("GET", "/")[1])
+        assert found is not None
+        return found[1].decode()
+
+    def json(self, path: str) -> Any:
+        return json.loads(self.ask("GET", path)[1])
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    made = Served()
+    with made.page:
+        yield made
+
+
+def test_numbers_arrive_once(served: Served) -> None:
+    served.progress.begin("experiment.yaml")
+    served.progress.stage("fitting")
+    served.progress.iteration(step(0, np.inf), 0.0)
+    first = served.json("/progress")
+    assert (first["state"], first["stage"], first["names"]) == (
+        "running", "fitting", ["mass", "damping"],
+    )  # fmt: skip
+    assert first["steps"] == [{"iteration": 0, "cost": None, "elapsed": 0.0, "values": [0.0, 1.0]}]
+    served.progress.iteration(step(1), 0.5)
+    news = served.json(f"/progress?series={first['series']}&count=1")
+    assert (news["first"], [s["iteration"] for s in news["steps"]]) == (1, [1])
+    served.progress.begin("another.yaml")
+    assert served.json(f"/progress?series={first['series']}&count=2")["first"] == 0
+
+
+def test_the_page_itself_can_cancel(served: Served) -> None:
+    served.progress.begin("fit")
+    status, _, _ = served.ask("POST", "/cancel", **{TOKEN_HEADER: served.token()})
+    assert status == 202
+    assert served.canceled.is_set()
+    assert served.json("/progress")["state"] == "canceling"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {TOKEN_HEADER: "guess"},
+        {"Origin": "http://evil.example"},
+        {"Host": "evil.example"},
+        {"Host": "evil.example:80", "Origin": "http://evil.example:80"},
+    ],
+)
+def test_other_pages_cannot_cancel(headers: dict[str, str], served: Served) -> None:
+    served.progress.begin("fit")
+    given = {TOKEN_HEADER: served.token(), **headers} if headers else {}
+    status, _, _ = served.ask("POST", "/cancel", **given)
+    assert status == 403
+    assert not served.canceled.is_set()
+
+
+def test_other_names_get_nothing(served: Served) -> None:
+    """As after a name of a foreign page was pointed at this machine."""
+    assert served.ask("GET", "/", Host="evil.example")[0] == 403
+    assert served.ask("GET", "/progress", Origin="http://evil.example")[0] == 403
+    assert served.ask("GET", "/", Host=f"localhost:{served.port}")[0] == 200
+
+
+def test_nothing_runs_nothing_is_cancelled(served: Served) -> None:
+    assert served.ask("POST", "/cancel", **{TOKEN_HEADER: served.token()})[0] == 409
+    assert not served.canceled.is_set()
+
+
+def test_only_the_page_is_served(served: Served) -> None:
+    for path in ("/../server.py", "/server.py", "/progress/", "//etc/passwd"):
+        assert served.ask("GET", path)[0] == 404
+    _, _, headers = served.ask("GET", "/")
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_it_listens_on_loopback_only(served: Served) -> None:
+    assert served.page.url == f"http://127.0.0.1:{served.port}/"
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as other:
+        other.settimeout(1.0)
+        # Another of this machine's own addresses: would answer if all were listened on.
+        assert other.connect_ex(("127.0.0.2", served.port)) != 0
+
+
+def test_a_port_in_use_is_said(served: Served) -> None:
+    with pytest.raises(LivePageError, match="choose another live_page_port"):
+        LivePage(served.port, served.progress, served.canceled.set)
+    with pytest.raises(LivePageError, match="from 0 to 65535"):
+        LivePage(70000, served.progress, served.canceled.set)
+
+
+@given(st.lists(st.integers(0, 30), max_size=8), st.integers(1, 3))
+def test_a_reader_always_has_all_steps(batches: list[int], fits: int) -> None:
+    """However the steps come between two questions."""
+    progress = LiveProgress()
+    series, steps = "", []
+    for fit in range(fits):
+        progress.begin(f"fit {fit}")
+        told = 0
+        for batch in batches:
+            for _ in range(batch):
+                progress.iteration(step(told), 0.5)
+                told += 1
+            news = progress.snapshot(series, len(steps))
+            steps = [*steps[: news["first"]], *news["steps"]]
+            series = news["series"]
+            assert [s["iteration"] for s in steps] == list(range(told))
+
+
+def test_long_fits_are_thinned() -> None:
+    progress = LiveProgress()
+    progress.begin("long")
+    for number in range(12000):
+        progress.iteration(step(number), 0.5)
+    steps = progress.snapshot()["steps"]
+    assert len(steps) <= 5001
+    assert (steps[0]["iteration"], steps[-1]["iteration"]) == (0, 11999)

@@ -1,0 +1,242 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fits whose process is killed, and what carries on with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pendulum_experiment import SLOW, write_pendulum_experiment
+
+import sysid_ros.pipeline.fit_task
+from sysid_ros.cli import main
+from sysid_ros.errors import ErrorCode, ExperimentError
+from sysid_ros.experiment import load_experiment
+from sysid_ros.pipeline.experiment_run import run_experiment
+from sysid_ros.pipeline.resume import Resume
+from sysid_ros.results import read_results
+from sysid_ros.results.state_file import STATE_FILE, claimed, folders_with_state, read_state
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An experiment of several noise rounds with a hook that can be slow."""
+    file = write_pendulum_experiment(tmp_path_factory.mktemp("pendulum"), duration=4.0)
+    (file.parent / "slow_hook.py").write_text(SLOW)
+    file.write_text(file.read_text() + "modifiers: slow_hook:add\nfit: {landscapes: 0}\n")
+    return file
+
+
+@pytest.fixture(scope="module")
+def undisturbed(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+    """The parameters that a fit finds when nobody kills it."""
+    report = run_experiment(load_experiment(experiment), output_dir=tmp_path_factory.mktemp("out"))
+    assert not (report.result_dir / STATE_FILE).exists()  # nothing left to do
+    return {p.name: p.value for p in report.outcome.fit.parameters}
+
+
+def kill_after_steps(command: list[object], output: Path, steps: int) -> None:
+    """Start a process in a group of its own and kill all of it once a fit got that far."""
+    kill_once(
+        command,
+        lambda: any(read_state(f).state.iteration >= steps for f in folders_with_state(output)),
+    )
+
+
+def kill_once(command: list[object], reached: Callable[[], object]) -> None:
+    """Start a process in a group of its own and kill all of it as soon as ``reached``."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", *map(str, command)],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "SLOW": "0.04"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60.0
+    while not reached():
+        assert process.poll() is None, "the fit ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def test_a_killed_fit_carries_on_to_the_same_optimum(
+    experiment: Path, undisturbed: dict[str, float], tmp_path: Path
+) -> None:
+    command = ["sysid_ros", "fit", experiment, "--output", tmp_path]
+    kill_after_steps(command, tmp_path, 2)
+    (left,) = tmp_path.iterdir()
+    best = json.loads((left / "checkpoint.json").read_text())["steps"][-1]
+    done = read_state(left).state
+    # The state is kept first, so that a step which was announced is never lost.
+    assert best["iteration"] in (done.iteration - 1, done.iteration)
+
+    arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]
+    assert main([*arguments, "--resume"]) == ErrorCode.NONE
+    (folder,) = tmp_path.iterdir()  # what the killed process left is used up
+    result = read_results(folder)
+    for name in ("pivot_armature", "pivot_damping"):
+        assert result.fit[name].value == pytest.approx(undisturbed[name], rel=1e-5)
+    assert [step.iteration for step in result.fit.trace[: done.iteration + 1]] == list(
+        range(done.iteration + 1)
+    )
+    assert result.fit.trace[0].values[0] == 0.1
+    assert main([*arguments, "--resume"]) == ErrorCode.INVALID_EXPERIMENT
+
+
+def test_a_fit_cut_short_goes_on_with_a_higher_limit(
+    experiment: Path, undisturbed: dict[str, float], tmp_path: Path
+) -> None:
+    arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]
+    assert main([*arguments, "--set", "fit.max_iterations=2"]) == ErrorCode.NOT_CONVERGED
+    (first,) = tmp_path.iterdir()
+    assert main([*arguments, "--resume", str(first)]) == ErrorCode.NONE
+    (second,) = (folder for folder in tmp_path.iterdir() if folder != first)
+    fit = read_results(second).fit
+    assert fit["pivot_damping"].value == pytest.approx(undisturbed["pivot_damping"], rel=1e-5)
+    assert fit.iterations > 2
+    assert (first / STATE_FILE).exists()  # a published result is never touched
+
+
+@pytest.mark.parametrize("optimizer", ["scipy", "mujoco"])
+def test_other_optimizers_resume_from_their_best_point(
+    experiment: Path, undisturbed: dict[str, float], tmp_path: Path, optimizer: str
+) -> None:
+    arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]
+    arguments += ["--set", f"fit.optimizer={optimizer}"]
+    main([*arguments, "--set", "fit.max_iterations=2"])
+    assert main([*arguments, "--resume"]) == ErrorCode.NONE
+    latest = max(tmp_path.iterdir(), key=lambda folder: folder.stat().st_mtime)
+    fit = read_results(latest).fit
+    assert fit["pivot_damping"].value == pytest.approx(undisturbed["pivot_damping"], rel=1e-4)
+
+
+ALTERNATIVES = """
+alternatives:
+  undamped:
+    parameters: [{joint: pivot, armature: {max: 0.2}, damping: {initial: 0.0, frozen: true}}]
+"""
+
+
+@pytest.fixture
+def resumed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each fit of a task in this process carried on from a state."""
+    found: list[bool] = []
+    plain = sysid_ros.pipeline.fit_task.fit
+
+    def fit(*arguments: Any, **options: Any) -> Any:
+        found.append(options["resume"] is not None)
+        return plain(*arguments, **options)
+
+    monkeypatch.setattr(sysid_ros.pipeline.fit_task, "fit", fit)
+    return found
+
+
+def test_a_killed_comparison_carries_on(
+    experiment: Path, tmp_path: Path, resumed: list[bool], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = experiment.with_name("compared.yaml")
+    file.write_text(experiment.read_text() + ALTERNATIVES)
+    arguments = ["compare", str(file), "--output", str(tmp_path), "--quiet", "--json"]
+    kill_once(["sysid_ros", *arguments], lambda: list(tmp_path.glob(f".*/undamped_0/{STATE_FILE}")))
+    assert main([*arguments, "--resume"]) == ErrorCode.NONE
+    continued = json.loads(capsys.readouterr().out)
+    assert any(resumed)
+    (folder,) = tmp_path.iterdir()
+    assert (folder / "comparison.json").is_file()
+    assert main([*arguments, "--resume"]) == ErrorCode.INVALID_EXPERIMENT
+    assert "there is no interrupted comparison" in capsys.readouterr().err
+
+    resumed.clear()
+    assert main(arguments) == ErrorCode.NONE
+    anew = json.loads(capsys.readouterr().out)
+    assert not any(resumed)
+    for name, model in anew["models"].items():
+        for parameter, value in model["parameters"].items():
+            then = continued["models"][name]["parameters"][parameter]
+            assert then["value"] == pytest.approx(value["value"], rel=1e-4)
+
+
+def test_a_killed_cross_validation_carries_on(
+    experiment: Path, tmp_path: Path, resumed: list[bool]
+) -> None:
+    arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]
+    arguments += ["--set", "sequences=[bags/first, bags/second]", "--set", "validation={folds: 2}"]
+    kill_once(["sysid_ros", *arguments], lambda: list(tmp_path.glob(f".*/folds/1/{STATE_FILE}")))
+    assert main([*arguments, "--resume"]) == ErrorCode.NONE
+    assert resumed == [True, True]
+    (folder,) = tmp_path.iterdir()
+    assert not (folder / "folds").exists()
+
+
+CHANGES = {
+    "parameters[0].damping.max=2.0": "the setting parameters",
+    "windows.length=2.0": "the setting windows",
+    "fit.loss=huber": "the setting fit.loss",
+    "sequences=[{bag: bags/first, end: 3.0}]": "the setting sequences",
+}
+
+
+def test_a_changed_experiment_is_refused(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]
+    main([*arguments, "--set", "fit.max_iterations=1"])
+    for change, words in CHANGES.items():
+        status = main([*arguments, "--resume", "--set", change])
+        assert status == ErrorCode.INVALID_EXPERIMENT
+        assert words in capsys.readouterr().err
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_changed_recordings_and_hooks_are_refused(tmp_path: Path) -> None:
+    file = write_pendulum_experiment(tmp_path / "a", duration=2.0)
+    (file.parent / "slow_hook.py").write_text(SLOW)
+    file.write_text(file.read_text() + "modifiers: slow_hook:add\nfit: {max_iterations: 1}\n")
+    run_experiment(load_experiment(file), output_dir=tmp_path / "out")
+    (file.parent / "slow_hook.py").write_text(SLOW + "\n# another\n")
+    (file.parent / "bags" / "first").rename(file.parent / "bags" / "moved")
+    (file.parent / "bags" / "second").rename(file.parent / "bags" / "first")
+    (file.parent / "bags" / "moved").rename(file.parent / "bags" / "second")
+    with pytest.raises(ExperimentError, match=r"the file first.*slow_hook\.py"):
+        run_experiment(load_experiment(file), output_dir=tmp_path / "out", resume=Resume())
+
+
+def test_a_fit_that_still_runs_is_left_alone(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]
+    main([*arguments, "--set", "fit.max_iterations=1"])
+    (folder,) = tmp_path.iterdir()
+    with claimed(folder) as free:
+        assert free
+        assert main([*arguments, "--resume", str(folder)]) == ErrorCode.INVALID_EXPERIMENT
+        assert "still running" in capsys.readouterr().err
+        assert main([*arguments, "--resume"]) == ErrorCode.INVALID_EXPERIMENT
+        assert "no interrupted fit" in capsys.readouterr().err
+
+
+def test_a_damaged_state_is_a_sentence(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "result"
+    folder.mkdir()
+    (folder / STATE_FILE).write_bytes(b"PK\x03\x04 cut off")
+    arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet", "--resume"]
+    assert main([*arguments, str(folder)]) == ErrorCode.DATA_UNUSABLE
+    assert "cannot read" in capsys.readouterr().err
+    assert main(arguments) == ErrorCode.INVALID_EXPERIMENT
+    assert "cannot read" in capsys.readouterr().err

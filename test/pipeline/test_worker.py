@@ -1,0 +1,186 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The worker: real child processes that deliver, fail, refuse to stop and are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sysid_ros.errors import ErrorCode
+from sysid_ros.pipeline.worker import FitEnd, FitProgress, run_fit
+from sysid_ros.pipeline.worker_process import FitRequest
+from sysid_ros.results import read_results
+from sysid_ros.sysid.fit_result import FitStatus
+
+TESTS = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def _fits_importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), str(TESTS.parent)]))
+
+
+def request(tmp_path: Path) -> FitRequest:
+    return FitRequest(str(tmp_path / "results"), experiment_file="experiment.yaml")
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be reaped does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_request_survives_json(tmp_path: Path):
+    asked = FitRequest("out", "file", "text", ("a", "b"), True, ("fit.threads=2",), "data")
+    assert FitRequest.from_json(asked.to_json()) == asked
+
+
+def test_fit_delivers_its_files_and_reports_every_step(tmp_path: Path):
+    events: list[FitProgress] = []
+    end = run_fit(request(tmp_path), on_progress=events.append, function="fits:quick")
+    assert end.code is ErrorCode.NONE
+    assert end.files is not None
+    assert end.files.result_dir == tmp_path / "results" / "result"
+    assert end.files.report_file is None
+    assert [event.stage for event in events if event.stage] == ["fitting"]
+    steps = [event.iteration for event in events if event.iteration]
+    assert [step.iteration for step in steps] == [0, 1, 2]
+    assert steps[2].names == ("mass", "damping")
+    assert list(steps[2].values) == [3.0, 2.0]
+
+
+def test_error_of_the_fit_arrives_with_its_code_and_sentence(tmp_path: Path):
+    end = run_fit(request(tmp_path), function="fits:unusable")
+    assert (end.code, end.message) == (ErrorCode.DATA_UNUSABLE, "position[elbow] is constant")
+
+
+def test_a_fit_stands_back_as_far_as_asked(tmp_path: Path):
+    before = os.nice(0)
+    end = run_fit(replace(request(tmp_path), nice=3), function="fits:considerate")
+    assert end.message == f"nice {before + 3}"
+    assert os.nice(0) == before
+
+
+def test_unexpected_exception_is_named(tmp_path: Path):
+    end = run_fit(request(tmp_path), function="fits:broken")
+    assert end.code is ErrorCode.WORKER_DIED
+    assert "ZeroDivisionError: division by zero" in end.message
+
+
+def test_process_that_leaves_is_quoted(tmp_path: Path):
+    end = run_fit(request(tmp_path), function="fits:leaves")
+    assert end.code is ErrorCode.WORKER_DIED
+    assert "exit status 7" in end.message
+    assert "native library: giving up" in end.message
+
+
+def test_output_that_cannot_be_written_is_reported_before_any_work(tmp_path: Path):
+    (tmp_path / "results").write_text("a file where the folder should be")
+    end = run_fit(request(tmp_path), function="fits:quick")
+    assert end.code is ErrorCode.OUTPUT_UNWRITABLE
+    assert str(tmp_path / "results") in end.message
+
+
+def canceled_after_first_step(tmp_path: Path, function: str) -> tuple[FitEnd, float]:
+    """Run a fit, cancel it once it has reported a step; the end and the seconds it took."""
+    asked: list[float] = []
+    started = threading.Event()
+
+    def should_cancel() -> bool:
+        if started.is_set() and not asked:
+            asked.append(time.monotonic())
+        return bool(asked)
+
+    def on_progress(progress: FitProgress) -> None:
+        if progress.iteration is not None:
+            started.set()
+
+    end = run_fit(
+        request(tmp_path), on_progress=on_progress, should_cancel=should_cancel, function=function
+    )
+    return end, time.monotonic() - asked[0]
+
+
+def test_cancel_lets_an_obedient_fit_deliver(tmp_path: Path):
+    end, seconds = canceled_after_first_step(tmp_path, "fits:obedient")
+    assert end.files is not None
+    assert seconds < 1.0
+
+
+def test_cancel_ends_a_native_call_within_a_second(tmp_path: Path):
+    end, seconds = canceled_after_first_step(tmp_path, "fits:native")
+    assert end.code is ErrorCode.CANCELED
+    assert seconds < 1.0
+    assert end.best is not None
+    assert end.best.iteration == 1
+    assert end.files is not None
+    kept = read_results(end.files.result_dir)
+    assert kept.fit.status is FitStatus.CANCELED
+    assert kept.fit["mass"].value == 2.0
+    assert list((tmp_path / "results").iterdir()) == [end.files.result_dir]
+
+
+def test_process_killed_from_outside_is_reported_with_its_signal(tmp_path: Path):
+    def kill(progress: FitProgress) -> None:
+        name, _, value = progress.stage.partition("=")
+        if name == "pid":
+            os.kill(int(value), signal.SIGKILL)
+
+    end = run_fit(request(tmp_path), on_progress=kill, function="fits:reports_itself")
+    assert end.code is ErrorCode.WORKER_DIED
+    assert "SIGKILL" in end.message
+    assert end.files is None
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_child_has_not_imported_rclpy_and_ends_with_an_exception_of_the_caller(tmp_path: Path):
+    stages: list[str] = []
+
+    def on_progress(progress: FitProgress) -> None:
+        stages.append(progress.stage)
+        if progress.stage.startswith("pid="):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_fit(request(tmp_path), on_progress=on_progress, function="fits:reports_itself")
+    assert stages[0] == "rclpy=False"
+    assert not alive(int(stages[1].partition("=")[2]))
+
+
+PARENT = """
+import sys
+from sysid_ros.pipeline.worker import run_fit
+from sysid_ros.pipeline.worker_process import FitRequest
+run_fit(FitRequest(sys.argv[1]), on_progress=lambda p: print(p.stage or "step", flush=True),
+        function=sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("function", ["fits:reports_itself", "fits:native"])
+def test_child_dies_with_its_parent(tmp_path: Path, function: str):
+    command = [sys.executable, "-c", PARENT, str(tmp_path), function]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        waited_for = "pid=" if function == "fits:reports_itself" else "step"
+        while not parent.stdout.readline().startswith(waited_for):
+            assert parent.poll() is None
+        children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+        assert len(children) == 1
+        parent.kill()
+    deadline = time.monotonic() + 2.0
+    while alive(int(children[0])) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not alive(int(children[0]))

@@ -1,0 +1,239 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From the entries of an experiment to parameters of a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.errors import ExperimentError
+from sysid_ros.experiment import parse_experiment
+from sysid_ros.robots.declared_parameters import build_parameters
+from sysid_ros.sysid.parameter_dict import ParameterDict
+
+MODEL = """
+<mujoco>
+  <worldbody>
+    <body name="link1">
+      <joint name="left_hip" armature="0.1" damping="0.2"/>
+      <inertial pos="0 0 -0.3" mass="0.6" diaginertia="0.005 0.006 0.007"/>
+      <body name="link2">
+        <joint name="left_knee" armature="0.3"/>
+        <inertial pos="0 0 -0.2" mass="0.4" diaginertia="0.005 0.006 0.007"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator>
+    <position name="left_hip" joint="left_hip" kp="20" kv="1"/>
+    <motor name="knee" joint="left_knee"/>
+  </actuator>
+  <sensor><jointpos name="hip_pos" joint="left_hip"/></sensor>
+</mujoco>
+"""
+HEAD = """\
+model: m.xml
+signals:
+  - {sensor: hip_pos, topic: t, field: f}
+  - {actuator: knee, topic: t, field: f}
+  - {qpos: left_knee, topic: t, field: f}
+parameters:
+"""
+
+
+@pytest.fixture(scope="module")
+def spec() -> mujoco.MjSpec:
+    return mujoco.MjSpec.from_string(MODEL)
+
+
+def built(spec: mujoco.MjSpec, *entries: str) -> ParameterDict:
+    """The parameters of an experiment with these entries, from line 7 on."""
+    text = HEAD + "".join(f"  - {entry}\n" for entry in entries)
+    return build_parameters(parse_experiment(text, path=Path("e.yaml")), spec)
+
+
+def error_of(spec: mujoco.MjSpec, *entries: str) -> str:
+    with pytest.raises(ExperimentError) as caught:
+        built(spec, *entries)
+    return str(caught.value)
+
+
+def written(spec: mujoco.MjSpec, parameters: ParameterDict) -> mujoco.MjModel:
+    """The model with all parameters applied."""
+    copy = spec.copy()
+    for parameter in parameters.values():
+        parameter.apply_modifier(copy)
+    return copy.compile()
+
+
+def test_one_parameter_per_match_starts_at_the_models_value(spec: mujoco.MjSpec) -> None:
+    parameters = built(spec, '{joint: "left_*", armature: {max: 5}}')
+    assert parameters.keys() == ["left_hip_armature", "left_knee_armature"]
+    np.testing.assert_allclose(parameters.as_vector(), [0.1, 0.3])
+    knee = parameters["left_knee_armature"]
+    assert (knee.min_value.item(), knee.max_value.item(), knee.unit) == (0.0, 5.0, "kg m^2")
+    knee.value = 0.7
+    model = written(spec, parameters)
+    np.testing.assert_allclose(model.dof_armature, [0.1, 0.7])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [('"left_*"', "left_armature"), ('"*"', "all_armature"), ('"left_[hk]*"', "left_hk_armature")],
+)
+def test_a_shared_value_is_written_to_all_matches(
+    spec: mujoco.MjSpec, pattern: str, name: str
+) -> None:
+    parameters = built(spec, f"{{joint: {pattern}, armature: shared}}")
+    assert parameters.keys() == [name]
+    assert parameters[name].value.item() == pytest.approx(0.2)  # the mean of 0.1 and 0.3
+    np.testing.assert_allclose(written(spec, parameters).dof_armature, [0.2, 0.2])
+
+
+def test_settings_of_an_entry_arrive(spec: mujoco.MjSpec) -> None:
+    parameters = built(
+        spec,
+        "{joint: left_hip, armature: {initial: 0.2, min: 0.1, max: 0.3, prior: {std: 0.05}}}",
+        "{joint: left_knee, armature: {prior: {mean: 0.25, std: 0.1}}}",
+        "{body: link1, inertia: pseudo}",
+        "{body: link2, mass_ipos: {min: [0.1, -1, -1, -1], max: [2, 1, 1, 1]}}",
+        "{actuator: left_hip, kp: {initial: 0, frozen: true}}",
+        "{signal: hip_pos, delay: }",
+    )
+    hip, knee, inertia, mass_ipos, gain, delay = parameters.values()
+    assert (hip.value.item(), hip.min_value.item(), hip.max_value.item()) == (0.2, 0.1, 0.3)
+    assert hip.prior is not None and [x.item() for x in hip.prior] == [0.2, 0.05]
+    assert knee.prior is not None and [x.item() for x in knee.prior] == [0.25, 0.1]
+    assert inertia.size == 10
+    np.testing.assert_allclose(mass_ipos.value, [0.4, 0, 0, -0.2])
+    np.testing.assert_allclose(mass_ipos.max_value, [2, 1, 1, 1])
+    assert gain.frozen and gain.value.item() == 0.0
+    assert (delay.name, delay.value.item(), delay.unit) == ("hip_pos_delay", 0.0, "s")
+    model = written(spec, parameters)
+    assert model.actuator("left_hip").biasprm[1] == 0.0
+    np.testing.assert_allclose(model.body_mass[1:], [0.6, 0.4])
+
+
+def test_a_joints_state_is_called_like_its_sensor(spec: mujoco.MjSpec) -> None:
+    parameters = built(spec, '{signal: "*", delay: {max: 0.02}}')
+    assert parameters.keys() == ["hip_pos_delay", "knee_delay", "left_knee_qpos_delay"]
+
+
+def test_equal_names_of_different_elements_are_told_apart(spec: mujoco.MjSpec) -> None:
+    parameters = built(spec, "{joint: left_hip, damping: }", "{actuator: left_hip, damping: }")
+    assert parameters.keys() == ["left_hip_damping", "left_hip_actuator_damping"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ("{joint: left_hop, armature: }", "unknown joint 'left_hop'; nearest: 'left_hip'"),
+        ("{signal: hip_os, delay: }", "unknown signal 'hip_os'; nearest: 'hip_pos'"),
+        ("{joint: left_hip, armature: {max: 0.05}}",
+         "armature of joint 'left_hip' starts at 0.1 (the model's value), outside its bounds "
+         "[0, 0.05]"),
+        ("{actuator: left_hip, kp: {initial: 3, min: 5}}", "initial (3) lies outside its bounds"),
+        ("{actuator: left_hip, kp: {min: 500}}",
+         "kp of actuator 'left_hip' starts at 20 (the model's value), outside its bounds "
+         "[500, 200]"),
+        ("{body: link2, mass_ipos: {min: [1, 2]}}",
+         "min of body mass_ipos has 2 components, it takes 4 (mass, x, y, z)"),
+        ("{body: link2, mass_ipos: {max: [1, 0, 0, -0.3]}}",
+         "starts at -0.2 (the model's value) of z, outside its bounds"),
+        ("{actuator: knee, kp: }", "Actuator knee is not a position actuator"),
+        ("{actuator: knee, force_limit: {max: 3}}",
+         "actuator 'knee' has no force limit in the model"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_the_model_names_its_line(
+    spec: mujoco.MjSpec, entry: str, sentence: str
+) -> None:
+    message = error_of(spec, entry)
+    assert message.startswith("e.yaml:7: ")
+    assert sentence in message
+
+
+def test_nothing_can_be_identified_twice(spec: mujoco.MjSpec) -> None:
+    message = error_of(spec, '{joint: "*", armature: }', "{joint: left_hip, armature: }")
+    assert message == (
+        "e.yaml:8: armature of joint 'left_hip' cannot be a parameter: its armature is one "
+        "already in line 7"
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "allowed"),
+    [
+        ("mass: ", "com_z: ", True),
+        ("com_x: ", "com_z: ", True),
+        ("mass: ", "inertia: pseudo", False),
+        ("com_z: ", "inertia: pseudo", False),
+        ("mass_ipos: ", "com_z: ", False),
+        ("inertia: mass", "mass: ", False),
+    ],
+)
+def test_attributes_of_a_body_that_overlap_exclude_each_other(
+    spec: mujoco.MjSpec, first: str, second: str, allowed: bool
+) -> None:
+    entries = [f"{{body: link1, {attribute}}}" for attribute in (first, second)]
+    if allowed:
+        assert len(built(spec, *entries)) == 2
+    else:
+        assert "of body 'link1' cannot be a parameter: its " in error_of(spec, *entries)
+
+
+HOOK = """\
+from sysid_ros.sysid.parameter import Parameter
+
+def add(parameters, spec):
+    def write(spec, parameter):
+        spec.body("link2").pos[2] = parameter.value[0]
+    parameters.add(Parameter("offset", -0.3, -1, 0, modifier=write))
+    spec.body("link2").pos[0] = 5.0  # it has a copy only
+
+def fail(parameters, spec):
+    raise KeyError("payload")
+
+def add_broken(parameters, spec):
+    def write(spec, parameter):
+        spec.body("link9").pos[2] = 0
+    parameters.add(Parameter("broken", 0, -1, 1, modifier=write))
+"""
+
+
+@pytest.mark.parametrize(
+    ("hook", "sentence"),
+    [
+        ("hooks:absent", "the module has no function 'absent'"),
+        ("hooks:fail", "'hooks:fail' failed: KeyError: 'payload'"),
+        ("nowhere:add", "importing it failed: ModuleNotFoundError"),
+    ],
+)
+def test_a_hook_that_does_not_work_is_named(
+    spec: mujoco.MjSpec, tmp_path: Path, hook: str, sentence: str
+) -> None:
+    (tmp_path / "hooks.py").write_text(HOOK)
+    experiment = parse_experiment(f"model: m.xml\nmodifiers: {hook}", path=tmp_path / "e.yaml")
+    with pytest.raises(ExperimentError) as caught:
+        build_parameters(experiment, spec)
+    assert sentence in str(caught.value)
+
+
+def test_a_modifier_of_a_hook_that_fails_is_named(spec: mujoco.MjSpec, tmp_path: Path) -> None:
+    (tmp_path / "hooks.py").write_text(HOOK)
+    text = "model: m.xml\nmodifiers: hooks:add_broken"
+    parameters = build_parameters(parse_experiment(text, path=tmp_path / "e.yaml"), spec)
+    with pytest.raises(ExperimentError, match="modifier of 'broken' failed: AttributeError"):
+        written(spec, parameters)
+
+
+def test_a_hook_beside_the_experiment_adds_parameters(spec: mujoco.MjSpec, tmp_path: Path) -> None:
+    (tmp_path / "hooks.py").write_text(HOOK)
+    experiment = parse_experiment("model: m.xml\nmodifiers: hooks:add", path=tmp_path / "e.yaml")
+    parameters = build_parameters(experiment, spec)
+    assert parameters.keys() == ["offset"]
+    np.testing.assert_allclose(written(spec, parameters).body("link2").pos, [0, 0, -0.3])

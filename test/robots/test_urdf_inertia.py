@@ -1,0 +1,64 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Inertias that MuJoCo refuses are made physical, and nothing else is touched."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sysid_ros.robots.source import model_from_description
+from sysid_ros.robots.urdf_inertia import physical_moments
+
+ROBOT = """<robot name="r"><link name="base"/>
+  <link name="arm">{inertial}<collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision>
+  </link>
+  <joint name="j" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+INERTIAL = (
+    '<inertial><mass value="{mass}"/><inertia ixx="{i[0]}" iyy="{i[1]}" izz="{i[2]}" ixy="{i[3]}" '
+    'ixz="{i[4]}" iyz="{i[5]}"/></inertial>'
+)
+
+
+def arm(mass: float, *inertia: float) -> tuple[mujoco.MjModel, tuple[str, ...]]:
+    text = ROBOT.format(inertial=INERTIAL.format(mass=mass, i=inertia))
+    loaded = model_from_description(text, "text")
+    return loaded.spec.compile(), loaded.warnings
+
+
+@given(st.lists(st.floats(-1.0, 1e3), min_size=3, max_size=3).map(sorted))
+def test_moments_become_physical_and_none_is_lowered(moments: list[float]) -> None:
+    raised = physical_moments(np.array(moments))
+    assert np.all(raised >= moments)
+    assert np.all(raised > 0.0)
+    assert raised[0] + raised[1] >= raised[2]
+    assert raised[2] == max(moments[2], 1e-9) or np.array_equal(raised, moments)
+    assert np.array_equal(physical_moments(raised), raised)
+
+
+def test_what_is_physical_stays_as_it_is() -> None:
+    model, warnings = arm(1.5, 0.02, 0.03, 0.04, 0.001, 0.002, 0.003)
+    assert not warnings
+    matrix = np.array([[0.02, 0.001, 0.002], [0.001, 0.03, 0.003], [0.002, 0.003, 0.04]])
+    assert np.sort(model.body("arm").inertia) == pytest.approx(np.linalg.eigvalsh(matrix))
+
+
+@pytest.mark.parametrize(
+    "inertia",
+    [(0, 0, 0, 0, 0, 0), (1e-3, 1e-4, 1e-4, 0, 0, 0), (1e-3, 1e-3, 1e-3, 2e-3, 0, 0)],
+)
+def test_what_no_body_can_have_is_said(inertia: tuple[float, ...]) -> None:
+    model, warnings = arm(0.5, *inertia)
+    assert model.body("arm").mass == pytest.approx(0.5)
+    assert "link arm" in warnings[0]
+
+
+def test_links_without_mass_or_inertia() -> None:
+    model, warnings = arm(0, 0, 0, 0, 0, 0, 0)
+    assert model.body("arm").mass == pytest.approx(1.0)  # a cube of 10 cm
+    assert "does not say what link arm weighs" in warnings[0]
