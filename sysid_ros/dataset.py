@@ -26,7 +26,6 @@ from sysid_ros.model.source import (
     load_model,
     with_free_base,
     with_state_sensors,
-    without_visuals,
 )
 from sysid_ros.model.state_sensors import by_sensor
 from sysid_ros.recording.bag import open_recording
@@ -36,6 +35,7 @@ from sysid_ros.recording.quality import TopicQuality
 from sysid_ros.recording.signal_map import map_recording
 from sysid_ros.recording.splits import contiguous_split
 from sysid_ros.recording.time_series import control_time_series, measured_time_series
+from sysid_ros.sysid.slim_model import without_visuals
 from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
 
 FloatArray = npt.NDArray[np.float64]

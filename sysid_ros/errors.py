@@ -66,6 +66,10 @@ class OutputError(SysidError):
     code = ErrorCode.OUTPUT_UNWRITABLE
 
 
+class StopRequestedError(Exception):
+    """The user asked a running computation to stop."""
+
+
 def unknown_name(
     what: str, given: str, valid: Iterable[str], *, where: str = "", limit: int = 8
 ) -> str:

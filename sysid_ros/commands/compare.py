@@ -58,9 +58,9 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.choice.structures import default_structures
     from sysid_ros.choice.tables import print_comparison
     from sysid_ros.choice.writing import write_comparison
+    from sysid_ros.errors import StopRequestedError
     from sysid_ros.results import check_writable
     from sysid_ros.results.strict_json import dumps
-    from sysid_ros.sysid.rollout_batch import StopRequestedError
     from sysid_ros.terminal.progress import FitProgress
 
     names = (

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.errors import StopRequestedError
 from sysid_ros.experiment import check_fittable
 from sysid_ros.experiment.parameters import build_parameters
 from sysid_ros.experiment.schema import Experiment
@@ -40,7 +41,6 @@ from sysid_ros.sysid.fit import fit
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
 from sysid_ros.sysid.fit_state import FitState
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.rollout_batch import StopRequestedError
 
 
 @dataclass(frozen=True)

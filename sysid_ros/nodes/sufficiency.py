@@ -25,13 +25,12 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Float64
 
-from sysid_ros.errors import SysidError
+from sysid_ros.errors import StopRequestedError, SysidError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.process import run_node
 from sysid_ros.sufficiency import PRECISION, LiveSufficiency, Sufficiency, prepare
-from sysid_ros.sysid.rollout_batch import StopRequestedError
 from sysid_ros_interfaces import msg
 
 _LOOK_PERIOD = 0.2  # s between looks at whether it is time for a judgement

@@ -22,9 +22,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
+from sysid_ros.errors import ErrorCode, ExperimentError, StopRequestedError, SysidError
 from sysid_ros.processes.process_life import die_with_parent
-from sysid_ros.sysid.rollout_batch import StopRequestedError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

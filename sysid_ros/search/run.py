@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import StopRequestedError
 from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.search.bipop import BipopCmaEs
 from sysid_ros.search.methods import LatinHypercube, Method, Uniform
@@ -19,7 +20,6 @@ from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.study import Nsga2, Recorded, Study, nsga2_sampler
 from sysid_ros.search.trials import Trials
 from sysid_ros.sysid.fit_result import Iteration
-from sysid_ros.sysid.rollout_batch import StopRequestedError
 
 FloatArray = npt.NDArray[np.float64]
 Costs = Callable[[FloatArray], FloatArray]  # (n, p) to (n, n_costs)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.dataset import Dataset
-from sysid_ros.errors import DataError
+from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.processes.execution import IN_THIS_PROCESS, TaskPool, Workers
@@ -32,7 +32,6 @@ from sysid_ros.search.trial_task import (
 from sysid_ros.search.trials import Trials
 from sysid_ros.sysid.fit_result import Iteration
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.rollout_batch import StopRequestedError
 
 FloatArray = npt.NDArray[np.float64]
 
