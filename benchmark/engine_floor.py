@@ -24,13 +24,14 @@ from sysid_ros import sysid
 from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.rollout_batch import RolloutBatch, RolloutJob
+from sysid_ros.sysid.rollout_pool import RolloutPool
+from sysid_ros.sysid.simulation import Simulation
 
 
-class Recorder(RolloutBatch):
+class Recorder(RolloutPool):
     """Keeps what it was asked to simulate."""
 
-    jobs: list[RolloutJob]
+    jobs: list[Simulation]
 
     def run(self, jobs: Any) -> Any:
         """Remember the jobs and run them."""
@@ -65,11 +66,11 @@ def measure(repetitions: int = 5) -> dict[str, Any]:
     return {"engine_cpu_s": engine, "bare_cpu_s": bare, "cpu_ratio": float(np.median(ratios))}
 
 
-def _bare(jobs: list[RolloutJob]) -> float:
+def _bare(jobs: list[Simulation]) -> float:
     """CPU seconds of the rollouts alone, in calls of equal length."""
-    by_length: dict[int, list[RolloutJob]] = {}
+    by_length: dict[int, list[Simulation]] = {}
     for job in jobs:
-        by_length.setdefault(len(job.control), []).append(job)
+        by_length.setdefault(len(job.controls.values), []).append(job)
     data = mujoco.MjData(jobs[0].model)
     began = time.process_time()
     for same in by_length.values():
@@ -77,7 +78,7 @@ def _bare(jobs: list[RolloutJob]) -> float:
             [job.model for job in same],
             data,
             np.stack([job.start for job in same]),
-            np.stack([job.control for job in same]),
+            np.stack([job.controls.values for job in same]),
         )
     return time.process_time() - began
 

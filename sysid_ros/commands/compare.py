@@ -58,9 +58,9 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.comparison.comparison_table import print_comparison
     from sysid_ros.comparison.resume_states import fit_states
     from sysid_ros.comparison.structures import default_structures
-    from sysid_ros.files import dumps
+    from sysid_ros.errors import StopRequestedError
+    from sysid_ros.files.strict_json import dumps
     from sysid_ros.results import check_writable
-    from sysid_ros.sysid.rollout_batch import StopRequestedError
     from sysid_ros.terminal.progress import FitProgress
 
     names = (

@@ -26,8 +26,6 @@ from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import locate_bag, locate_model, message_paths_of, packages_of
 from sysid_ros.experiment.schema import Experiment, SequenceConfig, SignalKind
 from sysid_ros.recording.bags.bag import open_recording
-from sysid_ros.recording.mapping import (
-)
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording
 from sysid_ros.recording.mapping.signal_map import map_recording
 from sysid_ros.robots.declared_parameters import build_parameters
@@ -38,8 +36,8 @@ from sysid_ros.robots.source import (
     load_model,
     with_free_base,
     with_state_sensors,
-    without_visuals,
 )
+from sysid_ros.sysid.slim_model import without_visuals
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.orientations import first_orientation
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import Point, WindowedProblem
-from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.sensor_units import is_position, joint_shown, sensor_unit
 from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.sysid.window_simulation import WindowSimulation
@@ -78,7 +78,7 @@ def open_loop_errors(
     Raises:
       DataError: A sequence has no usable window.
     """
-    with RolloutBatch(settings.threads) as rollouts:
+    with RolloutPool(settings.threads) as rollouts:
         groups = [
             model_group(
                 sequences,

@@ -24,7 +24,7 @@ from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.noise_levels import first_noise
 from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.solver import eliminate_starts
 
 FloatArray = npt.NDArray[np.float64]
@@ -185,7 +185,7 @@ def determined(
       One answer per candidate; all true where the nominal model cannot be simulated.
     """
     params = build_parameters(experiment, dataset.training.groups[0].spec)
-    with RolloutBatch(None) as rollouts, single_blas_thread():
+    with RolloutPool(None) as rollouts, single_blas_thread():
         groups = [
             model_group(
                 group,

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import mujoco
-import numpy as np
 
 from sysid_ros.errors import ModelError, unknown_name
 from sysid_ros.experiment.packages import Packages
@@ -21,7 +20,6 @@ from sysid_ros.robots.declared_sensors import add_declared_sensor
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
 from sysid_ros.robots.urdf import PreparedUrdf, is_urdf, prepare_urdf
-from sysid_ros.sysid.model_modifier import remove_visuals
 from sysid_ros.sysid.wrench import with_wrenches
 
 
@@ -195,24 +193,6 @@ def _add_motor(spec: mujoco.MjSpec, signal: SignalConfig) -> None:
         ctrllimited=mujoco.mjtLimited.mjLIMITED_FALSE,
         forcelimited=mujoco.mjtLimited.mjLIMITED_FALSE,
     )
-
-
-def without_visuals(spec: mujoco.MjSpec) -> mujoco.MjSpec:
-    """A copy that moves exactly alike and compiles a hundred times faster where there are meshes.
-
-    Returns:
-      The copy, or the spec itself where dropping visual geoms would change a body's inertia.
-    """
-    slim: mujoco.MjSpec = remove_visuals(spec)
-    try:
-        before, after = spec.copy().compile(), slim.copy().compile()
-    except ValueError:
-        return spec
-    same = before.nbody == after.nbody and all(
-        np.array_equal(getattr(before, field), getattr(after, field))
-        for field in ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_M0")
-    )
-    return slim if same else spec
 
 
 def _check_names(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> None:

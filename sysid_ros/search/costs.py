@@ -19,7 +19,7 @@ from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.noise_levels import first_noise
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.sysid.window_simulation import WindowSimulation
 
@@ -57,7 +57,7 @@ class CandidateCosts:
         *,
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
-        self._rollouts = RolloutBatch(settings.threads, should_stop=should_stop)
+        self._rollouts = RolloutPool(settings.threads, should_stop=should_stop)
         models = [
             model_group(
                 sequences,

@@ -33,7 +33,6 @@ from sysid_ros.sysid.model_modifier import apply_param_modifiers as apply_param_
 from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec as apply_param_modifiers_spec
 from sysid_ros.sysid.model_modifier import apply_pdgain as apply_pdgain
 from sysid_ros.sysid.model_modifier import apply_pgain as apply_pgain
-from sysid_ros.sysid.model_modifier import remove_visuals as remove_visuals
 from sysid_ros.sysid.model_saving import save_model as save_model
 from sysid_ros.sysid.modifiers import AttributeModifier as AttributeModifier
 from sysid_ros.sysid.modifiers import BodyInertiaModifier as BodyInertiaModifier
@@ -62,6 +61,7 @@ from sysid_ros.sysid.signal_modifier import weighted_diff as weighted_diff
 from sysid_ros.sysid.signal_transform import SignalTransform as SignalTransform
 from sysid_ros.sysid.simulation_batch import BatchState as BatchState
 from sysid_ros.sysid.simulation_batch import SimulationBatch as SimulationBatch
+from sysid_ros.sysid.slim_model import remove_visuals as remove_visuals
 from sysid_ros.sysid.start_parameters import start_params as start_params
 from sysid_ros.sysid.sysid_rollout import sysid_rollout as sysid_rollout
 from sysid_ros.sysid.timeseries import SignalType as SignalType

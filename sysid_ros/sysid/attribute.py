@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.elements import is_slide
+
 FloatArray = npt.NDArray[np.float64]
 
 # nominal value -> (lower, upper), all of the attribute's size
@@ -57,8 +59,6 @@ class Attribute:
         """The unit for one element, which for a slide joint differs from a hinge's."""
         if self.element != "joint":
             return self.unit
-        from sysid_ros.sysid.joint_attributes import is_slide
-
         return _LINEAR_UNITS.get(self.unit, self.unit) if is_slide(spec, name) else self.unit
 
 

@@ -19,10 +19,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from sysid_ros.errors import ExperimentError, unknown_name
+from sysid_ros.errors import ExperimentError, StopRequestedError, unknown_name
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
 from sysid_ros.sysid.problem import Point, WindowedProblem
-from sysid_ros.sysid.rollout_batch import StopRequestedError
 from sysid_ros.sysid.solver import Solution, SolverSettings, minimize, projected_gradient_norm
 
 FloatArray = npt.NDArray[np.float64]

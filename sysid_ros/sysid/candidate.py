@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import mujoco
 import numpy as np
@@ -15,26 +16,16 @@ import numpy.typing as npt
 from sysid_ros.errors import ModelError
 from sysid_ros.sysid.control import control_names
 from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec
-from sysid_ros.sysid.modifiers import SignalModifier
+from sysid_ros.sysid.modifiers import SignalModifier, StartModifier
+from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.signal_settings import UNCHANGED, SignalSettings, signal_settings
 
 FloatArray = npt.NDArray[np.float64]
+Run = TypeVar("Run")
 
-
-@dataclass(frozen=True)
-class SignalSettings:
-    """How a measured or commanded signal differs from the model's.
-
-    A sensor shows ``gain * y(t - delay) + bias`` of the model's value y; an actuator is driven by
-    ``gain * u(t - delay) + bias`` of the recorded command u.
-    """
-
-    delay: float = 0.0  # s
-    gain: float = 1.0
-    bias: float = 0.0  # in the signal's unit
-
-
-UNCHANGED = SignalSettings()
+# (parameters) -> MjModel
+BuildFn = Callable[[ParameterDict], Any]
 
 
 @dataclass(frozen=True)
@@ -42,28 +33,38 @@ class Candidate:
     """A model and signal settings to simulate with.
 
     Attributes:
+      params: The values of all parameters.
       model: The compiled model.
+      model_key: What the model depends on; equal keys share a model.
       signals: Settings by sensor or actuator name; absent means unchanged.
     """
 
+    params: ParameterDict
     model: mujoco.MjModel
-    signals: Mapping[str, SignalSettings] = field(default_factory=dict)
+    model_key: bytes
+    signals: Mapping[str, SignalSettings]
 
     def settings(self, name: str) -> SignalSettings:
         """Settings of the signal called ``name``."""
         return self.signals.get(name, UNCHANGED)
 
-    def same_rollout(self, other: Candidate, start_sensors: Collection[str]) -> bool:
-        """Whether both simulate alike and differ at most in how sensors are read.
+    def rollout_key(self, start_sensors: Collection[str] = ()) -> tuple[Any, ...]:
+        """What simulations depend on; candidates with equal keys share them.
 
         Args:
-          other: Another candidate.
           start_sensors: Sensors that starts are read from.
         """
-        if self.model is not other.model:
-            return False
         names = [*control_names(self.model), *start_sensors]
-        return all(self.settings(name) == other.settings(name) for name in names)
+        return self.model_key, self.starts, *(self.settings(name) for name in names)
+
+    def same_inputs(self, other: Candidate) -> bool:
+        """Return whether both give a simulation the same start and controls."""
+        return self.signals == other.signals and self.starts == other.starts
+
+    @property
+    def starts(self) -> bytes:
+        """The values of all parameters that move the start of a recording."""
+        return _values(p for p in self.params.values() if isinstance(p.modifier, StartModifier))
 
 
 class CandidateBuilder:
@@ -74,65 +75,71 @@ class CandidateBuilder:
     Args:
       spec: The model to modify.
       params: The parameters; frozen ones are applied at their value.
+      build: Makes models instead of the spec.
     """
 
-    def __init__(self, spec: mujoco.MjSpec, params: ParameterDict) -> None:
+    def __init__(
+        self, spec: mujoco.MjSpec, params: ParameterDict, build: BuildFn | None = None
+    ) -> None:
         self._spec = spec
         self._params = params.copy()
-        self._signal_only = np.concatenate(
-            [np.zeros(0, dtype=bool)]
-            + [
-                np.full(p.size, isinstance(p.modifier, SignalModifier))
-                for p in params.values()
-                if not p.frozen
-            ]
-        )
+        self._build = build
 
-    def build(self, theta: FloatArray) -> Candidate:
+    def build(self, theta: FloatArray, known: Iterable[Candidate] = ()) -> Candidate:
         """Apply all parameters and compile.
 
         Args:
           theta: Values of the free scalars, shape (p,).
+          known: Candidates whose model is taken where it is the same.
 
         Raises:
           ModelError: The model does not compile with these values.
         """
-        self._params.update_from_vector(theta)
-        return Candidate(self._compile(), self._signal_settings())
-
-    def perturbed(self, theta: FloatArray, component: int, base: Candidate) -> Candidate:
-        """Like :meth:`build`, reusing the model of ``base`` where ``component`` leaves it alone."""
-        if not self._signal_only[component]:
-            return self.build(theta)
-        self._params.update_from_vector(theta)
-        return replace(base, signals=self._signal_settings())
+        params = self._at(theta)
+        key = self._model_key(params)
+        shared = next((each.model for each in known if each.model_key == key), None)
+        model = shared or (self._build or self._compile)(params)
+        return Candidate(params, model, key, signal_settings(params))
 
     def spec(self, theta: FloatArray) -> mujoco.MjSpec:
         """A copy of the model's spec with all parameters applied."""
-        self._params.update_from_vector(theta)
-        return self._modified_spec()
-
-    def _modified_spec(self) -> mujoco.MjSpec:
-        spec: mujoco.MjSpec = apply_param_modifiers_spec(self._params, self._spec)
+        spec: mujoco.MjSpec = apply_param_modifiers_spec(self._at(theta), self._spec)
         return spec
 
-    def _compile(self) -> mujoco.MjModel:
-        spec = self._modified_spec()
+    def _at(self, theta: FloatArray) -> ParameterDict:
+        params = self._params.copy()
+        params.update_from_vector(theta)
+        return params
+
+    def _model_key(self, params: ParameterDict) -> bytes:
+        shaping = [p for p in params.values() if self._build is not None or shapes_model(p)]
+        return _values(shaping)
+
+    def _compile(self, params: ParameterDict) -> mujoco.MjModel:
+        spec: mujoco.MjSpec = apply_param_modifiers_spec(params, self._spec)
         # A diverging rollout must stay visible instead of silently starting over.
         spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         try:
             return spec.compile()
         except ValueError as error:
-            values = ", ".join(f"{p.name}={p.as_vector()}" for p in self._params.values())
+            values = ", ".join(f"{p.name}={p.as_vector()}" for p in params.values())
             raise ModelError(f"the model does not compile with {values}: {error}") from error
 
-    def _signal_settings(self) -> dict[str, SignalSettings]:
-        settings: dict[str, SignalSettings] = {}
-        for parameter in self._params.values():
-            modifier = parameter.modifier
-            if isinstance(modifier, SignalModifier):
-                value = float(parameter.as_vector()[0])
-                for name in modifier.names:
-                    current = settings.get(name, UNCHANGED)
-                    settings[name] = replace(current, **{modifier.attribute: value})
-        return settings
+
+@dataclass(frozen=True)
+class ModelGroup(Generic[Run]):
+    """All that is simulated with one model: windows, or whole recordings."""
+
+    builder: CandidateBuilder
+    windows: tuple[Run, ...]
+
+
+def shapes_model(parameter: Parameter) -> bool:
+    """Return whether a parameter changes the model, rather than a signal or a start."""
+    modifier = parameter.modifier
+    return modifier is not None and not isinstance(modifier, (SignalModifier, StartModifier))
+
+
+def _values(params: Iterable[Parameter]) -> bytes:
+    """The values of parameters, with what they are applied by."""
+    return b"".join(p.as_vector().tobytes() + str(id(p.modifier)).encode() for p in params)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,24 +13,12 @@ import numpy.typing as npt
 
 from sysid_ros.sysid.discrepancy import Comparison, SignalCorrection, compare
 from sysid_ros.sysid.observation import cubic_weights
+from sysid_ros.sysid.simulated_run import ResidualSlope
 from sysid_ros.sysid.stamping import stamp_offsets
 from sysid_ros.sysid.tangent import blocks_of
 from sysid_ros.sysid.timeseries import TimeSeries
 
 FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class ComparisonSlope:
-    """Every residual as a weighted sum of four rows of one column of the sensor data.
-
-    Residuals are flattened as in :func:`sysid_ros.sysid.residual.residual`, signal fastest.
-    """
-
-    rows: IntArray  # (m, 4)
-    weights: FloatArray  # (m, 4)
-    columns: IntArray  # (m,)
 
 
 def comparison_slope(
@@ -40,7 +27,7 @@ def comparison_slope(
     model: Any,
     comparison: Comparison,
     corrections: Mapping[str, SignalCorrection],
-) -> ComparisonSlope | None:
+) -> ResidualSlope:
     """How the result of :func:`sysid_ros.sysid.discrepancy.compare` depends on the prediction.
 
     Args:
@@ -48,18 +35,16 @@ def comparison_slope(
       measured: The recording.
       model: The model that was simulated.
       comparison: What is compared.
-      corrections: Delay, gain and bias by signal.
+      corrections: Delay, gain and bias by signal; no orientations are compared.
 
     Returns:
-      ``None`` where it is not linear: orientations.
+      Residuals flattened as in :func:`sysid_ros.sysid.residual.residual`, signal fastest.
     """
     residual, at_zero, _ = compare(
         _constant(predicted, 0.0), measured, model, comparison, corrections=corrections
     )
     mapping = at_zero.signal_mapping or {}
     blocks = blocks_of(model, mapping, comparison.wrapped)
-    if any(block.kind == "quaternion" for block in blocks):
-        return None
     # Interpolation weights add up to one, so a constant shows every other factor.
     step = 1e-3
     shifted, *_ = compare(
@@ -81,7 +66,7 @@ def comparison_slope(
             weights.append(each[1])
             columns.append(np.full(len(instants), sensors[block.name][1][k]))
     scaled = np.stack(weights, axis=1) * factors[:, :, None]
-    return ComparisonSlope(
+    return ResidualSlope(
         np.stack(rows, axis=1).reshape(-1, 4).astype(np.int64),
         np.ascontiguousarray(scaled.reshape(-1, 4)),
         np.stack(columns, axis=1).ravel().astype(np.int64),

@@ -45,6 +45,11 @@ class SignalCorrection:
     predicted: tuple[FloatArray, FloatArray] = (np.ones(1), np.zeros(1))
     measured: tuple[FloatArray, FloatArray] = (np.ones(1), np.zeros(1))
 
+    def equals(self, other: SignalCorrection) -> bool:
+        """Return whether both correct alike."""
+        ours, theirs = ((*each.predicted, *each.measured) for each in (self, other))
+        return self.delay == other.delay and all(map(np.array_equal, ours, theirs))
+
 
 @dataclass(frozen=True)
 class Comparison:

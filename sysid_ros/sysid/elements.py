@@ -9,6 +9,8 @@ import fnmatch
 from collections.abc import Iterable
 from typing import Any
 
+import mujoco
+
 from sysid_ros.errors import ModelError, unknown_name
 
 # What holds the elements of each kind: the spec's list, and its look-up by name.
@@ -91,3 +93,8 @@ def matching(spec: Any, element: str, pattern: str) -> list[str]:
 def matching_names(valid: Iterable[str], pattern: str) -> list[str]:
     """Those of ``valid`` that match a shell pattern, in order; possibly none."""
     return [name for name in valid if fnmatch.fnmatchcase(name, pattern)]
+
+
+def is_slide(spec: Any, name: str) -> bool:
+    """Whether joint ``name`` moves along a line."""
+    return bool(find(spec, "joint", name).type == mujoco.mjtJoint.mjJNT_SLIDE)

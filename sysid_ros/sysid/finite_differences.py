@@ -10,29 +10,24 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.columns import (
-    START_STEP,
-    Column,
-    ParameterColumns,
-    WindowJacobian,
-    start_sensors,
-)
-from sysid_ros.sysid.rollout_batch import RolloutBatch
-from sysid_ros.sysid.window_simulation import WindowSimulation
+from sysid_ros.sysid.perturbations import Perturbation, Perturbations
+from sysid_ros.sysid.rollout_pool import RolloutPool
+from sysid_ros.sysid.simulated_run import RunJacobian, SimulatedRun
 
 FloatArray = npt.NDArray[np.float64]
 
 MAX_CHUNK_BYTES = 128 << 20
+START_STEP = 1e-5  # of a start's spread; see THETA_STEP
 
 
 def finite_differences(
-    rollouts: RolloutBatch,
-    windows: Sequence[WindowSimulation],
+    rollouts: RolloutPool,
+    windows: Sequence[SimulatedRun],
     deviations: Sequence[FloatArray],
-    columns: ParameterColumns,
+    columns: Perturbations,
     *,
     starts: bool = True,
-) -> Iterator[WindowJacobian]:
+) -> Iterator[RunJacobian]:
     """Difference quotients of every window's residual.
 
     A parameter that leaves the rollout alone costs none.
@@ -53,15 +48,16 @@ def finite_differences(
 
 
 def _chunk(
-    rollouts: RolloutBatch,
-    windows: Sequence[WindowSimulation],
+    rollouts: RolloutPool,
+    windows: Sequence[SimulatedRun],
     deviations: Sequence[FloatArray],
-    columns: ParameterColumns,
+    columns: Perturbations,
     starts: bool,
-) -> Iterator[WindowJacobian]:
+) -> Iterator[RunJacobian]:
     """Simulate all columns of some windows in one batch."""
     base, sensors = columns.base, start_sensors(windows)
-    simulated = [c for c in columns.moved if not c.candidate.same_rollout(base, sensors)]
+    known = base.rollout_key(sensors)
+    simulated = [c for c in columns.moved if c.candidate.rollout_key(sensors) != known]
     jobs = []
     for window, deviation in zip(windows, deviations, strict=True):
         jobs.append(window.job(base, deviation))
@@ -79,34 +75,37 @@ def _chunk(
 
 
 def _quotients(
-    window: WindowSimulation,
-    columns: ParameterColumns,
+    window: SimulatedRun,
+    columns: Perturbations,
     unmoved: FloatArray,
     data: dict[int, FloatArray],
     moved: Sequence[FloatArray],
-) -> WindowJacobian:
+) -> RunJacobian:
     residual = window.residual(columns.base, unmoved)
     jacobian = [quotient(window, c, data.get(id(c), unmoved), residual) for c in columns.moved]
     jacobian += [
         (window.residual(columns.base, rows) - residual) / (START_STEP * spread)
         for rows, spread in zip(moved, window.spread, strict=False)
     ]
-    return WindowJacobian(residual, np.stack([*jacobian, residual], axis=-1)[:, :-1])
+    return RunJacobian(residual, np.stack([*jacobian, residual], axis=-1)[:, :-1])
 
 
 def quotient(
-    window: WindowSimulation, column: Column, data: FloatArray, residual: FloatArray
+    window: SimulatedRun, column: Perturbation, data: FloatArray, residual: FloatArray
 ) -> FloatArray:
     """The difference quotient of a column whose rollout gave ``data``, (m,)."""
     difference: FloatArray = (window.residual(column.candidate, data) - residual) / column.step
     return difference
 
 
-def _chunks(
-    windows: Sequence[WindowSimulation], n_columns: int
-) -> Iterator[Sequence[WindowSimulation]]:
+def start_sensors(windows: Sequence[SimulatedRun]) -> set[str]:
+    """Sensors whose settings move a start."""
+    return {name for window in windows for name in window.start_sensors}
+
+
+def _chunks(windows: Sequence[SimulatedRun], n_columns: int) -> Iterator[Sequence[SimulatedRun]]:
     """Split windows so that the sensor data of all columns fits the memory budget."""
-    chunk: list[WindowSimulation] = []
+    chunk: list[SimulatedRun] = []
     size = 0
     for window in windows:
         chunk.append(window)

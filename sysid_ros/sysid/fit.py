@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import DataError
+from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.sysid.backends import minimize_with
 from sysid_ros.sysid.blas import single_blas_thread
 from sysid_ros.sysid.estimates import bounds_width, estimates, uncertainty_of
@@ -31,7 +31,7 @@ from sysid_ros.sysid.parameter import ParameterError
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
 from sysid_ros.sysid.residual_size import ResidualSize, residual_sizes
-from sysid_ros.sysid.rollout_batch import RolloutBatch, StopRequestedError
+from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.solver import INITIAL_DAMPING, Solution, SolverSettings
 from sysid_ros.sysid.trajectory import ModelSequences
 
@@ -130,7 +130,7 @@ def fit(
     _check_starts_are_free(params)
     with (
         single_blas_thread(),
-        RolloutBatch(settings.threads, should_stop=should_stop) as rollouts,
+        RolloutPool(settings.threads, should_stop=should_stop) as rollouts,
     ):
         groups = [
             model_group(

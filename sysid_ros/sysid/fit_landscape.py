@@ -10,11 +10,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import ModelError
-from sysid_ros.sysid.columns import ModelGroup
+from sysid_ros.errors import ModelError, StopRequestedError
 from sysid_ros.sysid.landscape import Landscape, grid, grid_points, on_grid
+from sysid_ros.sysid.model_group import WindowGroup
 from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
-from sysid_ros.sysid.rollout_batch import StopRequestedError
 from sysid_ros.sysid.solver import Solution
 from sysid_ros.sysid.uncertainty import Covariance
 
@@ -145,7 +144,7 @@ def _thinned(
     first = 0
     for group in problem.groups:
         rows = range(first, first + len(group.windows), stride)
-        groups.append(ModelGroup(group.builder, tuple(problem.windows[k] for k in rows)))
+        groups.append(WindowGroup(group.builder, tuple(problem.windows[k] for k in rows)))
         starts += [point.starts[k] for k in rows]
         grams += [linearization.grams[k] for k in rows]
         first += len(group.windows)

@@ -22,11 +22,6 @@ from sysid_ros.sysid.elements import find
 from sysid_ros.sysid.friction.joint_friction import LEAST_FRICTIONLOSS
 
 
-def is_slide(spec: Any, name: str) -> bool:
-    """Whether joint ``name`` moves along a line."""
-    return bool(find(spec, "joint", name).type == mujoco.mjtJoint.mjJNT_SLIDE)
-
-
 def joint_attributes() -> list[Attribute]:
     """The rows for joints and, where they have the same attribute, tendons."""
     return [

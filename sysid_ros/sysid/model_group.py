@@ -9,20 +9,21 @@ import math
 from collections.abc import Mapping, Sequence
 
 from sysid_ros.errors import DataError
-from sysid_ros.sysid.candidate import CandidateBuilder
-from sysid_ros.sysid.columns import ModelGroup
+from sysid_ros.sysid.candidate import CandidateBuilder, ModelGroup
 from sysid_ros.sysid.orientations import with_rotation_vectors
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.starts import StartReader
+from sysid_ros.sysid.step_controls import control_integrals
 from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.sysid.window_simulation import WindowSimulation
 from sysid_ros.sysid.windows import (
     SequenceData,
-    control_integrals,
     cut,
     signal_columns,
     window_bounds,
 )
+
+WindowGroup = ModelGroup[WindowSimulation]
 
 LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
 
@@ -36,7 +37,7 @@ def model_group(
     velocity_filter: float,
     overlap: float = 0.0,
     gaps: Mapping[str, Sequence[tuple[float, float]]],
-) -> ModelGroup:
+) -> WindowGroup:
     """Cut all sequences of one model into windows.
 
     Raises:

@@ -5,16 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-import mujoco
 import numpy.typing as npt
 
 from sysid_ros.errors import ModelError
 from sysid_ros.sysid.actuator_attributes import ActuatorKindError, is_position_servo
 from sysid_ros.sysid.attributes import lookup
-from sysid_ros.sysid.body_inertia import compiled, read_inertia, write_inertia
 from sysid_ros.sysid.elements import find
 from sysid_ros.sysid.parameter import sized
 from sysid_ros.sysid.parameter_dict import ParameterDict
@@ -87,43 +84,3 @@ def apply_pdgain(spec: Any, actuator_name: str, value: npt.ArrayLike) -> Any:
     gains = sized("pdgain", value, 2)
     apply_pgain(spec, actuator_name, gains[0])
     return apply_dgain(spec, actuator_name, gains[1])
-
-
-def remove_visuals(in_spec: Any) -> Any:
-    """A copy of a spec without what only rendering needs, for faster compilation.
-
-    Geoms that never collide, their meshes, materials and textures go; bodies whose inertia is
-    inferred from such geoms keep it.
-
-    Raises:
-      ModelError: The spec does not compile.
-    """
-    spec = in_spec.copy()
-    visual = [g for g in spec.geoms if g.contype == 0 and g.conaffinity == 0]
-    _keep_inertia(spec, visual)
-    for geom in visual:
-        spec.delete(geom)
-    used = {geom.meshname for geom in spec.geoms}
-    for mesh in [mesh for mesh in spec.meshes if mesh.name not in used]:
-        spec.delete(mesh)
-    for item in [*spec.geoms, *spec.sites, *spec.tendons]:
-        item.material = ""
-    for material in list(spec.materials):
-        spec.delete(material)
-    for texture in list(spec.textures):
-        spec.delete(texture)
-    return spec
-
-
-def _keep_inertia(spec: Any, geoms: Sequence[Any]) -> None:
-    """Make the inertia of the bodies that these geoms belong to explicit."""
-    names = list(
-        dict.fromkeys(geom.parent.name for geom in geoms if geom.parent.name not in ("world", ""))
-    )
-    inertias = {}
-    if names:
-        model = compiled(spec)
-        inertias = {name: read_inertia(spec, name, model) for name in names}
-    for name, inertia in inertias.items():
-        if inertia.mass > mujoco.mjMINVAL:
-            write_inertia(spec, name, inertia)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sysid_ros.sysid.columns import ModelGroup
+from sysid_ros.sysid.model_group import WindowGroup
 from sysid_ros.sysid.problem import Linearization, WindowedProblem
 
 MIN_RELATIVE_NOISE = 1e-6  # of a signal's spread; keeps noise-free data from infinite weights
@@ -42,7 +42,7 @@ def estimated_noise(
     return levels
 
 
-def first_noise(groups: Sequence[ModelGroup], known: Mapping[str, float]) -> dict[str, float]:
+def first_noise(groups: Sequence[WindowGroup], known: Mapping[str, float]) -> dict[str, float]:
     """Known levels, and a tenth of the signal's spread for the others."""
     noise: dict[str, float] = {}
     for group in groups:

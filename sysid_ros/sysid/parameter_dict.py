@@ -16,10 +16,10 @@ import yaml
 
 from sysid_ros.errors import unknown_name
 from sysid_ros.files import replace_file
-from sysid_ros.sysid.comparison import comparison_table
 from sysid_ros.sysid.inertia import InertiaType
 from sysid_ros.sysid.modifiers import modifier_from_dict, modifier_to_dict
 from sysid_ros.sysid.parameter import ModifierFn, Parameter, ParameterError
+from sysid_ros.sysid.parameter_table import comparison_table
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -194,7 +194,12 @@ class ParameterDict:
           ParameterError: A vector has another number of elements.
         """
         return comparison_table(
-            self, init_params, predicted_params, measured_params, digits=sig_digits
+            self.scalar_names(),
+            self.get_bounds(),
+            init_params,
+            predicted_params,
+            measured_params,
+            digits=sig_digits,
         )
 
     def get_parameter_info(self) -> str:

@@ -22,11 +22,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.columns import ModelGroup, WindowJacobian, parameter_columns
 from sysid_ros.sysid.finite_differences import finite_differences
 from sysid_ros.sysid.loss import Loss
+from sysid_ros.sysid.model_group import WindowGroup
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.perturbations import perturbed
+from sysid_ros.sysid.rollout_pool import RolloutPool
+from sysid_ros.sysid.simulated_run import RunJacobian
 from sysid_ros.sysid.window_simulation import WindowSimulation
 
 if TYPE_CHECKING:
@@ -92,9 +94,9 @@ class WindowedProblem:
 
     def __init__(
         self,
-        groups: Sequence[ModelGroup],
+        groups: Sequence[WindowGroup],
         params: ParameterDict,
-        rollouts: RolloutBatch,
+        rollouts: RolloutPool,
         *,
         loss: Loss,
         noise: Mapping[str, float],
@@ -117,7 +119,7 @@ class WindowedProblem:
         """All windows, in the order of a point's starts."""
         return tuple(window for group in self.groups for window in group.windows)
 
-    def with_groups(self, groups: Sequence[ModelGroup]) -> WindowedProblem:
+    def with_groups(self, groups: Sequence[WindowGroup]) -> WindowedProblem:
         """The same problem over other windows of the same models, for evaluating costs."""
         return WindowedProblem(
             groups,
@@ -185,14 +187,14 @@ class WindowedProblem:
 
     def _derivatives(
         self,
-        group: ModelGroup,
+        group: WindowGroup,
         exact: Sensitivities | None,
         theta: FloatArray,
         deviations: Sequence[FloatArray],
-    ) -> Iterator[WindowJacobian]:
+    ) -> Iterator[RunJacobian]:
         if exact is not None:
             return exact.derivatives(theta, deviations)
-        columns = parameter_columns(group.builder, theta, self.upper, self.scale)
+        columns = perturbed(group.builder, theta, self.upper, self.scale)
         return finite_differences(self._rollouts, group.windows, deviations, columns)
 
     def check_derivatives(self, point: Point) -> None:
@@ -203,7 +205,7 @@ class WindowedProblem:
             if exact is not None:
                 exact.check(point.theta, deviations)
 
-    def _exact_derivatives(self, group: ModelGroup, engine: str) -> Sensitivities | None:
+    def _exact_derivatives(self, group: WindowGroup, engine: str) -> Sensitivities | None:
         if engine != "auto":
             return None
         try:  # numba takes half a second to load, and does not run everywhere
@@ -229,7 +231,7 @@ class WindowedProblem:
         self,
         window: WindowSimulation,
         deviation: FloatArray,
-        derivatives: WindowJacobian,
+        derivatives: RunJacobian,
     ) -> WindowRows:
         """Rows in units of noise, followed by those of the start's prior."""
         residual, sigma = derivatives.residual, window.sigma(self.noise)

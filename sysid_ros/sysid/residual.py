@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.candidate import CandidateBuilder, ModelGroup
 from sysid_ros.sysid.mappings import SignalType
 from sysid_ros.sysid.model_modifier import apply_param_modifiers
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.residual_function import Group, ResidualFunction, Residuals
+from sysid_ros.sysid.recorded_run import RecordedRun
+from sysid_ros.sysid.residual_function import ResidualFunction, Residuals
 from sysid_ros.sysid.residual_options import (
     BuildModelFn,
     CustomRolloutFn,
@@ -162,8 +164,10 @@ def model_residual(
     )
     if isinstance(traj_measured, SystemTrajectory):
         traj_measured = [traj_measured]
-    group = Group(build_model, list(traj_measured))
-    parts, predictions, records = ResidualFunction(settings).evaluate(x, params, [group])
+    runs = tuple(RecordedRun(recording, settings) for recording in traj_measured)
+    parts, predictions, records = ResidualFunction(settings).evaluate(
+        x, params, lambda own: [ModelGroup(CandidateBuilder(None, own, build_model), runs)]
+    )
     return (
         np.concatenate(parts),
         [series for column in zip(*predictions, strict=True) for series in column],

@@ -17,11 +17,11 @@ import numpy.typing as npt
 from sysid_ros.errors import OutputError
 from sysid_ros.files import replace_file
 from sysid_ros.sysid import timeseries_io
-from sysid_ros.sysid.comparison import at_bound
 from sysid_ros.sysid.intervals import calculate_intervals
 from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec
 from sysid_ros.sysid.model_saving import save_model
 from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.parameter_table import at_bound
 from sysid_ros.sysid.trajectory import ModelSequences
 
 FloatArray = npt.NDArray[np.float64]

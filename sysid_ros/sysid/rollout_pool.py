@@ -7,60 +7,45 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import mujoco
 import mujoco.rollout
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import StopRequestedError
 from sysid_ros.sysid.friction.callback import friction_callback
 from sysid_ros.sysid.friction.joint_friction import has_friction
 from sysid_ros.sysid.mappings import SignalError
 from sysid_ros.sysid.mujoco_warnings import collected_warnings
+from sysid_ros.sysid.simulation import Rollout, Simulation, checked
 from sysid_ros.sysid.simulation_batch import SimulationBatch
 
 FloatArray = npt.NDArray[np.float64]
+Result = TypeVar("Result")
 
 _CONTROL = int(mujoco.mjtState.mjSTATE_CTRL.value)
 
 # Rollouts of unequal length share a native call where the steps that padding adds to the shorter
 # cost no more than a call of its own.
 _CALL_STEPS = 16
+# Controls, states and sensor data of one native call of :meth:`RolloutPool.run`.
+_MAX_BYTES = 64 << 20
 # Parts per thread, so that threads end at about the same time.
 _PARTS = 4
-
-
-@dataclass(frozen=True)
-class Rollout:
-    """One simulation.
-
-    Attributes:
-      states: Full-physics states after each step, (n, nstate); column 0 is the time.
-      sensordata: Sensors, (n, nsensordata); row i is their value *before* step i.
-      valid: How many rows were simulated; fewer than n where the simulation diverged, and what
-        follows is NaN, except for the times, which go on.
-    """
-
-    states: FloatArray
-    sensordata: FloatArray
-    valid: int
-
-    @property
-    def diverged(self) -> bool:
-        """Whether the simulation broke off."""
-        return self.valid < len(self.states)
 
 
 class RolloutPool:
     """Runs simulations on threads that are kept between calls.
 
-    :meth:`rollout` runs whole trajectories; :meth:`batch` makes simulations that are stepped.
+    :meth:`rollout` runs whole trajectories and :meth:`run` long lists of them, which can be
+    stopped; :meth:`batch` makes simulations that are stepped.
 
     Attributes:
       n_threads: Number of threads.
@@ -72,12 +57,16 @@ class RolloutPool:
             rollouts = pool.rollout(models, initial_states, controls)
     """
 
-    def __init__(self, n_threads: int | None = None) -> None:
+    def __init__(
+        self, n_threads: int | None = None, *, should_stop: Callable[[], bool] | None = None
+    ) -> None:
         """Start the threads.
 
         Args:
           n_threads: How many; ``None``: one per core that this process may use.
+          should_stop: Asked by :meth:`run` between native calls; true stops it.
         """
+        self._should_stop = should_stop
         self.n_threads = n_threads or len(os.sched_getaffinity(0))
         self.warnings: list[str] = []
         self._workers = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
@@ -101,6 +90,33 @@ class RolloutPool:
             runner.close()
         if self._workers is not None:
             self._workers.shutdown()
+
+    def run(self, jobs: Sequence[Simulation]) -> list[Rollout]:
+        """Simulate jobs of any models and lengths, in calls that memory and a quick stop allow.
+
+        Raises:
+          StopRequestedError: ``should_stop`` asked for it.
+        """
+        results: list[Rollout] = []
+        for part in _portions(jobs):
+            if self._should_stop is not None and self._should_stop():
+                raise StopRequestedError
+            results += self.rollout(
+                [job.model for job in part],
+                [job.start for job in part],
+                [job.controls.values for job in part],
+            )
+        return results
+
+    def map(self, function: Callable[..., Result], *items: Iterable[Any]) -> Iterator[Result]:
+        """Like the built-in ``map``, on the threads, for code without the interpreter's lock."""
+        if self._workers is None:
+            return map(function, *items)
+        return self._workers.map(function, *items)
+
+    def sensordata(self, jobs: Sequence[Simulation]) -> list[FloatArray]:
+        """Run all jobs and return the sensor data of each; see :meth:`run`."""
+        return [rollout.sensordata for rollout in self.run(jobs)]
 
     def rollout(
         self,
@@ -163,7 +179,7 @@ class RolloutPool:
             else:
                 list(self._workers.map(work, range(min(self.n_threads, len(parts)))))
         done_all = [result for result in results if result is not None]
-        return done_all if substeps == 1 else [_every(result, substeps) for result in done_all]
+        return done_all if substeps == 1 else [result.every(substeps) for result in done_all]
 
     def batch(self, models: Any, count: int | None = None) -> SimulationBatch:
         """Simulations whose states are kept, read and set, and which are stepped together.
@@ -180,7 +196,7 @@ class RolloutPool:
             models = [models] * (1 if count is None else count)
         if len({size_signature(model) for model in models}) > 1:
             raise SignalError("the models of a batch must have the same elements")
-        return SimulationBatch(self, models)
+        return SimulationBatch(self.rollout, models)
 
     @staticmethod
     def _check(
@@ -228,20 +244,11 @@ class RolloutPool:
             control_spec=control_spec,
         )
         return [
-            _checked(states[k, :length], sensors[k, :length], initial[0], model.opt.timestep)
+            checked(states[k, :length], sensors[k, :length], initial[0], model.opt.timestep)
             for k, (length, initial, model) in enumerate(
                 zip(lengths, initial_states, models, strict=True)
             )
         ]
-
-
-def _every(rollout: Rollout, substeps: int) -> Rollout:
-    """One row per control: the state after its last substep, the sensors before its first."""
-    return Rollout(
-        rollout.states[substeps - 1 :: substeps],
-        rollout.sensordata[::substeps],
-        rollout.valid // substeps,
-    )
 
 
 def size_signature(model: Any) -> tuple[int, ...]:
@@ -252,6 +259,20 @@ def size_signature(model: Any) -> tuple[int, ...]:
         model.npluginstate, model.nM, model.nB, model.nC, model.nD,
         mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_INTEGRATION.value),
     )  # fmt: skip
+
+
+def _portions(jobs: Sequence[Simulation]) -> Iterator[Sequence[Simulation]]:
+    """Split jobs so that what each portion holds fits the memory budget."""
+    part: list[Simulation] = []
+    size = 0
+    for job in jobs:
+        size += job.size
+        part.append(job)
+        if size > _MAX_BYTES:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 @dataclass(frozen=True)
@@ -285,26 +306,3 @@ def _parts(
             _Part(signatures[group[0]], group[k : k + size]) for k in range(0, len(group), size)
         ]
     return parts
-
-
-def _checked(states: FloatArray, sensors: FloatArray, start: float, timestep: float) -> Rollout:
-    """Find where a simulation broke off: there MuJoCo repeats the state, or numbers overflow."""
-    if (
-        abs(states[-1, 0] - start - timestep * len(states)) < 0.5 * timestep
-        and np.isfinite(states.sum())
-        and np.isfinite(sensors.sum())
-    ):
-        return Rollout(states, sensors, len(states))
-    elapsed = timestep * np.arange(1, len(states) + 1)
-    on_time = np.abs(states[:, 0] - start - elapsed) < 0.5 * timestep
-    sound = on_time & np.isfinite(states).all(axis=1) & np.isfinite(sensors).all(axis=1)
-    valid = len(states) if sound.all() else int(np.argmin(sound))
-    if valid < len(states):
-        states, sensors = states.copy(), sensors.copy()
-        # Added up step by step, as MuJoCo does, so that times do not depend on the divergence.
-        last = start if valid == 0 else states[valid - 1, 0]
-        steps = np.full(len(states) - valid, timestep)
-        states[valid:, 0] = np.cumsum(np.concatenate([[last], steps]))[1:]
-        states[valid:, 1:] = np.nan
-        sensors[valid:] = np.nan
-    return Rollout(states, sensors, valid)

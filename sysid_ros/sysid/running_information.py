@@ -18,21 +18,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import DataError
+from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.sysid.blas import single_blas_thread
-from sysid_ros.sysid.columns import ModelGroup
 from sysid_ros.sysid.estimates import BOUND_MARGIN, bounds_width, estimates
 from sysid_ros.sysid.fit import FitSettings
 from sysid_ros.sysid.fit_result import FitStatus, ParameterEstimate
 from sysid_ros.sysid.identifiability import describe_open_directions
 from sysid_ros.sysid.loss import loss_named
-from sysid_ros.sysid.model_group import model_group
+from sysid_ros.sysid.model_group import WindowGroup, model_group
 from sysid_ros.sysid.noise_levels import (
     first_noise,
 )
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import Point, WindowedProblem, parameter_scale
-from sysid_ros.sysid.rollout_batch import RolloutBatch, StopRequestedError
+from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.solver import (
     ReducedSystem,
     SolverSettings,
@@ -131,7 +130,7 @@ class RunningInformation:
         if window_bounds((self._until, end), self._settings.window_length, 0.0, gaps):
             with (
                 single_blas_thread(),
-                RolloutBatch(self._settings.threads, should_stop=self._should_stop) as rollouts,
+                RolloutPool(self._settings.threads, should_stop=self._should_stop) as rollouts,
             ):
                 new = self._linearized(self._problem(sequences, gaps, (self._until, end), rollouts))
                 self._sum = new if self._sum is None else self._sum.plus(new)
@@ -146,7 +145,7 @@ class RunningInformation:
         sequences: ModelSequences,
         gaps: Gaps,
         used: tuple[float, float],
-        rollouts: RolloutBatch,
+        rollouts: RolloutPool,
     ) -> WindowedProblem:
         """The windows in one stretch of the recording."""
         group = self._group(sequences, gaps, used)
@@ -190,7 +189,7 @@ class RunningInformation:
 
     def _group(
         self, sequences: ModelSequences, gaps: Gaps, used: tuple[float, float]
-    ) -> ModelGroup:
+    ) -> WindowGroup:
         (name,) = sequences.sequence_name
         outside = [(-math.inf, used[0]), *gaps, (used[1], math.inf)]
         return model_group(

@@ -5,16 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.mappings import SignalError, SignalMapping, SignalType
-
-if TYPE_CHECKING:
-    from sysid_ros.sysid.timeseries import TimeSeries
+from sysid_ros.sysid.mappings import SignalError, SignalMapping
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -77,34 +71,3 @@ def two_dimensional(data: npt.ArrayLike) -> FloatArray:
     if table.ndim != 2:
         raise SignalError("The 'data' array must be 2-dimensional (Time x Features).")
     return table
-
-
-def check_types(measured: TimeSeries, enabled: Sequence[tuple[str, SignalType]]) -> None:
-    """Refuse observations that are declared as another type than they are.
-
-    Raises:
-      SignalError: One is, or is unknown.
-    """
-    for name, declared in enabled:
-        kind = measured.get_indices(name)[0]
-        if kind is not declared:
-            raise SignalError(
-                f"Observation type error: {name} is of type {kind} but declared as {declared}."
-            )
-
-
-def check_same_signals(predicted: TimeSeries, measured: TimeSeries) -> None:
-    """Refuse what a ``modify_residual`` returned if it cannot be compared column by column.
-
-    Raises:
-      SignalError: Signals or their columns differ.
-    """
-    ours, theirs = predicted.signal_mapping or {}, measured.signal_mapping or {}
-    same = ours.keys() == theirs.keys() and all(
-        np.array_equal(ours[name][1], theirs[name][1]) for name in ours
-    )
-    if not same:
-        raise SignalError(
-            "modify_residual returned a prediction with the signals "
-            f"{list(ours)} and a measurement with the signals {list(theirs)}; they must be the same"
-        )

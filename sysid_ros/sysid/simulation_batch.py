@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -15,9 +15,7 @@ import numpy.typing as npt
 
 from sysid_ros.errors import unknown_name
 from sysid_ros.sysid.mappings import SignalError
-
-if TYPE_CHECKING:
-    from sysid_ros.sysid.rollout_pool import RolloutPool
+from sysid_ros.sysid.simulation import Rollout
 
 FloatArray = npt.NDArray[np.float64]
 Rows = slice | Sequence[int] | npt.NDArray[np.intp] | npt.NDArray[np.bool_] | None
@@ -56,12 +54,17 @@ class SimulationBatch:
       models: One MjModel per simulation.
     """
 
-    def __init__(self, pool: RolloutPool, models: Sequence[Any]) -> None:
-        """Start every simulation at its model's reference configuration."""
+    def __init__(self, rollout: Callable[..., list[Rollout]], models: Sequence[Any]) -> None:
+        """Start every simulation at its model's reference configuration.
+
+        Args:
+          rollout: :meth:`RolloutPool.rollout` of the pool that simulates.
+          models: One MjModel per simulation.
+        """
         if not models:
             raise SignalError("a batch needs at least one model")
         self.models = list(models)
-        self._pool = pool
+        self._rollout = rollout
         self._states = np.stack([_reset_state(model) for model in self.models])
 
     def __len__(self) -> int:
@@ -198,7 +201,7 @@ class SimulationBatch:
         given = _fitting("controls", given, (len(chosen), given.shape[1], width))
         if not len(chosen):
             return self._states[chosen], np.zeros((0, given.shape[1], self.models[0].nsensordata))
-        rollouts = self._pool.rollout(
+        rollouts = self._rollout(
             [self.models[i] for i in chosen],
             list(self._states[chosen]),
             list(given),

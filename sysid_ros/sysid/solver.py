@@ -21,9 +21,9 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import StopRequestedError
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
 from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
-from sysid_ros.sysid.rollout_batch import StopRequestedError
 
 FloatArray = npt.NDArray[np.float64]
 

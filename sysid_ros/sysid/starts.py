@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from sysid_ros.sysid.candidate import SignalSettings
+from sysid_ros.sysid.signal_settings import SignalSettings
 from sysid_ros.sysid.spatial_starts import (
     MeasuredPose,
     angular_velocity_at,

@@ -5,40 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.candidate import UNCHANGED, SignalSettings
-from sysid_ros.sysid.control import SignalIntegral, is_semi_implicit
-from sysid_ros.sysid.mappings import (
-    SignalError,
-    actuator_names,
-    control_mapping,
-    input_actuators,
-)
+from sysid_ros.sysid.control import SignalIntegral, control_names, step_offsets
+from sysid_ros.sysid.mappings import SignalError, control_mapping
+from sysid_ros.sysid.signal_settings import UNCHANGED, SignalSettings
+from sysid_ros.sysid.simulation import StepControls
 from sysid_ros.sysid.stamping import Stamping
 from sysid_ros.sysid.timeseries import TimeSeries
 from sysid_ros.sysid.trajectory import control_key
 
 FloatArray = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class StepControls:
-    """Controls of one simulation.
-
-    Attributes:
-      times: When each step begins, (n,) s, on the recording's clock.
-      values: One row per step, (n, nu).
-    """
-
-    times: FloatArray
-    values: FloatArray
 
 
 def ordered_controls(model: Any, control: TimeSeries) -> FloatArray:
@@ -95,24 +76,71 @@ def averaged_controls(
       SignalError: The commands do not fit the model, or span less than one step.
     """
     ordered_controls(model, control)  # checks
+    origin, timestep = float(control.times[0]), float(model.opt.timestep)
+    steps = int(np.floor((control.times[-1] - origin) / timestep + 1e-6))
+    begin = timestep * np.arange(steps, dtype=np.float64)
+    offsets = np.full(int(model.nu), -0.5 * timestep) if stamping == "notebook" else None
+    integrals = control_integrals(model, control, origin)
+    values = step_means(model, integrals, begin, settings, offsets)
+    return StepControls(_checked(origin + begin, control, model), values)
+
+
+def step_means(
+    model: Any,
+    integrals: Sequence[SignalIntegral | None],
+    begin: FloatArray,
+    settings: Mapping[str, SignalSettings],
+    offsets: FloatArray | None = None,
+) -> FloatArray:
+    """The mean over each step of ``gain * u(t - delay) + bias``; zero where nothing drives.
+
+    Args:
+      model: The MjModel.
+      integrals: Of each input's command.
+      begin: When each step begins, (n,) s, on the integrals' axis.
+      settings: Delay, gain and bias by actuator; others are unchanged.
+      offsets: When each input's mean begins, relative to the step, (nu,) s; ``None``: over the
+        time in which the step's force acts.
+
+    Returns:
+      Shape (n, nu).
+    """
     timestep = float(model.opt.timestep)
-    steps = int(np.floor((control.times[-1] - control.times[0]) / timestep + 1e-6))
-    begin = timestep * np.arange(steps)
-    around = np.full(int(model.nu), -0.5 * timestep)
-    offsets = _begin_offsets(model) if stamping == "true" else around
+    offsets = step_offsets(model) if offsets is None else offsets
+    values = np.zeros((len(begin), int(model.nu)))
+    for i, (name, integral) in enumerate(zip(control_names(model), integrals, strict=True)):
+        if integral is not None:
+            change = settings.get(name, UNCHANGED)
+            mean = integral.mean(begin + offsets[i] - change.delay, timestep)
+            values[:, i] = change.gain * mean + change.bias
+    return values
+
+
+def control_integrals(
+    model: Any, control: TimeSeries, origin: float = 0.0
+) -> tuple[SignalIntegral | None, ...]:
+    """One integral per input of the model; ``None`` where it is not driven.
+
+    Args:
+      model: The MjModel.
+      control: The commands; samples that are missing (NaN) are left out.
+      origin: Where the integrals' time begins, s.
+
+    Raises:
+      SignalError: The commands do not fit the model.
+    """
     methods = control.interpolation or ("linear",) * control.data.shape[1]
-    names = [actuator_names(model)[i] for i in input_actuators(model)]
-    values = np.zeros((steps, int(model.nu)))
-    for i, column in enumerate(_column_of_input(model, control)):
+    integrals: list[SignalIntegral | None] = []
+    for column in _column_of_input(model, control):
         if column < 0:
+            integrals.append(None)
             continue
+        values = control.data[:, column]
+        known = np.isfinite(values)
         held = methods[column] in ("zoh", "zero_order_hold")
-        relative = control.times - control.times[0]
-        signal = SignalIntegral(relative, control.data[:, column], held=held)
-        change = settings.get(names[i], UNCHANGED)
-        mean = signal.mean(begin + offsets[i] - change.delay, timestep)
-        values[:, i] = change.gain * mean + change.bias
-    return StepControls(_checked(control.times[0] + begin, control, model), values)
+        times = control.times[known] - origin
+        integrals.append(SignalIntegral(times, values[known], held=held))
+    return tuple(integrals)
 
 
 def _checked(times: FloatArray, control: TimeSeries, model: Any) -> FloatArray:
@@ -138,12 +166,3 @@ def _column_of_input(model: Any, control: TimeSeries) -> npt.NDArray[np.intp]:
     for name, (_, given) in control.signal_mapping.items():
         columns[known[control_key(known, name)][1]] = given
     return columns
-
-
-def _begin_offsets(model: Any) -> FloatArray:
-    """When a step's force acts relative to the step's instant, per input: see control.py."""
-    offsets = np.zeros(int(model.nu))
-    if is_semi_implicit(model):
-        stateless = np.asarray(model.actuator_dyntype) == mujoco.mjtDyn.mjDYN_NONE
-        offsets[stateless[input_actuators(model)]] = -0.5 * float(model.opt.timestep)
-    return offsets

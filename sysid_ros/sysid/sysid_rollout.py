@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -15,27 +14,13 @@ import numpy.typing as npt
 
 from sysid_ros.sysid import mappings
 from sysid_ros.sysid.mappings import SignalError, SignalMapping
-from sysid_ros.sysid.rollout_pool import Rollout, RolloutPool
-from sysid_ros.sysid.step_controls import StepControls, ordered_controls
+from sysid_ros.sysid.rollout_pool import RolloutPool
+from sysid_ros.sysid.simulation import Rollout, Simulation, StepControls
+from sysid_ros.sysid.step_controls import ordered_controls
 from sysid_ros.sysid.timeseries import TimeSeries
 from sysid_ros.sysid.trajectory import SystemTrajectory
 
 FloatArray = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """One simulation to run.
-
-    Attributes:
-      model: The MjModel.
-      initial_state: Full-physics state, (nstate,).
-      controls: What it is told.
-    """
-
-    model: Any
-    initial_state: FloatArray
-    controls: StepControls
 
 
 def sysid_rollout(
@@ -98,13 +83,8 @@ def trajectories(
 
     The time of the results goes on from the simulation's first state.
     """
-    rollouts = pool.rollout(
-        [job.model for job in jobs],
-        [job.initial_state for job in jobs],
-        [job.controls.values for job in jobs],
-    )
     names = _Names(sensors, states, controls)
-    return [names.wrapped(job, rollout) for job, rollout in zip(jobs, rollouts, strict=True)]
+    return [names.wrapped(job, rollout) for job, rollout in zip(jobs, pool.run(jobs), strict=True)]
 
 
 def all_states(model: Any) -> dict[str, Any]:
@@ -132,7 +112,7 @@ class _Names:
             job.model,
             TimeSeries(job.controls.times, job.controls.values, controls),
             TimeSeries(times, rollout.sensordata, sensors),
-            job.initial_state,
+            job.start,
             TimeSeries(times, rollout.states, states),
         )
 

@@ -352,7 +352,7 @@ class TimeSeries:
         Raises:
           OutputError: The file cannot be written.
         """
-        timeseries_io.save_npz(path, timeseries_io.to_arrays(self))
+        timeseries_io.save_npz(path, self.to_arrays())
 
     @classmethod
     def load_from_disk(cls, path: str | os.PathLike[str]) -> TimeSeries:
@@ -361,7 +361,7 @@ class TimeSeries:
         Raises:
           SignalError: The file is missing or holds no time series.
         """
-        return timeseries_io.from_arrays(timeseries_io.load_npz(path), str(path))
+        return cls.from_arrays(timeseries_io.load_npz(path), str(path))
 
     def save_to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write times and data as CSV, one line per sample, under a line of names.
@@ -369,7 +369,7 @@ class TimeSeries:
         Raises:
           OutputError: The file cannot be written.
         """
-        timeseries_io.save_csv(path, self)
+        timeseries_io.save_csv(path, self._parts())
 
     @classmethod
     def load_from_csv(cls, path: str | os.PathLike[str]) -> TimeSeries:
@@ -378,7 +378,21 @@ class TimeSeries:
         Raises:
           SignalError: The file is missing or holds no time series.
         """
-        return timeseries_io.load_csv(path)
+        return cls(*timeseries_io.load_csv(path))
+
+    def to_arrays(self, prefix: str = "") -> timeseries_io.Arrays:
+        """Named arrays without objects, each name after ``prefix``."""
+        return timeseries_io.to_arrays(self._parts(), prefix)
+
+    @classmethod
+    def from_arrays(cls, arrays: timeseries_io.Arrays, source: str, prefix: str = "") -> TimeSeries:
+        """The series that :meth:`to_arrays` took apart; errors name ``source``."""
+        return cls(*timeseries_io.from_arrays(arrays, source, prefix))
+
+    def _parts(self) -> timeseries_io.SeriesParts:
+        return timeseries_io.SeriesParts(
+            self.times, self.data, self.signal_mapping, self.interpolation
+        )
 
     def _with(self, times: FloatArray, data: FloatArray) -> TimeSeries:
         return TimeSeries(times, data, self.signal_mapping, self.interpolation)

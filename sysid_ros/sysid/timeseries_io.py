@@ -12,22 +12,28 @@ import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.files import replace_file, replacing
 from sysid_ros.sysid import mappings
-from sysid_ros.sysid.mappings import SignalError
-
-if TYPE_CHECKING:
-    from sysid_ros.sysid.timeseries import TimeSeries
+from sysid_ros.sysid.mappings import SignalError, SignalMapping
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def to_arrays(series: TimeSeries, prefix: str = "") -> Arrays:
+class SeriesParts(NamedTuple):
+    """What a :class:`sysid_ros.sysid.timeseries.TimeSeries` is made of, in its order."""
+
+    times: npt.NDArray[np.float64]
+    data: npt.NDArray[np.float64]
+    signal_mapping: SignalMapping | None = None
+    interpolation: tuple[str, ...] | None = None
+
+
+def to_arrays(series: SeriesParts, prefix: str = "") -> Arrays:
     """A series as named arrays without objects, each name after ``prefix``."""
     arrays: Arrays = {prefix + "times": series.times, prefix + "data": series.data}
     if series.signal_mapping is not None:
@@ -39,20 +45,18 @@ def to_arrays(series: TimeSeries, prefix: str = "") -> Arrays:
 
 def from_arrays(
     arrays: Mapping[str, npt.NDArray[Any]], source: str, prefix: str = ""
-) -> TimeSeries:
+) -> SeriesParts:
     """The series that :func:`to_arrays` took apart.
 
     Raises:
       SignalError: Arrays are missing or inconsistent; the message names ``source``.
     """
-    from sysid_ros.sysid.timeseries import TimeSeries
-
     missing = [name for name in ("times", "data") if prefix + name not in arrays]
     if missing:
         raise SignalError(f"{source} holds no time series: {prefix}{missing[0]} is missing")
     mapping = arrays.get(prefix + "signal_mapping")
     methods = arrays.get(prefix + "interpolation")
-    return TimeSeries(
+    return SeriesParts(
         arrays[prefix + "times"],
         arrays[prefix + "data"],
         None if mapping is None else mappings.decode(str(mapping)),
@@ -86,9 +90,9 @@ def load_npz(path: str | os.PathLike[str]) -> Arrays:
         raise SignalError(f"cannot read {os.fspath(path)} as npz: {error}") from error
 
 
-def save_csv(path: str | os.PathLike[str], series: TimeSeries) -> None:
+def save_csv(path: str | os.PathLike[str], series: SeriesParts) -> None:
     """Write a series as CSV with a line of names; numbers are written so that they read back."""
-    table = series.data.reshape(len(series), -1)
+    table = series.data.reshape(len(series.times), -1)
     stream = io.StringIO()
     description = {
         "signal_mapping": None
@@ -104,7 +108,7 @@ def save_csv(path: str | os.PathLike[str], series: TimeSeries) -> None:
     replace_file(Path(path), stream.getvalue())
 
 
-def column_names(series: TimeSeries) -> list[str]:
+def column_names(series: SeriesParts) -> list[str]:
     """One name per column: the signal's, with an index where it has several."""
     count = series.data.shape[1] if series.data.ndim > 1 else 1
     names = [f"column_{i}" for i in range(count)]
@@ -114,14 +118,12 @@ def column_names(series: TimeSeries) -> list[str]:
     return names
 
 
-def load_csv(path: str | os.PathLike[str]) -> TimeSeries:
+def load_csv(path: str | os.PathLike[str]) -> SeriesParts:
     """Read what :func:`save_csv` wrote; without its first line, all columns are linear.
 
     Raises:
       SignalError: The file is missing or not such a file.
     """
-    from sysid_ros.sysid.timeseries import TimeSeries
-
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -139,7 +141,7 @@ def load_csv(path: str | os.PathLike[str]) -> TimeSeries:
         raise SignalError(f"{os.fspath(path)} holds no samples")
     mapping = description.get("signal_mapping")
     methods = description.get("interpolation")
-    return TimeSeries(
+    return SeriesParts(
         table[:, 0],
         table[:, 1:],
         None if mapping is None else mappings.decode(json.dumps(mapping)),

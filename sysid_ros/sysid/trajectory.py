@@ -146,7 +146,7 @@ class SystemTrajectory:
         """
         arrays = {"initial_state": self.initial_state}
         for name, series in self._series().items():
-            arrays.update(timeseries_io.to_arrays(series, f"{name}_"))
+            arrays.update(series.to_arrays(f"{name}_"))
         timeseries_io.save_npz(path, arrays)
 
     @classmethod
@@ -167,7 +167,7 @@ class SystemTrajectory:
         if "initial_state" not in arrays:
             raise SignalError(f"{os.fspath(path)} holds no trajectory: initial_state is missing")
         series = {
-            name: timeseries_io.from_arrays(arrays, os.fspath(path), f"{name}_")
+            name: TimeSeries.from_arrays(arrays, os.fspath(path), f"{name}_")
             for name in ("control", "sensordata", "state")
             if name != "state" or "state_times" in arrays
         }

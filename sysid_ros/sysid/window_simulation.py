@@ -6,20 +6,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.candidate import Candidate, SignalSettings
-from sysid_ros.sysid.control import control_names, is_semi_implicit, step_offsets
+from sysid_ros.sysid.candidate import Candidate
+from sysid_ros.sysid.control import control_names, is_semi_implicit
 from sysid_ros.sysid.mappings import input_actuators
 from sysid_ros.sysid.observation import RowWeights, cubic_weights
 from sysid_ros.sysid.orientations import OrientationSamples
-from sysid_ros.sysid.rollout_batch import RolloutJob
+from sysid_ros.sysid.signal_settings import SignalSettings
+from sysid_ros.sysid.simulated_run import ResidualSlope
+from sysid_ros.sysid.simulation import Simulation, StepControls
 from sysid_ros.sysid.start_parameters import deviated
 from sysid_ros.sysid.starts import StartReader
+from sysid_ros.sysid.step_controls import step_means
 from sysid_ros.sysid.windows import SequenceData, Window
 
 FloatArray = npt.NDArray[np.float64]
@@ -27,15 +29,6 @@ IntArray = npt.NDArray[np.intp]
 
 START_SAMPLE = 1e-9  # s: a sample this close to a window's start is at its start
 _FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
-
-
-@dataclass(frozen=True)
-class Interpolation:
-    """Each sample as a weighted sum of rows of one reading, the signal's gain included."""
-
-    rows: IntArray  # (m, k)
-    weights: FloatArray  # (m, k)
-    slots: IntArray  # (m,)
 
 
 class WindowSimulation:
@@ -77,7 +70,7 @@ class WindowSimulation:
             & (window.samples.times < START_SAMPLE)
             & (not estimate_start)
         )
-        self._control_cache: tuple[tuple[SignalSettings, ...], FloatArray] | None = None
+        self._control_cache: tuple[tuple[SignalSettings, ...], StepControls] | None = None
         self._weight_cache: tuple[tuple[float, ...], RowWeights] | None = None
         self._controls = control_names(model)
 
@@ -121,7 +114,7 @@ class WindowSimulation:
             for name, total, count in zip(names, sums, counts, strict=True)
         }
 
-    def job(self, candidate: Candidate, deviation: FloatArray) -> RolloutJob:
+    def job(self, candidate: Candidate, deviation: FloatArray) -> Simulation:
         """The rollout of this window.
 
         Args:
@@ -129,8 +122,8 @@ class WindowSimulation:
           deviation: Tangent-space difference from the measured start in (qpos, qvel, act), shape
             (n_start,).
         """
-        return RolloutJob(
-            candidate.model, self.start(candidate, deviation), self.control(candidate)
+        return Simulation(
+            candidate.model, self.start(candidate, deviation), self.controls(candidate)
         )
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
@@ -160,19 +153,18 @@ class WindowSimulation:
         """Columns of a rollout's sensor data that are compared, each once, sorted."""
         return np.unique(self._columns)
 
-    def interpolation(self, candidate: Candidate, columns: IntArray) -> Interpolation:
-        """How derivatives of readings become derivatives of the residual.
+    def reads_alike(self, candidate: Candidate, other: Candidate) -> bool:
+        """Return whether equal sensor data gives equal residuals."""
+        return candidate.signals == other.signals
 
-        Args:
-          candidate: What was simulated.
-          columns: The readings as columns of the sensor data, sorted; at least those compared.
-        """
+    def slope(self, candidate: Candidate) -> ResidualSlope:
+        """How the residual depends on the sensor data; orientations are not linear in it."""
         samples = self.window.samples
         settings = [candidate.settings(signal.sensor) for signal in self.sequence.signals]
         weights = self._weights(tuple(setting.delay for setting in settings))
         gain = np.array([setting.gain for setting in settings])[samples.signals]
-        slots = np.searchsorted(columns, self._columns)[samples.signals]
-        return Interpolation(weights.rows, gain[:, None] * weights.weights, slots)
+        columns = self._columns[samples.signals]
+        return ResidualSlope(weights.rows, gain[:, None] * weights.weights, columns)
 
     def start(self, candidate: Candidate, deviation: FloatArray) -> FloatArray:
         """The full-physics state in which the window starts; see :meth:`job`."""
@@ -191,29 +183,22 @@ class WindowSimulation:
     def _settle_filters(self, state: FloatArray, candidate: Candidate) -> None:
         """Start low-pass filtered actuators at the command then in force, as if at rest."""
         model = self.model
-        control = self.control(candidate)[0]
-        for value, actuator in zip(control, input_actuators(model), strict=True):
+        first = self.controls(candidate).values[0]
+        for value, actuator in zip(first, input_actuators(model), strict=True):
             if int(model.actuator_dyntype[actuator]) in _FILTERS:
                 address = 1 + model.nq + model.nv + int(model.actuator_actadr[actuator])
                 state[address] = value
 
-    def control(self, candidate: Candidate) -> FloatArray:
-        """The controls of every step, (steps, nu)."""
+    def controls(self, candidate: Candidate) -> StepControls:
+        """What every step is told."""
         settings = tuple(candidate.settings(name) for name in self._controls)
         if self._control_cache is None or self._control_cache[0] != settings:
-            self._control_cache = (settings, self._averaged_control(settings))
+            timestep = float(self.model.opt.timestep)
+            steps = np.arange(self.window.steps, dtype=np.float64)
+            times = self.window.start + timestep * steps
+            values = step_means(self.model, self.sequence.controls, times, candidate.signals)
+            self._control_cache = (settings, StepControls(times, values))
         return self._control_cache[1]
-
-    def _averaged_control(self, settings: tuple[SignalSettings, ...]) -> FloatArray:
-        h = float(self.model.opt.timestep)
-        times = self.window.start + h * np.arange(self.window.steps)
-        offsets = step_offsets(self.model)
-        control = np.zeros((self.window.steps, self.model.nu))
-        for i, (signal, setting) in enumerate(zip(self.sequence.controls, settings, strict=True)):
-            if signal is not None:
-                mean = signal.mean(times + offsets[i] - setting.delay, h)
-                control[:, i] = setting.gain * mean + setting.bias
-        return control
 
     def _weights(self, delays: tuple[float, ...]) -> RowWeights:
         if self._weight_cache is None or self._weight_cache[0] != delays:

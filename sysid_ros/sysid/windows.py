@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import DataError
-from sysid_ros.sysid.control import SignalIntegral, control_names
-from sysid_ros.sysid.mappings import SUFFIXES, SignalType
+from sysid_ros.sysid.control import SignalIntegral
+from sysid_ros.sysid.mappings import SignalType
 from sysid_ros.sysid.observation import row_offset
 from sysid_ros.sysid.orientations import ROTATION, is_orientation
 from sysid_ros.sysid.timeseries import TimeSeries
@@ -28,7 +28,6 @@ from sysid_ros.sysid.timeseries import TimeSeries
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
-CONTROL_SUFFIX = SUFFIXES[SignalType.MjCtrl]
 MIN_STEPS = 4  # the interpolating cubic needs four rows
 
 
@@ -144,38 +143,6 @@ def signal_columns(model: mujoco.MjModel, sensordata: TimeSeries) -> tuple[Signa
             label = name if width == 1 else f"{name}[{i}]"
             columns.append(SignalColumn(label, name, address + i, int(column), offset))
     return tuple(columns)
-
-
-def control_integrals(
-    model: mujoco.MjModel, control: TimeSeries
-) -> tuple[SignalIntegral | None, ...]:
-    """One integral per column of ``ctrl``, matched by the name of its actuator.
-
-    A control without a signal mapping is taken in the model's order.
-
-    Raises:
-      DataError: Unmapped control whose width is not the model's number of controls.
-    """
-    interpolation = control.interpolation or ("linear",) * control.data.shape[1]
-    if control.signal_mapping is None and control.data.shape[1] != model.nu:
-        raise DataError(
-            f"control has {control.data.shape[1]} columns, the model {model.nu} controls"
-        )
-    integrals: list[SignalIntegral | None] = []
-    names = control_names(model)
-    for column, name in enumerate(names):
-        if control.signal_mapping is not None:
-            key = name if name in control.signal_mapping else name + CONTROL_SUFFIX
-            if key not in control.signal_mapping:
-                integrals.append(None)
-                continue
-            # An actuator of several inputs has consecutive columns.
-            column = int(control.signal_mapping[key][1][column - names.index(name)])
-        values = control.data[:, column]
-        known = np.isfinite(values)
-        held = interpolation[column] == "zoh"
-        integrals.append(SignalIntegral(control.times[known], values[known], held=held))
-    return tuple(integrals)
 
 
 def window_bounds(

@@ -11,11 +11,10 @@ import pytest
 from pendulum_experiment import EXPERIMENT
 
 from sysid_ros.comparison.resume_states import COMPARED, fit_states
-from sysid_ros.errors import ExperimentError, ModelError, OutputError
+from sysid_ros.errors import ExperimentError, ModelError, OutputError, StopRequestedError
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.processes.execution import WorkersError
 from sysid_ros.results.state_file import STATE_FILE
-from sysid_ros.sysid.rollout_batch import StopRequestedError
 
 COMPARISON = parse_experiment(EXPERIMENT)
 

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 from worker_tasks import die_once, fail, process_id, sleep_and_square, square
 
-from sysid_ros.errors import DataError, ExperimentError
+from sysid_ros.errors import DataError, ExperimentError, StopRequestedError
 from sysid_ros.processes.execution import Workers, WorkersError, run_tasks
-from sysid_ros.sysid.rollout_batch import StopRequestedError
 
 TESTS = Path(__file__).resolve().parents[1]
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search_problems import rastrigin, space
 
-from sysid_ros.errors import ExperimentError
+from sysid_ros.errors import ExperimentError, StopRequestedError
 from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.search.methods import LatinHypercube
 from sysid_ros.search.run import SearchEnd, run_search
@@ -26,7 +26,6 @@ from sysid_ros.search.trials import (
 )
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.rollout_batch import StopRequestedError
 
 
 def search(

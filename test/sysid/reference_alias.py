@@ -24,6 +24,7 @@ from sysid_ros.sysid import (
     results_io,
     signal_modifier,
     signal_transform,
+    slim_model,
     timeseries,
     trajectory,
 )
@@ -53,7 +54,12 @@ _PARTS = {
     "timeseries": _module("timeseries", mappings, timeseries),
     "trajectory": _module("trajectory", trajectory, sysid),
     "model_modifier": _module(
-        "model_modifier", attribute, body_modifiers, model_modifier, _infer_inertial=_infer_inertial
+        "model_modifier",
+        attribute,
+        body_modifiers,
+        model_modifier,
+        slim_model,
+        _infer_inertial=_infer_inertial,
     ),
     "signal_modifier": signal_modifier,
     "signal_transform": signal_transform,

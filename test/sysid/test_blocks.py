@@ -14,7 +14,7 @@ from sysid_ros.sysid.fit import FitSettings, fit
 from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.solver import eliminate_starts
 
 
@@ -30,7 +30,7 @@ def test_shares_of_blocks_add_up_to_the_windows(estimate):
         velocity_filter=30.0,
         gaps={},
     )
-    with RolloutBatch(1) as rollouts:
+    with RolloutPool(1) as rollouts:
         problem = WindowedProblem(
             [group], params, rollouts, loss=loss_named("linear"), noise={"angle": 1e-3}
         )

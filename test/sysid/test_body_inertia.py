@@ -17,7 +17,7 @@ from sysid_ros.sysid import InertiaType, ParameterDict, apply_param_modifiers, b
 from sysid_ros.sysid.attributes import lookup
 from sysid_ros.sysid.body_inertia import make_explicit
 from sysid_ros.sysid.inertia import BodyInertia, full_inertia, inertia_from_theta
-from sysid_ros.sysid.model_modifier import remove_visuals
+from sysid_ros.sysid.slim_model import remove_visuals
 
 BODIES = """
   <worldbody><body name="inferred"><joint/><geom size=".1"/><geom size=".05" pos=".3 0 0"/>

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from sysid_ros import sysid
-from sysid_ros.sysid.candidate import SignalSettings
 from sysid_ros.sysid.model_group import model_group
+from sysid_ros.sysid.signal_settings import SignalSettings
 from sysid_ros.sysid.starts import StartReader
 from sysid_ros.sysid.stretches import known_from, linear, piecewise, stretches
 

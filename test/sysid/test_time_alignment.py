@@ -20,7 +20,7 @@ from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.timeseries import SignalType, TimeSeries
 from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
 
@@ -69,7 +69,7 @@ def worst_error(timestep: float, integrator: str) -> npt.NDArray[np.float64]:
     """Largest error of position and velocity over the whole motion."""
     # Samples that coincide with no step, so that interpolation counts too.
     series = measured(0.0137)
-    with RolloutBatch(1) as rollouts:
+    with RolloutPool(1) as rollouts:
         group = model_group(
             sequences(timestep, integrator, series),
             ParameterDict(),

@@ -73,13 +73,13 @@ def export(mapped: MappedRecording, path: str | Path) -> None:
     """
     path = Path(path)
     if path.suffix == ".npz":
-        arrays = timeseries_io.to_arrays(control_time_series(mapped), "controls_")
-        arrays |= timeseries_io.to_arrays(measured_time_series(mapped), "measured_")
+        arrays = control_time_series(mapped).to_arrays("controls_")
+        arrays |= measured_time_series(mapped).to_arrays("measured_")
         arrays["start_ns"] = np.asarray(mapped.start_ns)
         timeseries_io.save_npz(path, arrays)
     elif path.suffix == ".csv":
         signals = (*mapped.controls, *mapped.measured)
-        timeseries_io.save_csv(path, _join(signals, _names(signals), _table_value_at))
+        _join(signals, _names(signals), _table_value_at).save_to_csv(path)
     else:
         raise OutputError(f"cannot export to {path}: its name must end in .npz or .csv")
 

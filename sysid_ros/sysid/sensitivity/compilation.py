@@ -20,14 +20,14 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.sensitivity import interpolation, rollout
+from sysid_ros.sysid.sensitivity import rollout, row_interpolation
 
 
 class EntryPoints(NamedTuple):
     """What the pass calls; arguments as of the functions of the same name."""
 
     differentiate_steps: Callable[..., float]  # rollout.differentiate_steps
-    interpolate: Callable[..., None]  # interpolation.interpolate
+    interpolate: Callable[..., None]  # row_interpolation.interpolate
 
 
 @lru_cache(maxsize=1)
@@ -62,6 +62,6 @@ def _entries(digest: str) -> EntryPoints:
 
     def interpolate(derivatives, rows, weights, slots, out):  # type: ignore[no-untyped-def]
         len(digest)
-        interpolation.interpolate(derivatives, rows, weights, slots, out)
+        row_interpolation.interpolate(derivatives, rows, weights, slots, out)
 
     return EntryPoints(kept(differentiate_steps), kept(interpolate))

@@ -14,25 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.columns import (
-    Column,
-    ModelGroup,
-    ParameterColumns,
-    WindowJacobian,
-    parameter_columns,
-    start_sensors,
-)
-from sysid_ros.sysid.finite_differences import finite_differences
-from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.candidate import ModelGroup
+from sysid_ros.sysid.finite_differences import finite_differences, start_sensors
+from sysid_ros.sysid.perturbations import Perturbation, Perturbations, perturbed
+from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.sensitivity.model_changes import FollowedModel, model_derivative
+from sysid_ros.sysid.sensitivity.run_pass import Pass, differentiate_run
 from sysid_ros.sysid.sensitivity.sensors import readings
 from sysid_ros.sysid.sensitivity.tables import tables_of, unsupported
-from sysid_ros.sysid.sensitivity.window_pass import Pass, differentiate_window
-from sysid_ros.sysid.window_simulation import WindowSimulation
+from sysid_ros.sysid.simulated_run import RunJacobian, SimulatedRun
+from sysid_ros.sysid.simulation import Rollout
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -47,7 +43,7 @@ MAX_CHECK_ERROR = 0.01
 
 
 class Sensitivities:
-    """Derivatives of one group's windows.
+    """Derivatives of one group's windows, which may be whole recordings.
 
     Args:
       group: The windows and how candidates are made.
@@ -57,7 +53,7 @@ class Sensitivities:
     """
 
     def __init__(
-        self, group: ModelGroup, rollouts: RolloutBatch, upper: FloatArray, scale: FloatArray
+        self, group: ModelGroup[Any], rollouts: RolloutPool, upper: FloatArray, scale: FloatArray
     ) -> None:
         self._group = group
         self._rollouts = rollouts
@@ -72,6 +68,16 @@ class Sensitivities:
         self._unfollowed: dict[int, str] = {}
         self._followed: set[int] = set()
         self._seen = self._violated = 0
+        self._latest: tuple[bytes, Pass] | None = None
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether all derivatives are finite differences."""
+        return self._obstacle is not None
+
+    def renew(self, group: ModelGroup[Any], scale: FloatArray) -> None:
+        """Go on with the same windows of another builder."""
+        self._group, self._scale, self._latest = group, scale, None
 
     def sources(self) -> list[str]:
         """Per parameter ``exact``, or why it is not."""
@@ -100,7 +106,7 @@ class Sensitivities:
         k = int(np.argmax([window.n_samples for window in windows]))
         pass_ = self._prepare(theta)
         (rollout,) = self._rollouts.run([windows[k].job(pass_.columns.base, deviations[k])])
-        exact = differentiate_window(pass_, windows[k], deviations[k], rollout)
+        exact = differentiate_run(pass_, windows[k], deviations[k], rollout)
         if exact is None:
             return
         # Inwards where a bound is near, and only where the pass gives the derivative.
@@ -120,7 +126,7 @@ class Sensitivities:
             self.give_up(f"exact derivatives were {min(errors):.1%} off a rollout")
 
     def _moved(
-        self, window: WindowSimulation, theta: FloatArray, deviation: FloatArray, step: float
+        self, window: SimulatedRun, theta: FloatArray, deviation: FloatArray, step: float
     ) -> FloatArray:
         """The residual at other parameters, from a start moved by ``step`` times its spread."""
         candidate = self._group.builder.build(theta)
@@ -129,13 +135,17 @@ class Sensitivities:
         return window.residual(candidate, data)
 
     def derivatives(
-        self, theta: FloatArray, deviations: Sequence[FloatArray]
-    ) -> Iterator[WindowJacobian]:
+        self,
+        theta: FloatArray,
+        deviations: Sequence[FloatArray],
+        known: Sequence[Rollout] | None = None,
+    ) -> Iterator[RunJacobian]:
         """Residual and Jacobian of every window, in order.
 
         Args:
           theta: The point, (p,).
           deviations: From each window's measured start, (n_start,) each.
+          known: The rollouts at the point, where there are any.
         """
         windows = self._group.windows
         if self._obstacle is not None:
@@ -145,31 +155,38 @@ class Sensitivities:
         pass_ = self._prepare(theta)
         plain = self._columns(theta, pass_.columns, tuple(self._unfollowed))
         for part in _chunks(windows, len(theta)):
-            yield from self._differentiate(windows[part], deviations[part], pass_, plain, theta)
+            rollouts = None if known is None else known[part]
+            yield from self._differentiate(
+                windows[part], deviations[part], rollouts, pass_, plain, theta
+            )
         if self._violated > MAX_DOUBTS * self._seen:
             self.give_up("forces act along the motion, such as contacts, that it does not know")
 
     def _columns(
         self,
         theta: FloatArray,
-        known: ParameterColumns | None = None,
+        known: Perturbations | None = None,
         components: Sequence[int] | None = None,
-    ) -> ParameterColumns:
+    ) -> Perturbations:
         """Columns for finite differences of rollouts."""
         base = None if known is None else known.base
-        return parameter_columns(
+        return perturbed(
             self._group.builder, theta, self._upper, self._scale, base=base, components=components
         )
 
     def _prepare(self, theta: FloatArray) -> Pass:
-        columns = parameter_columns(
-            self._group.builder, theta, self._upper, self._scale, step=TABLE_STEP
-        )
+        key = theta.tobytes()
+        if self._latest is None or self._latest[0] != key:
+            self._latest = (key, self._prepared(theta))
+        return self._latest[1]
+
+    def _prepared(self, theta: FloatArray) -> Pass:
+        columns = perturbed(self._group.builder, theta, self._upper, self._scale, step=TABLE_STEP)
         model, sensors = columns.base.model, start_sensors(self._group.windows)
-        base = FollowedModel(model)
+        base, known = FollowedModel(model), columns.base.rollout_key(sensors)
         reading, followed = [], []
         for j, column in enumerate(columns.moved):
-            if column.candidate.same_rollout(columns.base, sensors):
+            if column.candidate.rollout_key(sensors) == known:
                 reading.append(j)
             elif self._is_followed(j, base, column):
                 followed.append(j)
@@ -184,7 +201,7 @@ class Sensitivities:
             readings(model, self._sensors),
         )
 
-    def _is_followed(self, j: int, base: FollowedModel, column: Column) -> bool:
+    def _is_followed(self, j: int, base: FollowedModel, column: Perturbation) -> bool:
         """Whether the pass has tables for all that a parameter changes, found out once."""
         if j not in self._followed and j not in self._unfollowed:
             changed = base.unfollowed_change(column.candidate.model)
@@ -196,19 +213,21 @@ class Sensitivities:
 
     def _differentiate(
         self,
-        windows: Sequence[WindowSimulation],
+        windows: Sequence[SimulatedRun],
         deviations: Sequence[FloatArray],
+        rollouts: Sequence[Rollout] | None,
         pass_: Pass,
-        plain: ParameterColumns,
+        plain: Perturbations,
         theta: FloatArray,
-    ) -> Iterator[WindowJacobian]:
-        jobs = [
-            window.job(pass_.columns.base, deviation)
-            for window, deviation in zip(windows, deviations, strict=True)
-        ]
-        exact = self._rollouts.map(
-            partial(differentiate_window, pass_), windows, deviations, self._rollouts.run(jobs)
-        )
+    ) -> Iterator[RunJacobian]:
+        if rollouts is None:
+            rollouts = self._rollouts.run(
+                [
+                    window.job(pass_.columns.base, deviation)
+                    for window, deviation in zip(windows, deviations, strict=True)
+                ]
+            )
+        exact = self._rollouts.map(partial(differentiate_run, pass_), windows, deviations, rollouts)
         others = self._others(windows, deviations, plain)
         for window, deviation, result, other in zip(
             windows, deviations, exact, others, strict=True
@@ -226,17 +245,17 @@ class Sensitivities:
 
     def _others(
         self,
-        windows: Sequence[WindowSimulation],
+        windows: Sequence[SimulatedRun],
         deviations: Sequence[FloatArray],
-        plain: ParameterColumns,
-    ) -> Iterator[WindowJacobian | None]:
+        plain: Perturbations,
+    ) -> Iterator[RunJacobian | None]:
         """Columns that the pass does not follow."""
         if not plain.moved:
             return iter([None] * len(windows))
         return finite_differences(self._rollouts, windows, deviations, plain, starts=False)
 
 
-def _chunks(windows: Sequence[WindowSimulation], p: int) -> Iterator[slice]:
+def _chunks(windows: Sequence[SimulatedRun], p: int) -> Iterator[slice]:
     """Split windows so that their Jacobians fit the memory budget."""
     first, size = 0, 0
     for k, window in enumerate(windows):

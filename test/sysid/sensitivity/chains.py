@@ -15,7 +15,7 @@ from sysid_ros.sysid.loss import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.rollout_batch import RolloutBatch
+from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.timeseries import SignalType, TimeSeries
 from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
 
@@ -138,5 +138,5 @@ def problem(
     )
     noise = {signal.name: 1e-3 for signal in group.windows[0].sequence.signals}
     return WindowedProblem(
-        [group], params, RolloutBatch(1), loss=loss_named("linear"), noise=noise, engine=engine
+        [group], params, RolloutPool(1), loss=loss_named("linear"), noise=noise, engine=engine
     )

@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.sysid.parameter import ParameterError
-
-if TYPE_CHECKING:
-    from sysid_ros.sysid.parameter_dict import ParameterDict
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -24,7 +21,8 @@ _HEADERS = (
 
 
 def comparison_table(
-    params: ParameterDict,
+    names: Sequence[str],
+    bounds: tuple[FloatArray, FloatArray],
     initial: npt.ArrayLike,
     identified: npt.ArrayLike,
     true: npt.ArrayLike | None,
@@ -32,13 +30,12 @@ def comparison_table(
     digits: int,
 ) -> str:
     """Lay out one row per free scalar component; see ParameterDict.compare_parameters."""
-    names = params.scalar_names()
     if not names:
         return "No non-frozen parameters to compare."
     start = _checked("Initial", initial, len(names))
     found = _checked("Predicted", identified, len(names))
     known = None if true is None else _checked("True", true, len(names))
-    low, high = params.get_bounds()
+    low, high = bounds
     rows = []
     for i, name in enumerate(names):
         row = [name, _number(start[i], digits)]

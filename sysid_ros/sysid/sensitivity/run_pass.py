@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The pass along one window: from its rollout to residual and Jacobian."""
+"""The pass along one run: from its rollout to residual and Jacobian."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.columns import Column, ParameterColumns, WindowJacobian
+from sysid_ros.sysid.candidate import Candidate
 from sysid_ros.sysid.finite_differences import quotient
-from sysid_ros.sysid.rollout_pool import Rollout
+from sysid_ros.sysid.perturbations import Perturbation, Perturbations
 from sysid_ros.sysid.sensitivity.compilation import compilable, entry_points
 from sysid_ros.sysid.sensitivity.directions import ModelDirections, RolloutDirections
 from sysid_ros.sysid.sensitivity.rollout import new_buffers
 from sysid_ros.sysid.sensitivity.sensors import Readings
 from sysid_ros.sysid.sensitivity.tables import Tables
-from sysid_ros.sysid.window_simulation import WindowSimulation
+from sysid_ros.sysid.simulated_run import RunJacobian, SimulatedRun
+from sysid_ros.sysid.simulation import Rollout
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -29,7 +30,7 @@ MAX_VIOLATION = 1e-4
 
 @dataclass(frozen=True)
 class Pass:
-    """What is the same for all windows of a model at a point.
+    """What is the same for all runs of a model at a point.
 
     Attributes:
       columns: All parameters, moved.
@@ -41,7 +42,7 @@ class Pass:
       readings: What they read.
     """
 
-    columns: ParameterColumns
+    columns: Perturbations
     followed: tuple[int, ...]
     reading: tuple[int, ...]
     tables: Tables
@@ -50,10 +51,10 @@ class Pass:
     readings: Readings
 
 
-def differentiate_window(
-    pass_: Pass, window: WindowSimulation, deviation: FloatArray, rollout: Rollout
-) -> WindowJacobian | None:
-    """Residual and Jacobian of a window that was simulated at the point.
+def differentiate_run(
+    pass_: Pass, run: SimulatedRun, deviation: FloatArray, rollout: Rollout
+) -> RunJacobian | None:
+    """Residual and Jacobian of a run that was simulated at the point.
 
     Columns that the pass does not follow are left at zero.
 
@@ -62,36 +63,37 @@ def differentiate_window(
     """
     if rollout.diverged:
         return None
-    derivatives = _readings_derivatives(pass_, window, deviation, rollout)
+    derivatives = _readings_derivatives(pass_, run, deviation, rollout)
     if derivatives is None:
         return None
     base, p = pass_.columns.base, len(pass_.columns.moved)
-    residual = window.residual(base, rollout.sensordata)
+    residual = run.residual(base, rollout.sensordata)
     through_rollout = np.empty((residual.size, derivatives.shape[2]))
-    how = window.interpolation(base, pass_.addresses)
-    entry_points().interpolate(derivatives, how.rows, how.weights, how.slots, through_rollout)
+    slope = run.slope(base)
+    slots = np.searchsorted(pass_.addresses, slope.columns)
+    entry_points().interpolate(derivatives, slope.rows, slope.weights, slots, through_rollout)
     n_followed = len(pass_.followed)
-    jacobian = np.zeros((residual.size, p + window.n_start))
+    jacobian = np.zeros((residual.size, p + run.n_start))
     jacobian[:, list(pass_.followed)] = through_rollout[:, :n_followed]
     jacobian[:, p:] = through_rollout[:, n_followed:]
     for j in (*pass_.reading, *pass_.followed):
         column = pass_.columns.moved[j]
-        if column.candidate.signals != base.signals:
-            jacobian[:, j] += quotient(window, column, rollout.sensordata, residual)
-    return WindowJacobian(residual, jacobian)
+        if not run.reads_alike(column.candidate, base):
+            jacobian[:, j] += quotient(run, column, rollout.sensordata, residual)
+    return RunJacobian(residual, jacobian)
 
 
 def _readings_derivatives(
-    pass_: Pass, window: WindowSimulation, deviation: FloatArray, rollout: Rollout
+    pass_: Pass, run: SimulatedRun, deviation: FloatArray, rollout: Rollout
 ) -> FloatArray | None:
     """Derivatives of all readings before every step, (steps, n_reading, n)."""
     base = pass_.columns.base
     moved = [pass_.columns.moved[j] for j in pass_.followed]
-    control = window.control(base)
-    start = window.start(base, deviation)[1:]
+    control = run.controls(base).values
+    start = run.start(base, deviation)[1:]
     directions = RolloutDirections(
-        _start_directions(window, deviation, start, moved, base.signals),
-        *_control_directions(window, control, moved, base.signals),
+        _start_directions(run, deviation, start, moved, base),
+        *_control_directions(run, control, moved, base),
     )
     n = directions.start.shape[1]
     out = np.empty((len(control), pass_.readings.kind.size, n))
@@ -109,30 +111,30 @@ def _readings_derivatives(
 
 
 def _start_directions(
-    window: WindowSimulation,
+    run: SimulatedRun,
     deviation: FloatArray,
     start: FloatArray,
-    moved: list[Column],
-    signals: object,
+    moved: list[Perturbation],
+    base: Candidate,
 ) -> FloatArray:
     """How the start moves in every direction, (2 nv, n)."""
-    directions = np.zeros((start.size, len(moved) + window.n_start))
+    directions = np.zeros((start.size, len(moved) + run.n_start))
     for k, column in enumerate(moved):
-        if column.candidate.signals != signals:
-            change = window.start(column.candidate, deviation)[1:] - start
+        if not column.candidate.same_inputs(base):
+            change = run.start(column.candidate, deviation)[1:] - start
             directions[:, k] = change / column.step
-    directions[: window.n_start, len(moved) :] = np.eye(window.n_start)
+    directions[: run.n_start, len(moved) :] = np.eye(run.n_start)
     return directions
 
 
 def _control_directions(
-    window: WindowSimulation, control: FloatArray, moved: list[Column], signals: object
+    run: SimulatedRun, control: FloatArray, moved: list[Perturbation], base: Candidate
 ) -> tuple[npt.NDArray[np.int64], FloatArray]:
     """The directions that change the controls, and how: (n_control,), (steps, n_control, nu)."""
     which, changes = [], []
     for k, column in enumerate(moved):
-        if column.candidate.signals != signals:
-            change = (window.control(column.candidate) - control) / column.step
+        if not column.candidate.same_inputs(base):
+            change = (run.controls(column.candidate).values - control) / column.step
             if np.any(change):
                 which.append(k)
                 changes.append(change)

@@ -1,29 +1,27 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The directions of a Jacobian: one moved candidate per parameter."""
+"""The candidates of a Jacobian: one moved in every parameter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.sysid.candidate import Candidate, CandidateBuilder
-from sysid_ros.sysid.window_simulation import WindowSimulation
 
 FloatArray = npt.NDArray[np.float64]
 
-# Finite-difference steps relative to the scale of the unknown: large against the constraint
+# Finite-difference step relative to the scale of the unknown: large against the constraint
 # solver's early stops, small against curvature.
 THETA_STEP = 1e-5
-START_STEP = 1e-5
 
 
 @dataclass(frozen=True)
-class Column:
+class Perturbation:
     """One parameter moved by ``step``."""
 
     candidate: Candidate
@@ -31,40 +29,19 @@ class Column:
 
 
 @dataclass(frozen=True)
-class ParameterColumns:
+class Perturbations:
     """The point and every parameter moved from it.
 
     Attributes:
       base: The candidate at the point.
-      moved: One column per free scalar, or per chosen one.
+      moved: One per free scalar, or per chosen one.
     """
 
     base: Candidate
-    moved: tuple[Column, ...]
+    moved: tuple[Perturbation, ...]
 
 
-@dataclass(frozen=True)
-class WindowJacobian:
-    """One window's residual and its derivatives.
-
-    Attributes:
-      residual: Predicted minus measured in the signals' units, (m,).
-      jacobian: By the parameters and by the deviation of the start, (m, p + n_start).
-    """
-
-    residual: FloatArray
-    jacobian: FloatArray
-
-
-@dataclass(frozen=True)
-class ModelGroup:
-    """All windows simulated with one model."""
-
-    builder: CandidateBuilder
-    windows: tuple[WindowSimulation, ...]
-
-
-def parameter_columns(
+def perturbed(
     builder: CandidateBuilder,
     theta: FloatArray,
     upper: FloatArray,
@@ -73,7 +50,7 @@ def parameter_columns(
     step: float = THETA_STEP,
     base: Candidate | None = None,
     components: Iterable[int] | None = None,
-) -> ParameterColumns:
+) -> Perturbations:
     """Move parameters by a small step each, inside their bounds.
 
     Args:
@@ -86,17 +63,12 @@ def parameter_columns(
       components: Which parameters to move; all by default.
     """
     base = base or builder.build(theta)
-    columns = []
+    moved = []
     for j in range(theta.size) if components is None else components:
         change = step * scale[j]
         if theta[j] + change > upper[j]:
             change = -change
-        moved = theta.copy()
-        moved[j] += change
-        columns.append(Column(builder.perturbed(moved, j, base), change))
-    return ParameterColumns(base, tuple(columns))
-
-
-def start_sensors(windows: Sequence[WindowSimulation]) -> set[str]:
-    """Sensors whose settings move a measured start."""
-    return {name for window in windows for name in window.start_sensors}
+        point = theta.copy()
+        point[j] += change
+        moved.append(Perturbation(builder.build(point, [base]), change))
+    return Perturbations(base, tuple(moved))

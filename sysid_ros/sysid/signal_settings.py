@@ -1,20 +1,35 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parameters that declare themselves properties of a signal (SignalModifier), put to use."""
+"""How signals differ from the model's, as parameters declare it (SignalModifier)."""
 
 from __future__ import annotations
 
 import glob
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sysid_ros.sysid.candidate import UNCHANGED, SignalSettings
 from sysid_ros.sysid.mappings import sensor_mapping
 from sysid_ros.sysid.modifiers import SignalModifier
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.signal_transform import SignalTransform
 from sysid_ros.sysid.timeseries import TimeSeries
+
+
+@dataclass(frozen=True)
+class SignalSettings:
+    """How a measured or commanded signal differs from the model's.
+
+    A sensor shows ``gain * y(t - delay) + bias`` of the model's value y; an actuator is driven by
+    ``gain * u(t - delay) + bias`` of the recorded command u.
+    """
+
+    delay: float = 0.0  # s
+    gain: float = 1.0
+    bias: float = 0.0  # in the signal's unit
+
+
+UNCHANGED = SignalSettings()
 
 
 def signal_settings(params: ParameterDict) -> dict[str, SignalSettings]:
