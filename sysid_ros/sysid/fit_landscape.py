@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from sysid_ros.errors import ModelError
 from sysid_ros.sysid.columns import ModelGroup
+from sysid_ros.sysid.gauss_newton import Linearization, Point
 from sysid_ros.sysid.landscape import Landscape, grid, grid_points, on_grid
-from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
+from sysid_ros.sysid.levenberg_marquardt import Solution
+from sysid_ros.sysid.problem import WindowedProblem
 from sysid_ros.sysid.rollout_batch import StopRequestedError
-from sysid_ros.sysid.solver import Solution
 from sysid_ros.sysid.uncertainty import Covariance
 
 FloatArray = npt.NDArray[np.float64]

@@ -24,21 +24,17 @@ from sysid_ros.sysid.columns import ModelGroup
 from sysid_ros.sysid.estimates import BOUND_MARGIN, bounds_width, estimates
 from sysid_ros.sysid.fit import FitSettings
 from sysid_ros.sysid.fit_result import FitStatus, ParameterEstimate
+from sysid_ros.sysid.gauss_newton import Point, ReducedSystem, bounded_quadratic_step
 from sysid_ros.sysid.identifiability import describe_open_directions
-from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.levenberg_marquardt import SolverSettings, minimize
+from sysid_ros.sysid.losses import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.noise_levels import (
     first_noise,
 )
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import Point, WindowedProblem, parameter_scale
+from sysid_ros.sysid.problem import WindowedProblem, parameter_scale
 from sysid_ros.sysid.rollout_batch import RolloutBatch, StopRequestedError
-from sysid_ros.sysid.solver import (
-    ReducedSystem,
-    SolverSettings,
-    bounded_quadratic_step,
-    minimize,
-)
 from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.sysid.uncertainty import Covariance, covariance
 from sysid_ros.sysid.window_sum import WindowSum
