@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmark.problems import sequences16
 from sysid_ros import sysid
-from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.losses import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.problem import WindowedProblem
 from sysid_ros.sysid.rollout_pool import RolloutPool

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.judgement.outcome import Score, SequenceFit, SignalFit
-from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.gauss_newton import Point
+from sysid_ros.sysid.losses import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.orientations import first_orientation
 from sysid_ros.sysid.parameter_dict import ParameterDict

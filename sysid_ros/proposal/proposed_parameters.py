@@ -20,12 +20,12 @@ from sysid_ros.robots.declared_parameters import build_parameters
 from sysid_ros.sysid.attributes import lookup
 from sysid_ros.sysid.blas import single_blas_thread
 from sysid_ros.sysid.estimates import bounds_width
-from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.gauss_newton import eliminate_starts
+from sysid_ros.sysid.losses import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.noise_levels import first_noise
 from sysid_ros.sysid.problem import WindowedProblem
 from sysid_ros.sysid.rollout_pool import RolloutPool
-from sysid_ros.sysid.solver import eliminate_starts
 
 FloatArray = npt.NDArray[np.float64]
 

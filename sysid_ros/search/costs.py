@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sysid_ros.errors import ExperimentError, ModelError, unknown_name
 from sysid_ros.sysid.candidate import Candidate
 from sysid_ros.sysid.fit import FitSettings, SignalNoise
-from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.losses import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.noise_levels import first_noise
 from sysid_ros.sysid.parameter_dict import ParameterDict

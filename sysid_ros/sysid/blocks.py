@@ -16,8 +16,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.problem import Point, WindowedProblem, WindowRows
-from sysid_ros.sysid.solver import ReducedSystem
+from sysid_ros.sysid.gauss_newton import Point, ReducedSystem, without_starts
+from sysid_ros.sysid.problem import WindowedProblem
 from sysid_ros.sysid.uncertainty import enough_clusters
 
 FloatArray = npt.NDArray[np.float64]
@@ -56,18 +56,9 @@ def by_block(problem: WindowedProblem, point: Point, system: ReducedSystem) -> R
         block = np.searchsorted(edges, times, side="right")
         # The rows of the start's prior go with the last block.
         block = np.concatenate([block, np.full(len(rows.matrix) - block.size, count - 1)])
-        theta, residual = _projected(rows, p), rows.matrix[:, -1]
+        theta, residual = without_starts(rows.matrix, p), rows.matrix[:, -1]
         for k in range(count):
             own = theta[block == k]
             hessians.append(own.T @ own)
             gradients.append(own.T @ residual[block == k])
     return replace(system, window_hessians=np.stack(hessians), window_gradients=np.stack(gradients))
-
-
-def _projected(rows: WindowRows, p: int) -> FloatArray:
-    """The window's Jacobian in theta with its start eliminated, (m + n_start, p)."""
-    theta: FloatArray = rows.matrix[:, :p]
-    if rows.matrix.shape[1] == p + 1:
-        return theta
-    basis = np.linalg.qr(rows.matrix[:, p:-1])[0]
-    return np.asarray(theta - basis @ (basis.T @ theta))

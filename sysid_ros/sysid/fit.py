@@ -15,30 +15,35 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import DataError, StopRequestedError
-from sysid_ros.sysid.backends import minimize_with
 from sysid_ros.sysid.blas import single_blas_thread
 from sysid_ros.sysid.estimates import bounds_width, estimates, uncertainty_of
 from sysid_ros.sysid.fit_landscape import landscapes_of
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
 from sysid_ros.sysid.fit_state import FitState, check_state
 from sysid_ros.sysid.friction.parameters import late_components, without_meaningless
+from sysid_ros.sysid.gauss_newton import Linearization, Point
 from sysid_ros.sysid.identifiability import describe_open_directions
-from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.levenberg_marquardt import (
+    INITIAL_DAMPING,
+    Solution,
+    SolverSettings,
+    Step,
+)
+from sysid_ros.sysid.losses import LOSSES, loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.modifiers import StartModifier
 from sysid_ros.sysid.noise_levels import estimated_noise, first_noise, sensor_of
 from sysid_ros.sysid.parameter import ParameterError
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
+from sysid_ros.sysid.problem import WindowedProblem
+from sysid_ros.sysid.projection import minimize_with
 from sysid_ros.sysid.residual_size import ResidualSize, residual_sizes
 from sysid_ros.sysid.rollout_pool import RolloutPool
-from sysid_ros.sysid.solver import INITIAL_DAMPING, Solution, SolverSettings
 from sysid_ros.sysid.trajectory import ModelSequences
 
 FloatArray = npt.NDArray[np.float64]
 
 NOISE_ROUNDS = 3
-REDESCENDING = ("cauchy",)  # losses that count a far sample ever less
 HELD = 1e-6  # of its scale: how far a parameter may move while it is held
 NOISE_SETTLED = 0.05  # relative change of every noise level below which no further round is run
 NOISE_TOLERANCE = 1e-3  # relative decrease of the cost that ends a round with unsettled noise
@@ -52,9 +57,9 @@ class FitSettings:
       window_length: Seconds per window, ``None`` for whole sequences.
       estimate_starts: Estimate each window's start instead of taking it from measurements.
       velocity_filter: Low-pass in front of the derivative of positions, Hz.
-      optimizer: ``auto`` (Levenberg-Marquardt with starts eliminated), ``mujoco``, ``scipy`` or
-        ``scipy_parallel_fd``.
-      loss: ``linear``, ``absolute``, ``huber``, ``soft_l1`` or ``cauchy``.
+      optimizer: A name in :data:`sysid_ros.sysid.optimizers.OPTIMIZERS`; ``auto`` is
+        Levenberg-Marquardt with starts eliminated.
+      loss: A name in :data:`sysid_ros.sysid.losses.LOSSES`.
       max_iterations: Accepted steps at most, noise rounds included.
       time_limit: Seconds at most, or ``None``.
       threads: Simulation threads, ``None`` for one per core.
@@ -186,7 +191,9 @@ class _Fit:
         self._began = began
         self._trace: list[Iteration] = []
         self._late = late_components(problem.params) & (settings.optimizer == "auto")
-        self._approaching = settings.loss in REDESCENDING or bool(self._late.any())
+        self._flat = problem.loss.redescending
+        self._approaching = self._flat or bool(self._late.any())
+        self._before = 0  # iterations of earlier rounds
         self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
 
     def run(self, resume: FitState | None, start: FloatArray | None) -> FitResult:
@@ -225,8 +232,8 @@ class _Fit:
         """
         problem = self._problem
         wanted = problem.loss, problem.lower, problem.upper
-        if self._settings.loss in REDESCENDING:
-            problem.loss = loss_named("huber")
+        if self._flat:
+            problem.loss = LOSSES["huber"]
         held = HELD * problem.scale  # the solver needs room between bounds
         problem.lower = np.where(self._late, point.theta - held, problem.lower)
         problem.upper = np.where(self._late, point.theta + held, problem.upper)
@@ -239,23 +246,16 @@ class _Fit:
     def _minimize(
         self, point: Point, iterations: int, damping: float, *, precise: bool
     ) -> Solution:
+        limit = self._settings.time_limit
         settings = SolverSettings(
             max_iterations=self._settings.max_iterations - iterations,
-            time_limit=self._settings.time_limit,
+            deadline=None if limit is None else self._began + limit,
             damping=damping,
         )
         if not precise:
             settings = replace(settings, cost_tolerance=NOISE_TOLERANCE)
-        return minimize_with(
-            self._settings.optimizer,
-            self._problem,
-            point,
-            settings,
-            on_iteration=self._trace.append,
-            on_point=self._tell,
-            first_iteration=iterations,
-            started=self._began,
-        )
+        self._before = iterations
+        return minimize_with(self._settings.optimizer, self._problem, point, settings, self._tell)
 
     def _check_derivatives(self, point: Point) -> None:
         with suppress(StopRequestedError):  # whoever simulates next is stopped as well
@@ -264,10 +264,20 @@ class _Fit:
     def _unknown_noise(self) -> bool:
         return any(sensor_of(name) not in self._levels for name in self._problem.noise)
 
-    def _tell(self, point: Point, damping: float) -> None:
+    def _tell(self, step: Step) -> None:
         """Have the state kept first, so that no step that was announced can be lost."""
+        self._trace.append(
+            Iteration(
+                self._before + step.number,
+                step.cost,
+                step.gradient_norm,
+                tuple(self._problem.params.scalar_names()),
+                step.point.theta.copy(),
+                time.monotonic() - self._began,
+            )
+        )
         if self._listeners.state is not None:
-            self._listeners.state(self._state(point, damping))
+            self._listeners.state(self._state(step.point, step.damping))
         if self._listeners.iteration is not None:
             self._listeners.iteration(self._trace[-1])
 

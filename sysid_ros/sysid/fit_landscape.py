@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import ModelError, StopRequestedError
+from sysid_ros.sysid.gauss_newton import Linearization, Point
 from sysid_ros.sysid.landscape import Landscape, grid, grid_points, on_grid
+from sysid_ros.sysid.levenberg_marquardt import Solution
 from sysid_ros.sysid.model_group import WindowGroup
 from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
-from sysid_ros.sysid.solver import Solution
 from sysid_ros.sysid.uncertainty import Covariance
 
 FloatArray = npt.NDArray[np.float64]

@@ -12,7 +12,8 @@ import numpy as np
 
 from sysid_ros.errors import DataError
 from sysid_ros.sysid.fit_result import Iteration
-from sysid_ros.sysid.problem import Point, WindowedProblem
+from sysid_ros.sysid.gauss_newton import Point
+from sysid_ros.sysid.problem import WindowedProblem
 
 
 @dataclass(frozen=True)

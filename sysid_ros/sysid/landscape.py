@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import ModelError, unknown_name
+from sysid_ros.sysid.losses import Loss, loss_named
 from sysid_ros.sysid.parameter import ParameterError
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import parameter_scale
-from sysid_ros.sysid.robust import RobustLoss
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -93,7 +93,7 @@ def landscape(
         for given, k in ((x, i), (y, j))
     ]
     sets = grid_points(optimum, i, j, *grids)
-    counted = RobustLoss(loss, f_scale)
+    counted = loss_named(loss, f_scale)
     costs: list[float] = []
     for first in range(0, len(sets), COLUMNS_AT_ONCE):
         costs += _costs(residual_fn, sets[first : first + COLUMNS_AT_ONCE], params, counted)
@@ -101,7 +101,7 @@ def landscape(
 
 
 def _costs(
-    residual_fn: Callable[..., Any], sets: FloatArray, params: ParameterDict, loss: RobustLoss
+    residual_fn: Callable[..., Any], sets: FloatArray, params: ParameterDict, loss: Loss
 ) -> list[float]:
     """The cost of each set (k, p); infinite for one whose model does not compile."""
     try:

@@ -1,233 +1,304 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Levenberg-Marquardt within bounds for residual functions of the library.
+"""Levenberg-Marquardt within bounds, on the parameters with the windows' starts eliminated.
 
-The search of ``mujoco.minimize`` with three differences: damping is relative to the curvature of
-each parameter (More 1978), so that units do not matter; after a step that went as expected it falls
-at once, after a refused one it grows ever faster (Nielsen 1999), so that a step costs one or two
-evaluations instead of a line of trials; and once a step has brought less than half of what was
-expected, each is bent along the curve that the residual follows (geodesic acceleration; Transtrum
-and Sethna 2012, "Improvements to the Levenberg-Marquardt algorithm for nonlinear least-squares
-minimization", equation 15). That costs one more evaluation, and spares half of the steps where
-parameters are determined only together: the valley of the cost is curved then.
+Each iteration solves
+
+    (A + lambda D - sum_w B_w C_w^-1 B_w^T) dtheta = -(g - sum_w B_w C_w^-1 c_w)
+
+subject to the bounds, and recovers every start's step from its own small system. Damping is
+relative to the curvature of each parameter (Marquardt 1963), so that units do not matter; after a
+step that went as expected it falls at once, so that a step costs one or two evaluations instead of
+a line of trials.
+
+Where the Jacobian is kept, and once a step has brought less than half of what was expected, each is
+bent along the curve that the residual follows (geodesic acceleration; Transtrum and Sethna 2012,
+"Improvements to the Levenberg-Marquardt algorithm for nonlinear least-squares minimization",
+equation 15). That costs one more evaluation, and spares half of the steps where parameters are
+determined only together: the valley of the cost is curved then.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import StopRequestedError
 from sysid_ros.sysid.fit_result import FitStatus
-from sysid_ros.sysid.objective import Objective, jacobian_of
-from sysid_ros.sysid.solver import bounded_quadratic_step
+from sysid_ros.sysid.gauss_newton import (
+    Linearization,
+    Point,
+    bounded_quadratic_step,
+    eliminate_starts,
+    free_gradient,
+    start_solution,
+)
 
 FloatArray = npt.NDArray[np.float64]
 
-# Relative to the curvature. A little damping always: friction makes the cost jagged along
-# directions that it hardly depends on, and undamped steps there are refused again and again.
-MIN_DAMPING, MAX_DAMPING = 1e-4, 1e12
+INITIAL_DAMPING = 1e-3
+MAX_DAMPING = 1e8
 GROWTH = 4.0
 SHRINKAGE = 0.1
-GOOD_GAIN = 0.5  # of the decrease that was expected: the linear model holds along the step
-FD_STEP = float(np.finfo(np.float64).eps ** 0.5)
-# Of a step, to find out how the residual curves along it; and the longest bend that is believed.
-CURVATURE_STEP = 0.1
+# Shares of the decrease that was expected: the model holds; it holds badly; it says nothing.
+GOOD_GAIN, POOR_GAIN, NO_GAIN = 0.5, 0.25, 1e-3
+SILENT = 1e-12  # curvature relative to the largest: such a parameter must not move by rounding
+# The longest bend that is believed, of a step.
 MAX_BEND = 0.75
 
 
 @dataclass(frozen=True)
-class Tolerances:
-    """When the search ends.
+class SolverSettings:
+    """When to stop, and how carefully to step.
 
     Attributes:
-      xtol: Length of the step relative to that of the parameters.
-      gtol: Norm of the gradient that the bounds leave free.
-      ftol: Decrease of the cost relative to the cost.
+      max_iterations: Accepted steps at most.
+      deadline: :func:`time.monotonic` after which no step is begun, or ``None``.
+      cost_tolerance: Relative decrease of the cost below which the search has converged.
+      step_tolerance: Length of a step relative to that of the parameters, likewise.
+      gradient_tolerance: Largest component of the gradient that the bounds leave free, likewise.
+      damping: Of the first step.
+      least_damping: Of any step, relative to the curvature.
+      worth: Share of the cost tolerance that a step must promise to be tried at all.
     """
 
-    xtol: float = 1e-8
-    gtol: float = 1e-8
-    ftol: float = 1e-7
+    max_iterations: int = 100
+    deadline: float | None = None
+    cost_tolerance: float = 1e-6
+    step_tolerance: float = 0.0
+    gradient_tolerance: float = 0.0
+    damping: float = INITIAL_DAMPING
+    least_damping: float = 1e-12
+    worth: float = 0.1
 
 
 @dataclass(frozen=True)
-class Search:
-    """How a search ended, in free components.
+class Step:
+    """An accepted step, or the start.
 
     Attributes:
-      x: The solution, (n,).
-      jacobian: Of the residual there, (m, n), not weighted by the loss.
-      gradient: Of the cost there, (n,).
-      status: How it ended.
-      message: The same in words.
-      iterations: Accepted steps.
+      number: Accepted steps so far.
+      point: Where it led.
+      cost: There.
+      gradient_norm: Largest component there that the bounds leave free, by the parameters' scales.
+      damping: Of the next step.
     """
 
-    x: FloatArray
-    jacobian: FloatArray
-    gradient: FloatArray
+    number: int
+    point: Point
+    cost: float
+    gradient_norm: float
+    damping: float
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where a search stopped, and why."""
+
+    point: Point
+    linearization: Linearization | None  # None: stopped before the first one was complete
     status: FitStatus
-    message: str
     iterations: int
+    message: str
 
 
-def search(objective: Objective, tolerances: Tolerances, max_iters: int) -> Search:
-    """Minimize the objective from its start.
+class Boxed(Protocol):
+    """Parameters within bounds."""
+
+    @property
+    def lower(self) -> FloatArray:
+        """Lower bounds of the parameters, (p,)."""
+
+    @property
+    def upper(self) -> FloatArray:
+        """Upper bounds of the parameters, (p,)."""
+
+    @property
+    def scale(self) -> FloatArray:
+        """Magnitudes that make slopes comparable, (p,)."""
+
+
+class LeastSquares(Boxed, Protocol):
+    """An objective with a Gauss-Newton model."""
+
+    def cost(self, point: Point) -> float:
+        """The objective; infinite where it is not defined."""
+
+    def linearize(self, point: Point) -> Linearization:
+        """The Gauss-Newton model around ``point``."""
+
+
+CANCELED = "canceled; the best parameters so far"
+_CONVERGED = FitStatus.CONVERGED, "the cost no longer decreases"
+_Ending = tuple[FitStatus, str]
+
+
+def minimize(
+    problem: LeastSquares,
+    point: Point,
+    settings: SolverSettings,
+    on_step: Callable[[Step], None] | None = None,
+) -> Solution:
+    """Minimize the objective from ``point`` within the parameters' bounds.
 
     Args:
-      objective: Residual, loss and bounds.
-      tolerances: When to end.
-      max_iters: Accepted steps at most.
+      problem: The problem.
+      point: Where to start.
+      settings: When to stop.
+      on_step: Called after the first linearization and after every accepted step.
+
+    Returns:
+      The best point found. An interrupted rollout ends the search with status CANCELED.
     """
-    x = np.clip(objective.start, *objective.bounds)
-    cost = objective.loss.cost(objective(x))
-    damping = _Damping(np.zeros(len(x)))
-    ending: tuple[FitStatus, str] | None = None
-    iteration = 0
+    try:
+        here = problem.linearize(point)
+    except StopRequestedError:
+        return Solution(point, None, FitStatus.CANCELED, 0, CANCELED)
+    damping = _Damping(settings.damping, settings.least_damping, np.zeros(len(point.theta)))
+    ending: _Ending | None = None
+    number = 0
     while True:
-        here = _linearized(objective, x, cost)
-        damping.scale = np.maximum(damping.scale, np.diag(here.hessian))
-        norm = float(np.linalg.norm(free_gradient(here.gradient, x, objective.bounds)))
-        objective.report(iteration, x, cost, norm)
-        if ending is None and norm <= tolerances.gtol:
-            ending = FitStatus.CONVERGED, "the gradient vanishes"
-        elif ending is None and iteration >= max_iters:
-            ending = FitStatus.MAX_ITERATIONS, f"the limit of {max_iters} iterations is reached"
-        step = ending or _step(objective, here, damping, tolerances)
-        if not isinstance(step, _Step):
-            return Search(x, here.jacobian, here.gradient, *step, iteration)
-        if step.decrease <= tolerances.ftol * cost:
-            ending = FitStatus.CONVERGED, "the cost no longer decreases"
-        x, cost, iteration = step.x, cost - step.decrease, iteration + 1
+        damping.see(here)
+        slope = gradient_norm(problem, point, eliminate_starts(here).gradient)
+        if on_step is not None:
+            on_step(Step(number, point, here.cost, slope, damping.factor))
+        try:
+            ending = ending or _ending(settings, number, slope)
+            step = ending or _step(problem, point, here, damping, settings)
+            if not isinstance(step, Point):
+                return Solution(point, here, step[0], number, step[1])
+            ahead = problem.linearize(step)
+        except StopRequestedError:
+            return Solution(point, here, FitStatus.CANCELED, number, CANCELED)
+        if here.cost - ahead.cost <= settings.cost_tolerance * here.cost:
+            ending = _CONVERGED
+        point, here, number = step, ahead, number + 1
 
 
-@dataclass(frozen=True)
-class _Linearization:
-    """The Gauss-Newton model of the cost at one point.
+def gradient_norm(problem: Boxed, point: Point, gradient: FloatArray) -> float:
+    """Return the largest scaled gradient component that does not push against an active bound."""
+    free = free_gradient(gradient, point.theta, problem.lower, problem.upper)
+    return float(np.max(np.abs(free * problem.scale), initial=0.0))
 
-    Attributes:
-      x: Free components, (n,).
-      cost: There.
-      residual: There, (m,).
-      jacobian: Of the residual, (m, n).
-      hessian: Of the cost, by Gauss and Newton, (n, n).
-      gradient: Of the cost, (n,).
-    """
 
-    x: FloatArray
-    cost: float
-    residual: FloatArray
-    jacobian: FloatArray
-    hessian: FloatArray
-    gradient: FloatArray
+def _ending(settings: SolverSettings, number: int, slope: float) -> _Ending | None:
+    """Return how the search ends at a point that was reached, if it does."""
+    if slope <= settings.gradient_tolerance and settings.gradient_tolerance > 0.0:
+        return FitStatus.CONVERGED, "the gradient vanishes"
+    if number >= settings.max_iterations:
+        limit = settings.max_iterations
+        return FitStatus.MAX_ITERATIONS, f"the limit of {limit} iterations is reached"
+    if settings.deadline is not None and time.monotonic() > settings.deadline:
+        return FitStatus.TIME_LIMIT, "the time limit has passed"
+    return None
 
 
 @dataclass
 class _Damping:
     """Little after a useful step, ever more after refused ones."""
 
-    scale: FloatArray  # (n,): the largest curvature met
-    factor: float = MIN_DAMPING
-    growth: float = GROWTH
+    factor: float
+    least: float
+    scale: FloatArray  # (p,): the curvature of each parameter
     curved: bool = False  # whether any step brought far less than was expected
 
-    def added_to(self, hessian: FloatArray) -> FloatArray:
-        return hessian + np.diag(self.factor * np.maximum(self.scale, 1e-300))
+    def see(self, here: Linearization) -> None:
+        """Take over the curvatures at a point."""
+        p = here.prior.shape[0] - 1
+        sizes = sum((np.diag(gram)[:p] for gram in here.grams), np.diag(here.prior)[:p])
+        least = SILENT * max(sizes.max(initial=0.0), 1e-300)
+        self.scale = np.maximum(sizes, least)
 
     def failed(self) -> None:
-        self.factor *= self.growth
-        self.growth *= 2.0
+        self.factor *= GROWTH if self.factor > 1e-6 else 100.0
         self.curved = True
 
     def succeeded(self, gain: float) -> None:
+        self.curved = self.curved or gain < GOOD_GAIN
         if gain >= GOOD_GAIN:
-            self.factor = max(MIN_DAMPING, self.factor * SHRINKAGE)
-        else:
-            self.curved = True
-        self.growth = GROWTH
-
-
-@dataclass(frozen=True)
-class _Step:
-    """A step that lowers the cost."""
-
-    x: FloatArray
-    decrease: float
+            self.factor = max(self.least, self.factor * SHRINKAGE)
+        elif gain < POOR_GAIN:
+            self.factor *= 2.0
 
 
 def _step(
-    objective: Objective, here: _Linearization, damping: _Damping, tolerances: Tolerances
-) -> _Step | tuple[FitStatus, str]:
-    """The next step, or how the search ends without one."""
-    x, (low, high) = here.x, objective.bounds
+    problem: LeastSquares,
+    point: Point,
+    here: Linearization,
+    damping: _Damping,
+    settings: SolverSettings,
+) -> Point | _Ending:
+    """Return where the next step leads, or how the search ends without one."""
+    size = float(np.linalg.norm(point.theta))
+    tolerance = settings.step_tolerance
     while damping.factor <= MAX_DAMPING:
-        matrix = damping.added_to(here.hessian)
-        step = bounded_quadratic_step(matrix, here.gradient, low - x, high - x)
-        if np.linalg.norm(step) <= tolerances.xtol * (tolerances.xtol + np.linalg.norm(x)):
+        move, expected = _damped_step(problem, point, here, damping)
+        if np.linalg.norm(move.theta) < tolerance * (tolerance + size):
             return FitStatus.CONVERGED, "the step vanishes"
-        expected = -float(here.gradient @ step + 0.5 * step @ here.hessian @ step)
-        if damping.curved:
-            step = step + _bend(objective, here, step, matrix, damping.scale)
-        trial = np.clip(x + step, low, high)
-        decrease = here.cost - objective.loss.cost(objective(trial))
-        if decrease > 0.0:
-            damping.succeeded(decrease / max(expected, 1e-300))
-            return _Step(trial, decrease)
-        if expected <= tolerances.ftol * here.cost:
-            return FitStatus.CONVERGED, "the cost no longer decreases"
+        if expected <= settings.worth * settings.cost_tolerance * here.cost:
+            return _CONVERGED
+        trial = Point(
+            np.clip(point.theta + move.theta, problem.lower, problem.upper),
+            tuple(start + change for start, change in zip(point.starts, move.starts, strict=True)),
+        )
+        gain = (here.cost - problem.cost(trial)) / expected
+        if gain > NO_GAIN:
+            damping.succeeded(gain)
+            return trial
         damping.failed()
     return FitStatus.STALLED, "no step lowers the cost any further"
 
 
+def _damped_step(
+    problem: LeastSquares, point: Point, here: Linearization, damping: _Damping
+) -> tuple[Point, float]:
+    """Return the step of all unknowns and the decrease of cost that the linear model expects."""
+    p = point.theta.size
+    system = eliminate_starts(here, damping.factor)
+    matrix = system.hessian + damping.factor * np.diag(damping.scale)
+    low, high = problem.lower - point.theta, problem.upper - point.theta
+    theta = bounded_quadratic_step(matrix, system.gradient, low, high)
+    starts = []
+    expected = -float(here.prior[:p, p] @ theta + 0.5 * theta @ here.prior[:p, :p] @ theta)
+    for gram in here.grams:
+        solved = start_solution(gram, p, damping.factor)
+        starts.append(-(solved[:, :p] @ theta + solved[:, p]))
+        full = np.concatenate([theta, starts[-1]])
+        expected -= float(gram[:-1, -1] @ full + 0.5 * full @ gram[:-1, :-1] @ full)
+    if damping.curved and here.pull is not None:
+        theta = theta + _bend(here.pull(theta), theta, matrix, damping.scale, (low, high))
+    return Point(theta, tuple(starts)), expected
+
+
 def _bend(
-    objective: Objective,
-    here: _Linearization,
+    pull: FloatArray,
     step: FloatArray,
     matrix: FloatArray,
     scale: FloatArray,
+    room: tuple[FloatArray, FloatArray],
 ) -> FloatArray:
-    """What to add to a step because the residual curves along it; zero if that is not small.
+    """Return what to add to a step because the residual curves along it; zero if not small.
 
     Args:
-      objective: Residual, loss and bounds.
-      here: The linearization.
-      step: The step, (n,).
-      matrix: The damped Hessian that it was found with, (n, n).
-      scale: Of each component's curvature, (n,).
+      pull: What the curvature adds to the gradient, (p,).
+      step: The step, (p,).
+      matrix: The damped Hessian that it was found with, (p, p).
+      scale: Of each parameter's curvature, (p,).
+      room: How far the bounds are, below and above, (p,) each.
     """
-    low, high = objective.bounds
     bend = np.zeros(len(step))
-    inside = (step > low - here.x) & (step < high - here.x)
-    if not inside.any():
-        return bend
-    ahead = objective(np.clip(here.x + CURVATURE_STEP * step, low, high))
-    slope = (ahead - here.residual) / CURVATURE_STEP
-    curvature = 2.0 / CURVATURE_STEP * (slope - here.jacobian @ step)
-    pull = 0.5 * here.jacobian.T @ (objective.loss.gradient_weight(here.residual) * curvature)
-    end = here.x + step
-    bend[inside] = bounded_quadratic_step(
-        matrix[np.ix_(inside, inside)], pull[inside], (low - end)[inside], (high - end)[inside]
-    )
+    inside = (step > room[0]) & (step < room[1])
+    if inside.any():
+        low, high = room[0] - step, room[1] - step
+        bend[inside] = bounded_quadratic_step(
+            matrix[np.ix_(inside, inside)], pull[inside], low[inside], high[inside]
+        )
     weight = np.sqrt(scale)
-    if np.linalg.norm(weight * bend) > MAX_BEND * np.linalg.norm(weight * step):
-        return np.zeros(len(step))
-    return bend
-
-
-def _linearized(objective: Objective, x: FloatArray, cost: float) -> _Linearization:
-    residual, loss = objective.at(x), objective.loss
-    jacobian = jacobian_of(objective, x, relative_step=FD_STEP, batched=True)
-    weighted = loss.weighted_jacobian(jacobian, residual)
-    gradient = jacobian.T @ (loss.gradient_weight(residual) * residual)
-    return _Linearization(x, cost, residual, jacobian, weighted.T @ weighted, gradient)
-
-
-def free_gradient(
-    gradient: FloatArray, x: FloatArray, bounds: tuple[FloatArray, FloatArray]
-) -> FloatArray:
-    """The gradient without components that point out of the bounds."""
-    blocked = ((x <= bounds[0]) & (gradient > 0.0)) | ((x >= bounds[1]) & (gradient < 0.0))
-    return np.where(blocked, 0.0, gradient)
+    longest = MAX_BEND * np.linalg.norm(weight * step)
+    return np.where(np.linalg.norm(weight * bend) <= longest, bend, 0.0)

@@ -20,12 +20,12 @@ from sysid_ros.judgement.scoring import pooled_score
 from sysid_ros.judgement.verdict import result_warnings, verdict
 from sysid_ros.sysid.estimates import BOUND_MARGIN, bounds_width, estimates
 from sysid_ros.sysid.fit_result import FitResult, FitStatus
+from sysid_ros.sysid.gauss_newton import ReducedSystem
 from sysid_ros.sysid.identifiability import describe_open_directions
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import parameter_scale
 from sysid_ros.sysid.residual_function import ResidualFunction
 from sysid_ros.sysid.sensor_units import is_position, sensor_unit
-from sysid_ros.sysid.solver import ReducedSystem
 from sysid_ros.sysid.timeseries import TimeSeries
 from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.sysid.uncertainty import (

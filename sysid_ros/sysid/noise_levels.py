@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from sysid_ros.sysid.gauss_newton import Linearization
 from sysid_ros.sysid.model_group import WindowGroup
 from sysid_ros.sysid.problem import Linearization, WindowedProblem
 

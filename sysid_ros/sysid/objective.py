@@ -15,20 +15,16 @@ import numpy.typing as npt
 from sysid_ros.errors import DataError, ModelError
 from sysid_ros.sysid.discrepancy import DIVERGED
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
+from sysid_ros.sysid.gauss_newton import Linearization, Point
+from sysid_ros.sysid.levenberg_marquardt import CANCELED, Step
+from sysid_ros.sysid.losses import Loss
+from sysid_ros.sysid.optimizers import StopOptimizing
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.robust import RobustLoss
 
 FloatArray = npt.NDArray[np.float64]
 
-
-class StopOptimizing(Exception):  # noqa: N818  (no error: how an optimizer is left early)
-    """Ends an optimizer from inside the function it minimizes."""
-
-    def __init__(self, status: FitStatus, message: str) -> None:
-        """Say how the fit ended."""
-        super().__init__(message)
-        self.status = status
-        self.message = message
+FD_STEP = float(np.finfo(np.float64).eps ** 0.5)  # as scipy and mujoco have it
+CURVATURE_STEP = 0.1  # of a step, to find out how the residual curves along it
 
 
 class ObjectiveError(DataError, ValueError):
@@ -46,7 +42,9 @@ class Objective:
       best_x: All components at the lowest cost so far.
       best_cost: That cost.
       best_residual: The residual there.
-      latest_linearization: Jacobian, (m, n), and residual, (m,), where one was computed last.
+      jacobians: Jacobians computed so far.
+      latest_linearization: Where a Jacobian was computed last, (n,), it, (m, n), and the residual
+        there, (m,).
       history: The start and every accepted step, with all components.
     """
 
@@ -54,23 +52,40 @@ class Objective:
         self,
         residual_fn: Callable[..., Any],
         params: ParameterDict,
-        loss: RobustLoss,
+        loss: Loss,
         *,
         should_stop: Callable[[], bool] | None = None,
         time_limit: float | None = None,
         max_evaluations: int | None = None,
         callback: Callable[[Iteration], None] | None = None,
+        relative_step: float = FD_STEP,
+        batched: bool = True,
     ) -> None:
-        """Start the clock."""
+        """Start the clock.
+
+        Args:
+          residual_fn: The function.
+          params: Where to start, and the bounds.
+          loss: How residuals count.
+          should_stop: Asked before every evaluation; true ends the search.
+          time_limit: Seconds after which it ends likewise.
+          max_evaluations: Residuals after which it ends likewise.
+          callback: Told every accepted step.
+          relative_step: Of finite differences, relative to max(1, |x|).
+          batched: Whether all their columns are evaluated in one call.
+        """
         low, high = params.get_bounds()
         self.free: npt.NDArray[np.bool_] = high > low
-        self.bounds = (low[self.free], high[self.free])
+        self.lower: FloatArray = low[self.free]
+        self.upper: FloatArray = high[self.free]
+        self.scale = np.ones_like(self.lower)
         self.loss = loss
         self.evaluations = 0
+        self.jacobians = 0
         self.best_x = params.as_vector()
         self.best_cost = np.inf
         self.best_residual: FloatArray = np.empty(0)
-        self.latest_linearization: tuple[FloatArray, FloatArray] | None = None
+        self.latest_linearization: tuple[FloatArray, FloatArray, FloatArray] | None = None
         self.history: list[Iteration] = []
         self._started = time.monotonic()
         self._residual_fn = residual_fn
@@ -80,6 +95,8 @@ class Objective:
         self._time_limit = time_limit
         self._max_evaluations = max_evaluations
         self._callback = callback
+        self._relative_step = relative_step
+        self._batched = batched
         self._latest: tuple[FloatArray, FloatArray] | None = None
 
     @property
@@ -89,9 +106,8 @@ class Objective:
 
     @property
     def start(self) -> FloatArray:
-        """The free components to start from."""
-        free: FloatArray = self._start[self.free]
-        return free
+        """The free components to start from, (n,)."""
+        return np.clip(self._start[self.free], self.lower, self.upper)
 
     def expanded(self, free: FloatArray) -> FloatArray:
         """All components, (n,) or (n, k), from the free ones."""
@@ -125,34 +141,78 @@ class Objective:
             return self._latest[1]
         return self(x)
 
-    def exact_jacobian(self, x: FloatArray) -> FloatArray | None:
-        """Derivative (m, n) of the residual at free components (n,), where it is known exactly."""
+    def cost(self, point: Point) -> float:
+        """The objective."""
+        return self.loss.cost(self(point.theta))
+
+    def linearize(self, point: Point) -> Linearization:
+        """The Gauss-Newton model around a point, with all residuals in one Gram matrix."""
+        x = point.theta
+        jacobian, residual = self.jacobian(x), self.at(x)
+        slope = self.loss.gradient_weight(residual)
+        gradient = jacobian.T @ (slope * residual)
+        weighted = jacobian
+        if self.loss.name != "linear":
+            weighted = jacobian * np.sqrt(self.loss.search_weight(residual))[:, np.newaxis]
+        gram = np.zeros((len(x) + 1, len(x) + 1))
+        gram[:-1, :-1] = weighted.T @ weighted
+        gram[:-1, -1] = gram[-1, :-1] = gradient
+
+        def pull(step: FloatArray) -> FloatArray:
+            ahead = self(np.clip(x + CURVATURE_STEP * step, self.lower, self.upper))
+            change = (ahead - residual) / CURVATURE_STEP - jacobian @ step
+            pulled: FloatArray = jacobian.T @ (slope * change) / CURVATURE_STEP
+            return pulled
+
+        return Linearization(self.loss.cost(residual), (gram,), np.zeros_like(gram), pull=pull)
+
+    def jacobian(self, x: FloatArray) -> FloatArray:
+        """Derivative (m, n) at free components (n,): exact, or by forward differences in bounds."""
+        jacobian = self._exact_jacobian(x)
+        if jacobian is None:
+            jacobian = self._forward_differences(x)
+        self.jacobians += 1
+        self.latest_linearization = (x.copy(), jacobian, self.at(x))
+        return jacobian
+
+    def _exact_jacobian(self, x: FloatArray) -> FloatArray | None:
         derivative = getattr(self._residual_fn, "jacobian", None)
         if derivative is None:
             return None
         full: FloatArray | None = derivative(self.expanded(x), self._params)
-        if full is None or self.free.all():
-            return full
-        jacobian: FloatArray = full[:, self.free]
-        return jacobian
+        return full if full is None or self.free.all() else full[:, self.free]
 
-    def report(self, iteration: int, x: FloatArray, cost: float, gradient_norm: float) -> None:
+    def _forward_differences(self, x: FloatArray) -> FloatArray:
+        step = self._relative_step * np.maximum(1.0, np.abs(x))
+        step = np.where(self.upper - x >= x - self.lower, step, -step)
+        points = x[:, np.newaxis] + np.diag(step)
+        np.clip(points, self.lower[:, np.newaxis], self.upper[:, np.newaxis], out=points)
+        step = np.diag(points) - x  # as rounded and clipped
+        residual = self.at(x)
+        if self._batched:
+            moved = self(points)
+        else:
+            moved = np.stack([self(points[:, i]) for i in range(len(x))], axis=-1)
+            self(x)  # the function's memory belongs to x again
+        return (moved - residual[:, np.newaxis]) / step
+
+    def report(self, step: Step) -> None:
         """Note one accepted step and tell the user's callback about it."""
-        step = Iteration(
-            iteration,
-            float(cost),
-            float(gradient_norm),
+        noted = Iteration(
+            step.number,
+            step.cost,
+            step.gradient_norm,
             tuple(self._params.scalar_names()),
-            self.expanded(x),
+            self.expanded(step.point.theta),
             self.elapsed,
         )
-        self.history.append(step)
+        self.history.append(noted)
         if self._callback is not None:
-            self._callback(step)
+            self._callback(noted)
 
     def _check_budgets(self, columns: int) -> None:
         if self._should_stop is not None and self._should_stop():
-            raise StopOptimizing(FitStatus.CANCELED, "canceled; the best parameters so far")
+            raise StopOptimizing(FitStatus.CANCELED, CANCELED)
         if self._time_limit is not None and self.elapsed > self._time_limit:
             raise StopOptimizing(
                 FitStatus.TIME_LIMIT, f"the time limit of {self._time_limit:g} s has passed"
@@ -196,39 +256,3 @@ def _check_start(residual: FloatArray) -> None:
             f"{int(wrong.sum())} of {residual.size} elements of the residual at the start are not "
             "finite; the function given as modify_residual or residual_fn must mask them"
         )
-
-
-def jacobian_of(
-    objective: Objective, x: FloatArray, *, relative_step: float, batched: bool
-) -> FloatArray:
-    """Jacobian (m, n): exact, or by forward differences that stay within the bounds.
-
-    Args:
-      objective: The function.
-      x: Free components, (n,).
-      relative_step: Step relative to max(1, |x|).
-      batched: Whether all columns are evaluated in one call.
-    """
-    jacobian = objective.exact_jacobian(x)
-    if jacobian is None:
-        jacobian = _forward_differences(objective, x, relative_step, batched)
-    objective.latest_linearization = (jacobian, objective.at(x))
-    return jacobian
-
-
-def _forward_differences(
-    objective: Objective, x: FloatArray, relative_step: float, batched: bool
-) -> FloatArray:
-    low, high = objective.bounds
-    step = relative_step * np.maximum(1.0, np.abs(x))
-    step = np.where(high - x >= x - low, step, -step)
-    points = x[:, np.newaxis] + np.diag(step)
-    np.clip(points, low[:, np.newaxis], high[:, np.newaxis], out=points)
-    step = np.diag(points) - x  # as rounded and clipped
-    residual = objective.at(x)
-    if batched:
-        moved = objective(points)
-    else:
-        moved = np.stack([objective(points[:, i]) for i in range(len(x))], axis=-1)
-        objective(x)  # the function's memory belongs to x again
-    return (moved - residual[:, np.newaxis]) / step

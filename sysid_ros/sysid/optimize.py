@@ -16,12 +16,14 @@ import scipy
 from sysid_ros.errors import unknown_name
 from sysid_ros.sysid.blas import single_blas_thread
 from sysid_ros.sysid.fit_result import FitStatus, Iteration
+from sysid_ros.sysid.gauss_newton import Point
 from sysid_ros.sysid.intervals import calculate_intervals
-from sysid_ros.sysid.least_squares import Minimum, minimize_mujoco, minimize_scipy
-from sysid_ros.sysid.objective import Objective, StopOptimizing, jacobian_of
+from sysid_ros.sysid.levenberg_marquardt import SolverSettings, minimize
+from sysid_ros.sysid.losses import loss_named
+from sysid_ros.sysid.objective import FD_STEP, Objective
+from sysid_ros.sysid.optimizers import Ending, Optimizer, StopOptimizing, optimizer_named
 from sysid_ros.sysid.parameter import ParameterError
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.robust import RobustLoss
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -29,15 +31,18 @@ __all__ = ["calculate_intervals", "optimize"]
 
 _LOG = logging.getLogger(__name__)
 
-_OPTIMIZERS = ("mujoco", "scipy", "scipy_parallel_fd")
 _ILL_CONDITIONED = 1e12  # of J^T J: half the digits of a float64 are lost
-_STEP = float(np.finfo(np.float64).eps ** 0.5)
+# What our own search ends by, under the names that mujoco.sysid has for it, and its defaults.
+_TOLERANCES = {"xtol": 1e-8, "gtol": 1e-8, "ftol": 1e-7}
+# A little damping always: friction makes the cost jagged along directions that it hardly depends
+# on, and undamped steps there are refused again and again.
+_DAMPING = 1e-4
 
 
 def optimize(
     initial_params: ParameterDict,
     residual_fn: Callable[..., Any],
-    optimizer: Literal["scipy", "mujoco", "scipy_parallel_fd"] = "mujoco",
+    optimizer: Literal["auto", "mujoco", "scipy", "scipy_parallel_fd"] = "mujoco",
     verbose: bool = True,
     check_conditioning: bool = False,
     *,
@@ -56,8 +61,9 @@ def optimize(
       initial_params: Where to start and the bounds; not changed.
       residual_fn: ``(x, params) -> (list of residual arrays, ...)``, as from
         :func:`build_residual_fn`; with columns of ``x`` evaluated together, except for "scipy".
-      optimizer: "mujoco" (``mujoco.minimize``), "scipy" (``scipy.optimize.least_squares``, one
-        evaluation at a time) or "scipy_parallel_fd" (the same, finite differences in one batch).
+      optimizer: "auto", which "mujoco" means too unless options beyond xtol, gtol and ftol ask for
+        ``mujoco.minimize`` itself; "scipy" (``scipy.optimize.least_squares``, one evaluation at a
+        time) or "scipy_parallel_fd" (the same, finite differences in one batch).
       verbose: Whether the optimizer prints its steps and the result is logged as a table.
       check_conditioning: Whether to warn when the Jacobian at the start is nearly singular.
       callback: Called after every accepted step.
@@ -80,34 +86,30 @@ def optimize(
       ModelError: The model does not compile at the start.
       DataError: The residual at the start is not finite.
     """
-    if optimizer not in _OPTIMIZERS:
-        raise ParameterError(
-            f"Unsupported optimizer: '{optimizer}': "
-            + unknown_name("optimizer", str(optimizer), _OPTIMIZERS)
-        )
+    chosen = optimizer_named(optimizer)
+    relative_step = optimizer_kwargs.pop("diff_step", FD_STEP)
     found = initial_params.copy()
     _check_start(initial_params)
     objective = Objective(
         residual_fn,
         found.copy(),
-        RobustLoss(loss, f_scale),
+        loss_named(loss, f_scale),
         should_stop=should_stop,
         time_limit=time_limit,
         max_evaluations=max_evaluations,
         callback=callback,
+        relative_step=relative_step,
+        batched=chosen.batched,
     )
     if not objective.free.any():
         _LOG.warning("The parameters are all frozen or fixed by their bounds: nothing to optimize.")
         objective(objective.start)
-        return found, _result(
-            objective,
-            _stopped(objective, FitStatus.CONVERGED, "there is nothing to optimize"),
-        )
+        message = "there is nothing to optimize"
+        return found, _result(objective, Ending(objective.start, FitStatus.CONVERGED, message, 0))
     if check_conditioning:
-        _warn_if_ill_conditioned(objective, optimizer_kwargs.get("diff_step", _STEP))
+        _warn_if_ill_conditioned(objective)
     _warn_if_at_bound(initial_params)
-    minimum = _minimized(objective, optimizer, max_iters, verbose, optimizer_kwargs)
-    result = _result(objective, minimum)
+    result = _result(objective, _ending(objective, chosen, max_iters, verbose, optimizer_kwargs))
     found.update_from_vector(result.x)
     if verbose:
         _LOG.info(
@@ -121,67 +123,80 @@ def optimize(
     return found, result
 
 
-def _minimized(
+def _ending(
     objective: Objective,
-    optimizer: str,
+    optimizer: Optimizer,
     max_iters: int,
     verbose: bool,
     options: dict[str, Any],
-) -> Minimum:
-    """Run the optimizer; where it was stopped, the best so far."""
+) -> Ending:
+    """Run the optimizer, and say where it ended; where it was stopped, at the best so far."""
     try:
         with single_blas_thread():
-            if optimizer == "mujoco":
-                return minimize_mujoco(
-                    objective, max_iters=max_iters, verbose=verbose, options=options
-                )
-            return minimize_scipy(
-                objective,
-                batched=optimizer == "scipy_parallel_fd",
-                max_iters=max_iters,
-                verbose=verbose,
-                options=options,
-            )
+            adapter = optimizer.adapter
+            if adapter is None or (
+                optimizer.name == "mujoco" and options.keys() <= _TOLERANCES.keys()
+            ):
+                end = _own_ending(objective, max_iters, verbose, options)
+            else:
+                end = adapter(objective, max_iters, verbose, options)
+            return end
     except StopOptimizing as stop:
+        # The Jacobian of the result is then the latest, as none may be computed any more.
         steps = max(0, len(objective.history) - 1)
-        return _stopped(objective, stop.status, stop.message, steps)
+        return Ending(objective.best_x[objective.free], stop.status, stop.message, steps)
 
 
-def _stopped(objective: Objective, status: FitStatus, message: str, iterations: int = 0) -> Minimum:
-    """The best so far with the latest Jacobian, as none may be computed any more."""
-    x, loss = objective.best_x[objective.free], objective.loss
-    jacobian, gradient = np.empty((0, len(x))), np.full(len(x), np.nan)
+def _own_ending(
+    objective: Objective, max_iters: int, verbose: bool, options: dict[str, Any]
+) -> Ending:
+    if unknown := options.keys() - _TOLERANCES.keys():
+        raise ParameterError(unknown_name("option", min(unknown), _TOLERANCES))
+    tolerances = {**_TOLERANCES, **options}
+    settings = SolverSettings(
+        max_iters,
+        cost_tolerance=tolerances["ftol"],
+        step_tolerance=tolerances["xtol"],
+        gradient_tolerance=tolerances["gtol"],
+        damping=_DAMPING,
+        least_damping=_DAMPING,
+        worth=1e-3,
+    )
+    start = Point(objective.start, (np.zeros(0),))
+    end = minimize(objective, start, settings, objective.report)
+    if verbose:
+        for step in objective.history:
+            print(f"{step.iteration:4d}  cost {step.cost:.6e}  gradient {step.gradient_norm:.1e}")
+    return Ending(end.point.theta, end.status, end.message, end.iterations)
+
+
+def _result(objective: Objective, end: Ending) -> scipy.optimize.OptimizeResult:
+    free, loss = objective.free, objective.loss
+    jacobian, gradient = np.zeros((0, len(free))), np.zeros(len(free))
+    gradient[free] = np.nan
     if objective.latest_linearization is not None:
-        plain, residual = objective.latest_linearization
-        jacobian = plain * np.sqrt(loss.hessian_weight(residual))[:, np.newaxis]
-        gradient = plain.T @ (loss.gradient_weight(residual) * residual)
-    return Minimum(x, jacobian, gradient, status, message, iterations, iterations)
-
-
-def _result(objective: Objective, minimum: Minimum) -> scipy.optimize.OptimizeResult:
-    free = objective.free
-    jacobian = np.zeros((len(minimum.jacobian), len(free)))
-    jacobian[:, free] = minimum.jacobian
-    gradient = np.zeros(len(free))
-    gradient[free] = minimum.gradient
-    x = objective.expanded(minimum.x)
+        _, plain, residual = objective.latest_linearization
+        jacobian = np.zeros((len(plain), len(free)))
+        jacobian[:, free] = plain * np.sqrt(loss.hessian_weight(residual))[:, np.newaxis]
+        gradient[free] = plain.T @ (loss.gradient_weight(residual) * residual)
+    x = objective.expanded(end.x)
     best = np.array_equal(objective.best_x, x)
-    residual = objective.best_residual if best else objective.at(minimum.x)
+    residual = objective.best_residual if best else objective.at(end.x)
     return scipy.optimize.OptimizeResult(
         x=x,
-        cost=objective.loss.cost(residual),
+        cost=loss.cost(residual),
         fun=residual,
         jac=jacobian,
         grad=gradient,
-        status=minimum.status,
-        success=minimum.status is FitStatus.CONVERGED,
-        message=minimum.message,
-        iterations=minimum.iterations,
-        nit=minimum.iterations,
+        status=end.status,
+        success=end.status is FitStatus.CONVERGED,
+        message=end.message,
+        iterations=end.iterations,
+        nit=end.iterations,
         evaluations=objective.evaluations,
         nfev=objective.evaluations,
-        jacobians=minimum.jacobians,
-        njev=minimum.jacobians,
+        jacobians=objective.jacobians,
+        njev=objective.jacobians,
         elapsed=objective.elapsed,
         extras={
             "objective": [step.cost for step in objective.history],
@@ -220,9 +235,8 @@ def _warn_if_at_bound(params: ParameterDict) -> None:
         )
 
 
-def _warn_if_ill_conditioned(objective: Objective, relative_step: float) -> None:
-    jacobian = jacobian_of(objective, objective.start, relative_step=relative_step, batched=False)
-    condition = float(np.linalg.cond(jacobian)) ** 2
+def _warn_if_ill_conditioned(objective: Objective) -> None:
+    condition = float(np.linalg.cond(objective.jacobian(objective.start))) ** 2
     if not condition <= _ILL_CONDITIONED:
         _LOG.warning(
             "cond(J^T J) ~ %.1e at the starting point; the problem may be ill-conditioned. "

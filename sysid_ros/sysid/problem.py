@@ -23,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.sysid.finite_differences import finite_differences
-from sysid_ros.sysid.loss import Loss
+from sysid_ros.sysid.gauss_newton import Linearization, Point
+from sysid_ros.sysid.losses import Loss
 from sysid_ros.sysid.model_group import WindowGroup
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.perturbations import perturbed
@@ -35,32 +36,6 @@ if TYPE_CHECKING:
     from sysid_ros.sysid.sensitivity.engine import Sensitivities
 
 FloatArray = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Point:
-    """Values of all unknowns: theta of shape (p,), and one deviation (n_start,) per window."""
-
-    theta: FloatArray
-    starts: tuple[FloatArray, ...]
-
-
-@dataclass(frozen=True)
-class Linearization:
-    """The objective and its Gauss-Newton model around one point.
-
-    Attributes:
-      cost: The objective.
-      grams: Per window ``A^T A`` with ``A = [J_theta J_start r]`` in units of noise, the start's
-        prior included, shape (p + n_start + 1, p + n_start + 1).
-      prior: The same for the parameters' priors, shape (p + 1, p + 1).
-      squares: Per signal the sum of squared residuals in the signal's unit and their number.
-    """
-
-    cost: float
-    grams: tuple[FloatArray, ...]
-    prior: FloatArray
-    squares: Mapping[str, tuple[float, int]]
 
 
 @dataclass(frozen=True)
@@ -235,7 +210,7 @@ class WindowedProblem:
     ) -> WindowRows:
         """Rows in units of noise, followed by those of the start's prior."""
         residual, sigma = derivatives.residual, window.sigma(self.noise)
-        weight = self.loss.row_scale(residual / sigma) / sigma
+        weight = np.sqrt(self.loss.gradient_weight(residual / sigma)) / sigma
         rows = np.column_stack([derivatives.jacobian, residual]) * weight[:, None]
         # A perturbation that diverges says nothing about the slope.
         rows = np.where(np.isfinite(rows), rows, 0.0)

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.problem import Point, WindowedProblem
+from sysid_ros.sysid.gauss_newton import Point
+from sysid_ros.sysid.problem import WindowedProblem
 
 FloatArray = npt.NDArray[np.float64]
 

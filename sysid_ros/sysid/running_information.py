@@ -23,8 +23,10 @@ from sysid_ros.sysid.blas import single_blas_thread
 from sysid_ros.sysid.estimates import BOUND_MARGIN, bounds_width, estimates
 from sysid_ros.sysid.fit import FitSettings
 from sysid_ros.sysid.fit_result import FitStatus, ParameterEstimate
+from sysid_ros.sysid.gauss_newton import Point, ReducedSystem, bounded_quadratic_step
 from sysid_ros.sysid.identifiability import describe_open_directions
-from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.levenberg_marquardt import SolverSettings, minimize
+from sysid_ros.sysid.losses import loss_named
 from sysid_ros.sysid.model_group import WindowGroup, model_group
 from sysid_ros.sysid.noise_levels import (
     first_noise,
@@ -32,12 +34,6 @@ from sysid_ros.sysid.noise_levels import (
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import Point, WindowedProblem, parameter_scale
 from sysid_ros.sysid.rollout_pool import RolloutPool
-from sysid_ros.sysid.solver import (
-    ReducedSystem,
-    SolverSettings,
-    bounded_quadratic_step,
-    minimize,
-)
 from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.sysid.uncertainty import Covariance, covariance
 from sysid_ros.sysid.window_sum import WindowSum

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.solver import ReducedSystem
+from sysid_ros.sysid.gauss_newton import ReducedSystem
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.gauss_newton import Linearization, ReducedSystem, eliminate_starts
 from sysid_ros.sysid.noise_levels import MIN_RELATIVE_NOISE, sensor_of, signal_spread
-from sysid_ros.sysid.problem import Linearization, WindowedProblem
-from sysid_ros.sysid.solver import ReducedSystem, eliminate_starts
+from sysid_ros.sysid.problem import WindowedProblem
 
 FloatArray = npt.NDArray[np.float64]
 

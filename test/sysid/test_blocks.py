@@ -11,11 +11,11 @@ from sysid import pendulum
 
 from sysid_ros.sysid.blocks import BLOCKS, by_block
 from sysid_ros.sysid.fit import FitSettings, fit
-from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.gauss_newton import eliminate_starts
+from sysid_ros.sysid.losses import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.problem import WindowedProblem
 from sysid_ros.sysid.rollout_pool import RolloutPool
-from sysid_ros.sysid.solver import eliminate_starts
 
 
 @pytest.mark.parametrize("estimate", [True, False])

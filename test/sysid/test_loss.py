@@ -12,7 +12,7 @@ import scipy.stats
 from sysid import pendulum
 
 from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.loss import LOSSES, loss_named
+from sysid_ros.sysid.losses import LOSSES, loss_named
 from sysid_ros.sysid.timeseries import TimeSeries
 
 
@@ -41,7 +41,7 @@ def test_the_standard_error_of_a_mean_is_the_one_it_has(name, noise):
             lambda c, x=x: loss.cost(x - c), bounds=(-1.0, 1.0), method="bounded"
         ).x
         residual = x - centre
-        information = np.sum(loss.row_scale(residual) ** 2) * loss.curvature(residual)
+        information = np.sum(loss.gradient_weight(residual)) * loss.curvature(residual)
         estimates.append(centre)
         predicted.append(np.sqrt(loss.white_square(residual) / n / information))
     assert np.mean(predicted) == pytest.approx(np.std(estimates), rel=0.12)

@@ -16,8 +16,8 @@ from sysid_ros import sysid
 from sysid_ros.errors import ModelError, SysidError
 from sysid_ros.sysid.discrepancy import DIVERGED
 from sysid_ros.sysid.intervals import calculate_intervals
+from sysid_ros.sysid.losses import loss_named
 from sysid_ros.sysid.objective import Objective
-from sysid_ros.sysid.robust import RobustLoss
 
 OPTIMIZERS = ["mujoco", "scipy", "scipy_parallel_fd"]
 T = np.linspace(0.0, 4.0, 60)
@@ -179,7 +179,7 @@ def test_after_the_start_nothing_infinite_reaches_an_optimizer():
         return [np.where(x > 1.5, np.nan, x)], [], []
 
     params = sysid.ParameterDict({"x": sysid.Parameter("x", 1.0, 0.0, 2.0)})
-    objective = Objective(sometimes, params, RobustLoss())
+    objective = Objective(sometimes, params, loss_named("linear"))
     np.testing.assert_array_equal(objective(np.array([1.0])), [1.0])
     np.testing.assert_array_equal(objective(np.array([1.9])), [DIVERGED])
     np.testing.assert_array_equal(objective(np.array([[1.2, 1.9]])), [[1.2, DIVERGED]])
@@ -187,7 +187,7 @@ def test_after_the_start_nothing_infinite_reaches_an_optimizer():
 
 @pytest.mark.parametrize("name", ["linear", "huber", "soft_l1", "cauchy", "arctan"])
 def test_weights_are_the_derivatives_of_the_loss(name):
-    loss = RobustLoss(name, 0.7)
+    loss = loss_named(name, 0.7)
     h = 1e-4
     for r in (0.01, 0.3, 1.5, -2.0):
         below, at, above = (loss.cost(np.array([r + d])) for d in (-h, 0.0, h))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from sysid_ros.sysid.fit import FitSettings, fit
-from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.losses import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sysid_ros.sysid.solver import ReducedSystem
+from sysid_ros.sysid.gauss_newton import ReducedSystem
 from sysid_ros.sysid.uncertainty import covariance
 
 

@@ -11,7 +11,7 @@ import mujoco
 import mujoco.rollout
 import numpy as np
 
-from sysid_ros.sysid.loss import loss_named
+from sysid_ros.sysid.losses import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import WindowedProblem

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from sysid.sensitivity import chains
 from sysid.sensitivity.chains import Chain
 
+from sysid_ros.sysid.gauss_newton import Point
 from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import Point, WindowedProblem
+from sysid_ros.sysid.problem import WindowedProblem
 from sysid_ros.sysid.sensitivity import engine
 
 FloatArray = npt.NDArray[np.float64]
