@@ -22,7 +22,7 @@ from sysid_ros.sysid.losses import loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.orientations import first_orientation
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import Point, WindowedProblem
+from sysid_ros.sysid.problem import WindowedProblem
 from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.sensor_units import is_position, joint_shown, sensor_unit
 from sysid_ros.sysid.trajectory import ModelSequences

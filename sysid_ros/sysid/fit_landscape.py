@@ -15,7 +15,7 @@ from sysid_ros.sysid.gauss_newton import Linearization, Point
 from sysid_ros.sysid.landscape import Landscape, grid, grid_points, on_grid
 from sysid_ros.sysid.levenberg_marquardt import Solution
 from sysid_ros.sysid.model_group import WindowGroup
-from sysid_ros.sysid.problem import Linearization, Point, WindowedProblem
+from sysid_ros.sysid.problem import WindowedProblem
 from sysid_ros.sysid.uncertainty import Covariance
 
 FloatArray = npt.NDArray[np.float64]

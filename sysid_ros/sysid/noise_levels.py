@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.sysid.gauss_newton import Linearization
 from sysid_ros.sysid.model_group import WindowGroup
-from sysid_ros.sysid.problem import Linearization, WindowedProblem
+from sysid_ros.sysid.problem import WindowedProblem
 
 MIN_RELATIVE_NOISE = 1e-6  # of a signal's spread; keeps noise-free data from infinite weights
 

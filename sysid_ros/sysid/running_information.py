@@ -32,7 +32,7 @@ from sysid_ros.sysid.noise_levels import (
     first_noise,
 )
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import Point, WindowedProblem, parameter_scale
+from sysid_ros.sysid.problem import WindowedProblem, parameter_scale
 from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.trajectory import ModelSequences
 from sysid_ros.sysid.uncertainty import Covariance, covariance
