@@ -60,6 +60,14 @@ class DataError(SysidError):
     code = ErrorCode.DATA_UNUSABLE
 
 
+class ParameterError(SysidError, ValueError):
+    """A parameter is defined or used inconsistently (bounds, shapes, names)."""
+
+
+class SignalError(DataError, ValueError):
+    """Data does not fit its names, its model or itself."""
+
+
 class OutputError(SysidError):
     """Results cannot be written where they were asked for."""
 

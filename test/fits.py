@@ -15,7 +15,7 @@ import numpy as np
 
 from sysid_ros.errors import DataError
 from sysid_ros.pipeline.worker_process import Callbacks, FitFiles, FitFunction, FitRequest
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 
 
 def step(number: int) -> Iteration:

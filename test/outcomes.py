@@ -17,8 +17,10 @@ from sysid_ros.judgement.outcome import (
 )
 from sysid_ros.recording.mapping import TopicQuality
 from sysid_ros.sysid.bias_check import BiasCheck, Refit
-from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration, ParameterEstimate
+from sysid_ros.sysid.fit_progress import FitStatus, Iteration
+from sysid_ros.sysid.fit_result import FitResult
 from sysid_ros.sysid.landscape import Landscape
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 NAMES = ("shoulder_armature", "shoulder_damping", "elbow_damping", "link2_mass")
 

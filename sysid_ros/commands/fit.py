@@ -104,7 +104,7 @@ def _run(options: argparse.Namespace) -> int:
     check_fittable(experiment)
 
     from sysid_ros.pipeline.experiment_run import run_experiment
-    from sysid_ros.sysid.fit_result import FitStatus
+    from sysid_ros.sysid.fit_progress import FitStatus
     from sysid_ros.terminal.printing import print_outcome
     from sysid_ros.terminal.progress import FitProgress
 

@@ -17,7 +17,8 @@ from sysid_ros.dataset.sequences import Dataset
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.robots.declared_parameters import build_parameters
 from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.fit_result import FitResult, Iteration
+from sysid_ros.sysid.fit_progress import Iteration
+from sysid_ros.sysid.fit_result import FitResult
 from sysid_ros.sysid.fit_state import FitState
 from sysid_ros.sysid.parameter_dict import ParameterDict
 

@@ -24,10 +24,11 @@ from sysid_ros.dataset.sequences import (
 from sysid_ros.dataset.splits import split_by_time
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import locate_bag, locate_model, message_paths_of, packages_of
-from sysid_ros.experiment.schema import Experiment, SequenceConfig, SignalKind
+from sysid_ros.experiment.schema import Experiment, SequenceConfig
 from sysid_ros.recording.bags.bag import open_recording
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording
 from sysid_ros.recording.mapping.signal_map import map_recording
+from sysid_ros.recording.mapping.signal_settings import SignalKind
 from sysid_ros.robots.declared_parameters import build_parameters
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.several_robots import have_own_parameters, with_namespace

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from sysid_ros.errors import ExperimentError, unknown_name
 from sysid_ros.experiment.problems import Place, Problems
-from sysid_ros.experiment.schema import Experiment, SequenceConfig, SignalKind
+from sysid_ros.experiment.schema import Experiment, SequenceConfig
 from sysid_ros.experiment.yaml_tree import Value
+from sysid_ros.recording.mapping.signal_settings import SignalKind
 
 
 def check_consistency(experiment: Experiment, root: Value, problems: Problems) -> None:

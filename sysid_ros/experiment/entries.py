@@ -18,15 +18,14 @@ from sysid_ros.experiment.attribute_names import (
 from sysid_ros.experiment.problems import Problems
 from sysid_ros.experiment.schema import (
     AlternativeConfig,
-    Interpolation,
     ParameterConfig,
     SequenceConfig,
     SignalConfig,
-    SignalKind,
     ValidationConfig,
 )
 from sysid_ros.experiment.section import as_list, as_mapping, keys_of, read_section, read_text
 from sysid_ros.experiment.yaml_tree import Value
+from sysid_ros.recording.mapping.signal_settings import Interpolation, SignalKind
 
 _SWITCHES = ("frozen", "shared", "per_robot")
 _SIGNAL_KINDS = tuple(kind.value for kind in SignalKind)

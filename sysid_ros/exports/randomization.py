@@ -17,7 +17,7 @@ import numpy as np
 import yaml
 
 from sysid_ros.judgement.outcome import AppliedParameter, Outcome
-from sysid_ros.sysid.fit_result import ParameterEstimate
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 _HEAD = """\
 # Identified by sysid_ros: {title}. {verdict}

@@ -9,7 +9,7 @@ import math
 import threading
 from typing import Any
 
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 
 _MOST = 5000  # steps kept; of longer fits every second one goes, again and again
 

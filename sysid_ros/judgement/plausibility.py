@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sysid_ros.judgement.outcome import AppliedParameter
-from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
+from sysid_ros.sysid.fit_result import FitResult
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 FLAG = "outside the plausible range"
 _NO_CLAIM = ("at ", "unidentifiable", "poorly determined")  # flags of values that claim nothing

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from enum import Enum
 
-from sysid_ros.experiment.schema import Experiment, Interpolation, SignalKind
+from sysid_ros.experiment.schema import Experiment
 from sysid_ros.judgement.outcome import Score
-from sysid_ros.sysid.fit_result import FitResult, FitStatus
+from sysid_ros.recording.mapping.signal_settings import Interpolation, SignalKind
+from sysid_ros.sysid.fit_progress import FitStatus
+from sysid_ros.sysid.fit_result import FitResult
 
 # Below this relative decrease of the held-out error the tuning was not worth it.
 WORTHWHILE = 0.05

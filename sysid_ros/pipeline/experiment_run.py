@@ -35,7 +35,8 @@ from sysid_ros.search.start import FoundStart, SearchListener, find_start
 from sysid_ros.search.trials import Trials
 from sysid_ros.sysid.bias_check import BiasCheck, bias_check, flagged
 from sysid_ros.sysid.candidate import CandidateBuilder
-from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
+from sysid_ros.sysid.fit_progress import FitStatus, Iteration
+from sysid_ros.sysid.fit_result import FitResult
 from sysid_ros.sysid.fit_state import FitState
 from sysid_ros.sysid.parameter_dict import ParameterDict
 

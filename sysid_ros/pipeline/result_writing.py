@@ -32,7 +32,7 @@ from sysid_ros.results.result_folder import (
 from sysid_ros.results.signals_file import write_signals
 from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE
 from sysid_ros.results.targets_file import TARGETS_FILE
-from sysid_ros.sysid.fit_result import FitStatus
+from sysid_ros.sysid.fit_progress import FitStatus
 from sysid_ros.video import drawing
 
 _DONE = (FitStatus.CONVERGED, FitStatus.STALLED)  # more of the same would change nothing

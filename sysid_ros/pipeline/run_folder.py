@@ -21,7 +21,7 @@ from sysid_ros.results.folder import discard, is_work_folder, open_work_folder
 from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE, claimed, write_state
 from sysid_ros.run_logs.run_log import Run, RunLogs
 from sysid_ros.search.trials import Trials, write_search_state, write_trials
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 from sysid_ros.sysid.fit_state import FitState
 
 FOLDS = "folds"  # of cross-validation, a folder with the state of each

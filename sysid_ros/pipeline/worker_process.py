@@ -30,7 +30,7 @@ from typing import Any, TextIO, cast
 from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
 from sysid_ros.processes.process_life import die_with_parent
 from sysid_ros.results import write_checkpoint
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 
 _PARENT_GONE = 3  # exit status when standard input ends
 

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import BagError, DataError
-from sysid_ros.experiment.schema import Clock
 from sysid_ros.recording.bags import Recording, open_recording, read_columns
 from sysid_ros.recording.mapping import choose_stamps
 from sysid_ros.recording.messages import (
@@ -28,6 +27,7 @@ from sysid_ros.recording.messages import (
     locate,
     parse_field,
 )
+from sysid_ros.recording.messages.stored_message import Clock
 
 if TYPE_CHECKING:
     from sysid_ros.recording.messages import Node

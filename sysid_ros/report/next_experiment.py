@@ -16,7 +16,7 @@ from enum import Enum
 from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.report.numbers import number, plural
 from sysid_ros.report.table_rows import correlations
-from sysid_ros.sysid.fit_result import ParameterEstimate
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 VAGUE = 0.2  # half an interval relative to the value, above which an estimate is called vague
 ENTANGLED = 0.8  # correlation above which two parameters are worth telling apart

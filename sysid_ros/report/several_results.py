@@ -15,7 +15,7 @@ from markupsafe import Markup
 from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.report.numbers import number, percent_change, to_error, unit
 from sysid_ros.report.svg.forest import forest
-from sysid_ros.sysid.fit_result import ParameterEstimate
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 # Two estimates that differ by more than this many standard errors of their difference are not
 # the same number measured twice.

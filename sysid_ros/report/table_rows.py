@@ -16,7 +16,8 @@ from markupsafe import Markup
 from sysid_ros.judgement.outcome import FloatArray, Score, SequenceFit, SignalFit
 from sysid_ros.report.numbers import number, percent_change, to_error, unit
 from sysid_ros.report.svg.bounds import bounds_bar
-from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
+from sysid_ros.sysid.fit_result import FitResult
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,9 @@ from sysid_ros.results.parameters_file import write_parameters
 from sysid_ros.results.reading import iteration_from
 from sysid_ros.results.result_folder import PARAMETERS, RESULT, ResultFolder, clear
 from sysid_ros.results.targets_file import TARGETS_FILE, read_targets
-from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration, ParameterEstimate
+from sysid_ros.sysid.fit_progress import FitStatus, Iteration
+from sysid_ros.sysid.fit_result import FitResult
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 CHECKPOINT_FILE = "checkpoint.json"
 _NO_UNCERTAINTY = "no uncertainty: the fit did not end"

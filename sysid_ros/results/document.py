@@ -16,8 +16,9 @@ from typing import Any
 from sysid_ros.judgement.outcome import Evaluation, Outcome, Score
 from sysid_ros.judgement.verdict import judge
 from sysid_ros.sysid.bias_check import BiasCheck
-from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
+from sysid_ros.sysid.fit_progress import Iteration
 from sysid_ros.sysid.friction.combinations import Combination
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 FORMAT = 1
 VERSION_PREFIX = "version "

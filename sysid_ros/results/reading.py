@@ -20,15 +20,11 @@ from sysid_ros.results.document import FORMAT, HASH_PREFIX, VERSION_PREFIX
 from sysid_ros.results.result_folder import RESIDUALS, RESULT
 from sysid_ros.results.signals_file import read_signals
 from sysid_ros.sysid.bias_check import BiasCheck, Refit
-from sysid_ros.sysid.fit_result import (
-    FitResult,
-    FitStatus,
-    FloatArray,
-    Iteration,
-    ParameterEstimate,
-)
+from sysid_ros.sysid.fit_progress import FitStatus, Iteration
+from sysid_ros.sysid.fit_result import FitResult, FloatArray
 from sysid_ros.sysid.friction.combinations import Combination
 from sysid_ros.sysid.landscape import Landscape
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 
 class ResultError(SysidError):

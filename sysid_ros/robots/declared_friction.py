@@ -11,7 +11,7 @@ from typing import Any
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment.attribute_names import FRICTION
 from sysid_ros.experiment.schema import Experiment, ParameterConfig
-from sysid_ros.sysid.attributes import matching, matching_names
+from sysid_ros.sysid.elements import matching, matching_names
 from sysid_ros.sysid.friction.models import PARAMETERS, parameters_of
 
 # What joints have without a friction model, and the parameters of M1 that are the same.

@@ -17,7 +17,9 @@ from sysid_ros.experiment.schema import Experiment, ParameterConfig
 from sysid_ros.robots.declared_friction import expanded
 from sysid_ros.robots.hook import call_hook
 from sysid_ros.robots.state_sensors import state_labels
-from sysid_ros.sysid.attributes import Attribute, lookup, matching, matching_names
+from sysid_ros.sysid.attribute import Attribute
+from sysid_ros.sysid.attributes import lookup
+from sysid_ros.sysid.elements import matching, matching_names
 from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict

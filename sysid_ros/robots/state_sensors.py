@@ -18,7 +18,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.errors import ModelError
-from sysid_ros.experiment.schema import SignalConfig, SignalKind
+from sysid_ros.experiment.schema import SignalConfig
+from sysid_ros.recording.mapping.signal_settings import SignalKind
 from sysid_ros.sysid.mappings import SignalMapping, SignalType
 from sysid_ros.sysid.timeseries import TimeSeries
 

@@ -19,7 +19,7 @@ from sysid_ros.run_logs.csv_log import CsvLog
 from sysid_ros.run_logs.mlflow_log import MlflowLog
 from sysid_ros.run_logs.tensorboard_log import TensorBoardLog
 from sysid_ros.run_logs.wandb_log import WandbLog
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 
 _LOG = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from sysid_ros.search.methods import LatinHypercube, Method, Uniform
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.study import Nsga2, Recorded, Study, nsga2_sampler
 from sysid_ros.search.trials import Trials
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 
 FloatArray = npt.NDArray[np.float64]
 Costs = Callable[[FloatArray], FloatArray]  # (n, p) to (n, n_costs)

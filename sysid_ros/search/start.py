@@ -30,7 +30,7 @@ from sysid_ros.search.trial_task import (
     run_start_task,
 )
 from sysid_ros.search.trials import Trials
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -19,15 +19,16 @@ from sysid_ros.sysid.elements import matching as matching
 from sysid_ros.sysid.fit import FitSettings as FitSettings
 from sysid_ros.sysid.fit import SignalNoise as SignalNoise
 from sysid_ros.sysid.fit import fit as fit
+from sysid_ros.sysid.fit_progress import FitStatus as FitStatus
+from sysid_ros.sysid.fit_progress import Iteration as Iteration
 from sysid_ros.sysid.fit_result import FitResult as FitResult
-from sysid_ros.sysid.fit_result import FitStatus as FitStatus
-from sysid_ros.sysid.fit_result import Iteration as Iteration
 from sysid_ros.sysid.inertia import InertiaType as InertiaType
 from sysid_ros.sysid.inertia_parameter import body_inertia_param as body_inertia_param
 from sysid_ros.sysid.initial_state import create_initial_state as create_initial_state
 from sysid_ros.sysid.intervals import calculate_intervals as calculate_intervals
 from sysid_ros.sysid.landscape import Landscape as Landscape
 from sysid_ros.sysid.landscape import landscape as landscape
+from sysid_ros.sysid.mappings import SignalType as SignalType
 from sysid_ros.sysid.model_modifier import apply_dgain as apply_dgain
 from sysid_ros.sysid.model_modifier import apply_param_modifiers as apply_param_modifiers
 from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec as apply_param_modifiers_spec
@@ -64,7 +65,6 @@ from sysid_ros.sysid.simulation_batch import SimulationBatch as SimulationBatch
 from sysid_ros.sysid.slim_model import remove_visuals as remove_visuals
 from sysid_ros.sysid.start_parameters import start_params as start_params
 from sysid_ros.sysid.sysid_rollout import sysid_rollout as sysid_rollout
-from sysid_ros.sysid.timeseries import SignalType as SignalType
 from sysid_ros.sysid.timeseries import TimeSeries as TimeSeries
 from sysid_ros.sysid.trajectory import ModelSequences as ModelSequences
 from sysid_ros.sysid.trajectory import SystemTrajectory as SystemTrajectory

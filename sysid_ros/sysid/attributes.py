@@ -12,16 +12,15 @@ from __future__ import annotations
 import functools
 from types import MappingProxyType
 
-from sysid_ros.errors import unknown_name
+from sysid_ros.errors import ParameterError, unknown_name
 from sysid_ros.sysid.actuator_attributes import actuator_attributes
 from sysid_ros.sysid.attribute import Attribute
 from sysid_ros.sysid.body_attributes import body_attributes
 from sysid_ros.sysid.elements import find, matching, matching_names, names
 from sysid_ros.sysid.friction.attributes import friction_attributes
-from sysid_ros.sysid.friction.servo import servo_attributes
+from sysid_ros.sysid.friction.servo_attributes import servo_attributes
 from sysid_ros.sysid.joint_attributes import joint_attributes
 from sysid_ros.sysid.other_attributes import other_attributes
-from sysid_ros.sysid.parameter import ParameterError
 
 __all__ = ["Attribute", "find", "lookup", "matching", "matching_names", "names", "table"]
 

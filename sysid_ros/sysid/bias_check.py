@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from sysid_ros.errors import SysidError
 from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.fit_result import FitResult, FitStatus
+from sysid_ros.sysid.fit_progress import FitStatus
+from sysid_ros.sysid.fit_result import FitResult
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.trajectory import ModelSequences
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import ParameterError
 from sysid_ros.sysid.body_attributes import mass_scaled
 from sysid_ros.sysid.body_inertia import read_inertia, write_inertia, write_moving_inertia
 from sysid_ros.sysid.inertia import (
@@ -18,7 +19,7 @@ from sysid_ros.sysid.inertia import (
     inertia_from_theta,
     theta_from_inertia,
 )
-from sysid_ros.sysid.parameter import Parameter, ParameterError, sized
+from sysid_ros.sysid.parameter import Parameter, sized
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sysid_ros.errors import unknown_name
-from sysid_ros.sysid.mappings import OBSERVABLE, SignalError, SignalType
+from sysid_ros.errors import SignalError, unknown_name
+from sysid_ros.sysid.mappings import OBSERVABLE, SignalType
 from sysid_ros.sysid.timeseries import TimeSeries
 
 

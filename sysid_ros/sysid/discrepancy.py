@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import unknown_name
+from sysid_ros.errors import SignalError, unknown_name
 from sysid_ros.sysid import mappings
-from sysid_ros.sysid.mappings import SignalError, SignalMapping, SignalType
+from sysid_ros.sysid.mappings import SignalMapping, SignalType
 from sysid_ros.sysid.normalization import Normalization, scales
 from sysid_ros.sysid.signal_modifier import at_delayed_times
 from sysid_ros.sysid.stamping import Stamping, at_true_times, stamp_offsets

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from sysid_ros.errors import StopRequestedError
 from sysid_ros.sysid.blocks import by_block, needs_blocks
-from sysid_ros.sysid.fit_result import ParameterEstimate
 from sysid_ros.sysid.gauss_newton import ReducedSystem, eliminate_starts
 from sysid_ros.sysid.levenberg_marquardt import Solution
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 from sysid_ros.sysid.problem import WindowedProblem
 from sysid_ros.sysid.uncertainty import (
     OPEN_ERROR,

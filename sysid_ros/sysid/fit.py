@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import DataError, StopRequestedError
+from sysid_ros.errors import DataError, ParameterError, StopRequestedError
 from sysid_ros.sysid.blas import single_blas_thread
 from sysid_ros.sysid.estimates import bounds_width, estimates, uncertainty_of
 from sysid_ros.sysid.fit_landscape import landscapes_of
-from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration
+from sysid_ros.sysid.fit_progress import FitStatus, Iteration
+from sysid_ros.sysid.fit_result import FitResult
 from sysid_ros.sysid.fit_state import FitState, check_state
 from sysid_ros.sysid.friction.parameters import late_components, without_meaningless
 from sysid_ros.sysid.gauss_newton import Linearization, Point
@@ -33,7 +34,6 @@ from sysid_ros.sysid.losses import LOSSES, loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.modifiers import StartModifier
 from sysid_ros.sysid.noise_levels import estimated_noise, first_noise, sensor_of
-from sysid_ros.sysid.parameter import ParameterError
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import WindowedProblem
 from sysid_ros.sysid.projection import minimize_with

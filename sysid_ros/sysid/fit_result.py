@@ -7,64 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
+from sysid_ros.sysid.fit_progress import FitStatus, Iteration
 from sysid_ros.sysid.landscape import Landscape
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 from sysid_ros.sysid.residual_size import ResidualSize
 
 FloatArray = npt.NDArray[np.float64]
-
-
-class FitStatus(str, Enum):
-    """How a fit ended; each value suggests the remedy in :attr:`FitResult.message`."""
-
-    CONVERGED = "CONVERGED"
-    MAX_ITERATIONS = "MAX_ITERATIONS"
-    TIME_LIMIT = "TIME_LIMIT"
-    STALLED = "STALLED"  # no step lowers the cost although the gradient is not small
-    CANCELED = "CANCELED"
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """One accepted step of the optimizer, as reported while it runs."""
-
-    iteration: int
-    cost: float
-    gradient_norm: float
-    names: tuple[str, ...]
-    values: FloatArray  # (n_parameters,), in the parameters' own units
-    elapsed: float  # s
-
-
-@dataclass(frozen=True)
-class ParameterEstimate:
-    """One scalar parameter with its uncertainty, in its own unit.
-
-    ``standard_error`` and the interval are ``None`` where none can be claimed: at a bound, or
-    where the data does not determine the parameter (see ``flags``).
-    """
-
-    name: str
-    unit: str
-    initial: float
-    value: float
-    lower: float
-    upper: float
-    standard_error: float | None
-    dof: float
-    flags: tuple[str, ...] = ()  # "at lower bound", "at upper bound", "unidentifiable", ...
-
-    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
-        """Two-sided Student-t interval at ``level``, or ``None`` where none is claimed."""
-        if self.standard_error is None:
-            return None
-        half = float(scipy.stats.t.ppf(0.5 + level / 2.0, self.dof)) * self.standard_error
-        return self.value - half, self.value + half
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.errors import DataError
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 from sysid_ros.sysid.gauss_newton import Point
 from sysid_ros.sysid.problem import WindowedProblem
 

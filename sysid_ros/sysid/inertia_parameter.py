@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import ParameterError
 from sysid_ros.sysid.body_attributes import theta_bounds
 from sysid_ros.sysid.body_inertia import read_inertia
 from sysid_ros.sysid.inertia import InertiaType, theta_from_inertia
 from sysid_ros.sysid.modifiers import BodyInertiaModifier
-from sysid_ros.sysid.parameter import ModifierFn, Parameter, ParameterError, sized
+from sysid_ros.sysid.parameter import ModifierFn, Parameter, sized
 
 
 def body_inertia_param(

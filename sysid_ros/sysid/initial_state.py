@@ -12,14 +12,8 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import unknown_name
-from sysid_ros.sysid.mappings import (
-    SUFFIXES,
-    SignalError,
-    SignalMapping,
-    SignalType,
-    state_mappings,
-)
+from sysid_ros.errors import SignalError, unknown_name
+from sysid_ros.sysid.mappings import SUFFIXES, SignalMapping, SignalType, state_mappings
 
 FloatArray = npt.NDArray[np.float64]
 

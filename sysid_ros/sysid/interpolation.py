@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from sysid_ros.errors import unknown_name
-from sysid_ros.sysid.mappings import SignalError
+from sysid_ros.errors import SignalError, unknown_name
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import ModelError, unknown_name
+from sysid_ros.errors import ModelError, ParameterError, unknown_name
 from sysid_ros.sysid.losses import Loss, loss_named
-from sysid_ros.sysid.parameter import ParameterError
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import parameter_scale
 

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.errors import StopRequestedError
-from sysid_ros.sysid.fit_result import FitStatus
+from sysid_ros.sysid.fit_progress import FitStatus
 from sysid_ros.sysid.gauss_newton import (
     Linearization,
     Point,

@@ -19,7 +19,8 @@ from sysid_ros.judgement.outcome import Outcome, Score, SequenceFit, SignalFit
 from sysid_ros.judgement.scoring import pooled_score
 from sysid_ros.judgement.verdict import result_warnings, verdict
 from sysid_ros.sysid.estimates import BOUND_MARGIN, bounds_width, estimates
-from sysid_ros.sysid.fit_result import FitResult, FitStatus
+from sysid_ros.sysid.fit_progress import FitStatus
+from sysid_ros.sysid.fit_result import FitResult
 from sysid_ros.sysid.gauss_newton import ReducedSystem
 from sysid_ros.sysid.identifiability import describe_open_directions
 from sysid_ros.sysid.parameter_dict import ParameterDict

@@ -23,8 +23,7 @@ import mujoco.minimize
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import ExperimentError, unknown_name
-from sysid_ros.sysid.parameter import ParameterError
+from sysid_ros.errors import ExperimentError, ParameterError, unknown_name
 
 FloatArray = npt.NDArray[np.float64]
 

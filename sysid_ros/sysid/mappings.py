@@ -20,13 +20,9 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import DataError, unknown_name
+from sysid_ros.errors import SignalError, unknown_name
 
 IntArray = npt.NDArray[np.intp]
-
-
-class SignalError(DataError, ValueError):
-    """Data does not fit its names, its model or itself."""
 
 
 class SignalType(Enum):

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sysid_ros.errors import unknown_name
+from sysid_ros.errors import ParameterError, unknown_name
 from sysid_ros.sysid.attributes import lookup
 from sysid_ros.sysid.body_modifiers import apply_body_inertia
-from sysid_ros.sysid.parameter import ModifierFn, Parameter, ParameterError
+from sysid_ros.sysid.parameter import ModifierFn, Parameter
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import unknown_name
-from sysid_ros.sysid.mappings import SignalError
+from sysid_ros.errors import SignalError, unknown_name
 from sysid_ros.sysid.tangent import Block, rotation_between
 
 FloatArray = npt.NDArray[np.float64]

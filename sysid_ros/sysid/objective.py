@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sysid_ros.errors import DataError, ModelError
 from sysid_ros.sysid.discrepancy import DIVERGED
-from sysid_ros.sysid.fit_result import FitStatus, Iteration
+from sysid_ros.sysid.fit_progress import FitStatus, Iteration
 from sysid_ros.sysid.gauss_newton import Linearization, Point
 from sysid_ros.sysid.levenberg_marquardt import CANCELED, Step
 from sysid_ros.sysid.losses import Loss

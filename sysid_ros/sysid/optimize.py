@@ -13,16 +13,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from sysid_ros.errors import unknown_name
+from sysid_ros.errors import ParameterError, unknown_name
 from sysid_ros.sysid.blas import single_blas_thread
-from sysid_ros.sysid.fit_result import FitStatus, Iteration
+from sysid_ros.sysid.fit_progress import FitStatus, Iteration
 from sysid_ros.sysid.gauss_newton import Point
 from sysid_ros.sysid.intervals import calculate_intervals
 from sysid_ros.sysid.levenberg_marquardt import SolverSettings, minimize
 from sysid_ros.sysid.losses import loss_named
 from sysid_ros.sysid.objective import FD_STEP, Objective
 from sysid_ros.sysid.optimizers import Ending, Optimizer, StopOptimizing, optimizer_named
-from sysid_ros.sysid.parameter import ParameterError
 from sysid_ros.sysid.parameter_dict import ParameterDict
 
 FloatArray = npt.NDArray[np.float64]

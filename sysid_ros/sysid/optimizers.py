@@ -23,12 +23,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from sysid_ros.errors import ExperimentError, unknown_name
-from sysid_ros.sysid.fit_result import FitStatus
+from sysid_ros.errors import ExperimentError, ParameterError, unknown_name
+from sysid_ros.sysid.fit_progress import FitStatus
 from sysid_ros.sysid.gauss_newton import Point, free_gradient
 from sysid_ros.sysid.levenberg_marquardt import Boxed, Step, gradient_norm
 from sysid_ros.sysid.losses import Loss, LossNorm
-from sysid_ros.sysid.parameter import ParameterError
 
 FloatArray = npt.NDArray[np.float64]
 

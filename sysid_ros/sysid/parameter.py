@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import SysidError
+from sysid_ros.errors import ParameterError
 from sysid_ros.sysid.inertia import InertiaType
 
 FloatArray = npt.NDArray[np.float64]
@@ -21,10 +21,6 @@ FloatArray = npt.NDArray[np.float64]
 ModifierFn = Callable[[Any, "Parameter"], object]
 
 _AT_BOUND_TOLERANCE = 1e-3  # of the width; below it a value counts as lying on its bound
-
-
-class ParameterError(SysidError, ValueError):
-    """A parameter is defined or used inconsistently (bounds, shapes, names)."""
 
 
 class Parameter:

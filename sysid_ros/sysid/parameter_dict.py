@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
-from sysid_ros.errors import unknown_name
+from sysid_ros.errors import ParameterError, unknown_name
 from sysid_ros.files import replace_file
 from sysid_ros.sysid.inertia import InertiaType
 from sysid_ros.sysid.modifiers import modifier_from_dict, modifier_to_dict
-from sysid_ros.sysid.parameter import ModifierFn, Parameter, ParameterError
+from sysid_ros.sysid.parameter import ModifierFn, Parameter
 from sysid_ros.sysid.parameter_table import comparison_table
 
 FloatArray = npt.NDArray[np.float64]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.parameter import ParameterError
+from sysid_ros.errors import ParameterError
 
 FloatArray = npt.NDArray[np.float64]
 

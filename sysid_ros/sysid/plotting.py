@@ -12,9 +12,8 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import ModelError
+from sysid_ros.errors import ModelError, SignalError
 from sysid_ros.sysid.initial_state import FULL_PHYSICS
-from sysid_ros.sysid.mappings import SignalError
 
 FloatArray = npt.NDArray[np.float64]
 Frame = npt.NDArray[np.uint8]

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import SignalError
 from sysid_ros.sysid import mappings
 from sysid_ros.sysid.candidate import Candidate
 from sysid_ros.sysid.comparison_slope import comparison_slope
 from sysid_ros.sysid.control import control_names
 from sysid_ros.sysid.discrepancy import SignalCorrection, compare
-from sysid_ros.sysid.mappings import SignalError, SignalType
+from sysid_ros.sysid.mappings import SignalType
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.residual_options import ResidualOptions
 from sysid_ros.sysid.signal_settings import SignalSettings, with_declared_signals

@@ -14,9 +14,9 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import SignalError
 from sysid_ros.sysid import mappings
 from sysid_ros.sysid.candidate import Candidate, CandidateBuilder, ModelGroup
-from sysid_ros.sysid.mappings import SignalError
 from sysid_ros.sysid.model_modifier import apply_param_modifiers
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.recorded_run import RecordedRun

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import SignalError
 from sysid_ros.sysid.discrepancy import Comparison
-from sysid_ros.sysid.mappings import SignalError, SignalType
+from sysid_ros.sysid.mappings import SignalType
 from sysid_ros.sysid.model_modifier import apply_param_modifiers
 from sysid_ros.sysid.normalization import Normalization
 from sysid_ros.sysid.parameter_dict import ParameterDict

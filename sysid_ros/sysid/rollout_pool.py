@@ -19,10 +19,9 @@ import mujoco.rollout
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import StopRequestedError
+from sysid_ros.errors import SignalError, StopRequestedError
 from sysid_ros.sysid.friction.callback import friction_callback
 from sysid_ros.sysid.friction.joint_friction import has_friction
-from sysid_ros.sysid.mappings import SignalError
 from sysid_ros.sysid.mujoco_warnings import collected_warnings
 from sysid_ros.sysid.simulation import Rollout, Simulation, checked
 from sysid_ros.sysid.simulation_batch import SimulationBatch

@@ -22,7 +22,7 @@ from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.sysid.blas import single_blas_thread
 from sysid_ros.sysid.estimates import BOUND_MARGIN, bounds_width, estimates
 from sysid_ros.sysid.fit import FitSettings
-from sysid_ros.sysid.fit_result import FitStatus, ParameterEstimate
+from sysid_ros.sysid.fit_progress import FitStatus
 from sysid_ros.sysid.gauss_newton import Point, ReducedSystem, bounded_quadratic_step
 from sysid_ros.sysid.identifiability import describe_open_directions
 from sysid_ros.sysid.levenberg_marquardt import SolverSettings, minimize
@@ -32,6 +32,7 @@ from sysid_ros.sysid.noise_levels import (
     first_noise,
 )
 from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 from sysid_ros.sysid.problem import WindowedProblem, parameter_scale
 from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.trajectory import ModelSequences

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.mappings import SignalError, SignalMapping
+from sysid_ros.errors import SignalError
+from sysid_ros.sysid.mappings import SignalMapping
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import unknown_name
-from sysid_ros.sysid.mappings import SignalError, sensor_mapping
+from sysid_ros.errors import SignalError, unknown_name
+from sysid_ros.sysid.mappings import sensor_mapping
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.timeseries import TimeSeries
 

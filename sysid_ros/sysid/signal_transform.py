@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import SignalError
 from sysid_ros.sysid.discrepancy import Comparison, SignalCorrection, compare
-from sysid_ros.sysid.mappings import SignalError
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.timeseries import TimeSeries

@@ -13,8 +13,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import unknown_name
-from sysid_ros.sysid.mappings import SignalError
+from sysid_ros.errors import SignalError, unknown_name
 from sysid_ros.sysid.simulation import Rollout
 
 FloatArray = npt.NDArray[np.float64]

@@ -19,9 +19,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import unknown_name
+from sysid_ros.errors import SignalError, unknown_name
 from sysid_ros.sysid.control import is_semi_implicit
-from sysid_ros.sysid.mappings import SignalError, SignalMapping, SignalType, sensor_id, width_of
+from sysid_ros.sysid.mappings import SignalMapping, SignalType, sensor_id, width_of
 from sysid_ros.sysid.observation import cubic_weights, row_offset
 from sysid_ros.sysid.timeseries import TimeSeries
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import SignalError
 from sysid_ros.sysid.control import SignalIntegral, control_names, step_offsets
-from sysid_ros.sysid.mappings import SignalError, control_mapping
+from sysid_ros.sysid.mappings import control_mapping
 from sysid_ros.sysid.signal_settings import UNCHANGED, SignalSettings
 from sysid_ros.sysid.simulation import StepControls
 from sysid_ros.sysid.stamping import Stamping

@@ -12,8 +12,9 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import SignalError
 from sysid_ros.sysid import mappings
-from sysid_ros.sysid.mappings import SignalError, SignalMapping
+from sysid_ros.sysid.mappings import SignalMapping
 from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.simulation import Rollout, Simulation, StepControls
 from sysid_ros.sysid.step_controls import ordered_controls

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import unknown_name
+from sysid_ros.errors import SignalError, unknown_name
 from sysid_ros.sysid import mappings, timeseries_io
 from sysid_ros.sysid.interpolation import check_method, interpolate, interpolate_columns
-from sysid_ros.sysid.mappings import SignalError, SignalMapping, SignalType
+from sysid_ros.sysid.mappings import SignalMapping, SignalType
 from sysid_ros.sysid.series_checks import check_mapping, check_times, locked, two_dimensional
 
 FloatArray = npt.NDArray[np.float64]

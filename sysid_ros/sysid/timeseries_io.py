@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import SignalError
 from sysid_ros.files import replace_file, replacing
 from sysid_ros.sysid import mappings
-from sysid_ros.sysid.mappings import SignalError, SignalMapping
+from sysid_ros.sysid.mappings import SignalMapping
 
 Arrays = dict[str, npt.NDArray[Any]]
 

@@ -16,11 +16,11 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.errors import unknown_name
+from sysid_ros.errors import SignalError, unknown_name
 from sysid_ros.sysid import mappings, timeseries_io
 from sysid_ros.sysid.body_inertia import compiled
 from sysid_ros.sysid.initial_state import FULL_PHYSICS, create_initial_state
-from sysid_ros.sysid.mappings import SignalError, SignalType
+from sysid_ros.sysid.mappings import SignalType
 from sysid_ros.sysid.timeseries import TimeSeries
 
 FloatArray = npt.NDArray[np.float64]

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sysid_ros.judgement.outcome import Evaluation, Outcome, Score
-from sysid_ros.sysid.fit_result import ParameterEstimate
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 # Where output is not a terminal, lines are as long as they need to be.
 _WIDTH_WITHOUT_TERMINAL = 200

@@ -24,7 +24,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 from sysid_ros.terminal.printing import console_for
 
 # Without a terminal, as under ros2 launch or in a log file, steps are told one by one at first and

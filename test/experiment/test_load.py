@@ -24,7 +24,8 @@ from sysid_ros.experiment import (
     with_overrides,
 )
 from sysid_ros.experiment.fit_schema import WindowConfig
-from sysid_ros.experiment.schema import Clock, Interpolation, SignalKind
+from sysid_ros.recording.mapping.signal_settings import Interpolation, SignalKind
+from sysid_ros.recording.messages.stored_message import Clock
 
 COMPLETE = """\
 model: arm.xml

@@ -20,7 +20,8 @@ from sysid_ros.errors import ModelError
 from sysid_ros.exports.model_difference import model_difference
 from sysid_ros.exports.source_model import write_source_model
 from sysid_ros.robots.model_text import ModelText
-from sysid_ros.sysid.attributes import lookup, names, table
+from sysid_ros.sysid.attributes import lookup, table
+from sysid_ros.sysid.elements import names
 from sysid_ros.sysid.friction import (
     FrictionParameters,
     apply_friction_to_spec,

@@ -13,7 +13,7 @@ import pytest
 from browser import Page, open_browser
 
 from sysid_ros.fit_page import LivePage, LiveProgress
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 
 
 def step(number: int) -> Iteration:

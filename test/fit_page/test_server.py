@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from sysid_ros.fit_page import LivePage, LiveProgress
 from sysid_ros.fit_page.page_server import TOKEN_HEADER, LivePageError
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 
 
 def step(number: int, cost: float = 1.0, names: tuple[str, ...] = ("mass", "damping")) -> Iteration:

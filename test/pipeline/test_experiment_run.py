@@ -13,7 +13,7 @@ import pytest
 
 from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import RunReport, run_experiment
-from sysid_ros.sysid.fit_result import FitStatus
+from sysid_ros.sysid.fit_progress import FitStatus
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

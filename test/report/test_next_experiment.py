@@ -12,7 +12,7 @@ from outcomes import outcome as synthetic
 
 from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.report.next_experiment import Kind, kind_of, next_experiment
-from sysid_ros.sysid.fit_result import ParameterEstimate
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 
 def with_parameters(

@@ -17,7 +17,8 @@ from outcomes import outcome as synthetic
 
 from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.report import render_report
-from sysid_ros.sysid.fit_result import FitStatus, ParameterEstimate
+from sysid_ros.sysid.fit_progress import FitStatus
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 
 class Elements(HTMLParser):

@@ -19,8 +19,8 @@ from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.bounds import bounds_bar
 from sysid_ros.report.svg.element import element
 from sysid_ros.report.svg.heatmap import heatmap
-from sysid_ros.sysid.fit_result import ParameterEstimate
 from sysid_ros.sysid.landscape import Landscape
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 finite = st.floats(-1e12, 1e12)
 

@@ -33,7 +33,7 @@ from sysid_ros.results import (
     write_checkpoint,
 )
 from sysid_ros.results.targets_file import write_targets
-from sysid_ros.sysid.fit_result import FitStatus, Iteration
+from sysid_ros.sysid.fit_progress import FitStatus, Iteration
 from sysid_ros.sysid.modifiers import AttributeModifier
 from sysid_ros.video import Video
 

@@ -11,7 +11,8 @@ import pytest
 
 from sysid_ros.errors import ModelError, SysidError
 from sysid_ros.sysid import AttributeModifier, Parameter
-from sysid_ros.sysid.attributes import lookup, matching, names, table
+from sysid_ros.sysid.attributes import lookup, table
+from sysid_ros.sysid.elements import matching, names
 from sysid_ros.sysid.friction.models import PARAMETERS
 from sysid_ros.sysid.friction.servo import SERVO_PARAMETERS
 

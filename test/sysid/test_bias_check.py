@@ -11,7 +11,7 @@ from sysid import pendulum
 
 from sysid_ros.sysid.bias_check import bias_check, flagged
 from sysid_ros.sysid.fit import FitSettings, fit
-from sysid_ros.sysid.fit_result import FitStatus
+from sysid_ros.sysid.fit_progress import FitStatus
 from sysid_ros.sysid.timeseries import TimeSeries
 
 CHANGES = ["half the time step", "windows of 0.5 s", "a velocity filter of 15 Hz"]

@@ -15,11 +15,13 @@ import pytest
 import scipy.signal
 
 from sysid_ros.sysid.fit import FitSettings, fit
+from sysid_ros.sysid.initial_state import create_initial_state
+from sysid_ros.sysid.mappings import SignalType
 from sysid_ros.sysid.modifiers import AttributeModifier
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.timeseries import SignalType, TimeSeries
-from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
+from sysid_ros.sysid.timeseries import TimeSeries
+from sysid_ros.sysid.trajectory import ModelSequences
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from sysid import pendulum
 
 from sysid_ros.errors import DataError, ExperimentError
 from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.fit_result import FitStatus, Iteration
+from sysid_ros.sysid.fit_progress import FitStatus, Iteration
 from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.timeseries import TimeSeries

@@ -12,7 +12,7 @@ import pytest
 
 from sysid_ros import sysid
 from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.fit_result import FitStatus
+from sysid_ros.sysid.fit_progress import FitStatus
 from sysid_ros.sysid.model_group import model_group
 
 TIMESTEP = 0.005

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sysid_ros import sysid
-from sysid_ros.sysid.mappings import SignalError
+from sysid_ros.errors import SignalError
 
 XML = """<mujoco><option timestep="0.004" integrator="implicitfast"/><worldbody>
   <body name="target" mocap="true" pos="0 0 2"/>

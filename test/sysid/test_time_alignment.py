@@ -15,14 +15,16 @@ import numpy.typing as npt
 import pytest
 
 from sysid_ros.sysid.fit import FitSettings, fit
+from sysid_ros.sysid.initial_state import create_initial_state
 from sysid_ros.sysid.losses import loss_named
+from sysid_ros.sysid.mappings import SignalType
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
 from sysid_ros.sysid.problem import WindowedProblem
 from sysid_ros.sysid.rollout_pool import RolloutPool
-from sysid_ros.sysid.timeseries import SignalType, TimeSeries
-from sysid_ros.sysid.trajectory import ModelSequences, create_initial_state
+from sysid_ros.sysid.timeseries import TimeSeries
+from sysid_ros.sysid.trajectory import ModelSequences
 
 STIFFNESS, DAMPING, MASS = 20.0, 0.5, 1.0
 RATE = np.array([2.0, 5.0])

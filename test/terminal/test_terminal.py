@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from sysid_ros.judgement.outcome import Score
-from sysid_ros.sysid.fit_result import Iteration, ParameterEstimate
+from sysid_ros.sysid.fit_progress import Iteration
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 from sysid_ros.terminal.printing import console_for, parameter_table, score_table
 from sysid_ros.terminal.progress import FitProgress, ReadingProgress, working
 

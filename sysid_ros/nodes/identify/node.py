@@ -27,7 +27,7 @@ from sysid_ros.nodes.identify.identification import Identification
 from sysid_ros.nodes.identify.truth_table import all_close, compare, truth_table
 from sysid_ros.nodes.sim_robot import read_true_parameters
 from sysid_ros.results import read_results
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 from sysid_ros.terminal.printing import console_for, print_outcome
 from sysid_ros.terminal.progress import FitProgress
 from sysid_ros_interfaces.action import FitModel

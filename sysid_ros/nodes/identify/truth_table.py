@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
-from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
+from sysid_ros.sysid.fit_result import FitResult
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 RELATIVE_TOLERANCE = 0.05
 LEVEL = 0.99  # of the interval that may hold the truth instead

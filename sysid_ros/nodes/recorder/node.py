@@ -24,7 +24,7 @@ from std_msgs.msg import String
 
 from sysid_ros.errors import OutputError, SysidError
 from sysid_ros.experiment import load_experiment
-from sysid_ros.experiment.schema import Clock, Experiment
+from sysid_ros.experiment.schema import Experiment
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
 from sysid_ros.nodes.process import run_node
@@ -44,6 +44,7 @@ from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
 from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC
+from sysid_ros.recording.messages.stored_message import Clock
 
 _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
 _WATCH_PERIOD = 0.2  # s between looks at the graph

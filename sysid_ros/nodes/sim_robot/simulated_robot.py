@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from sysid_ros.errors import ModelError
 from sysid_ros.nodes.sim_robot.true_parameters import TrueParameter
-from sysid_ros.sysid.attributes import lookup, matching
+from sysid_ros.sysid.attributes import lookup
+from sysid_ros.sysid.elements import matching
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -15,8 +15,8 @@ from sysid_ros.errors import OutputError
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
 from sysid_ros.recording.mapping.signal_settings import SignalKind
 from sysid_ros.sysid import timeseries_io
-from sysid_ros.sysid.mappings import SUFFIXES
-from sysid_ros.sysid.timeseries import SignalType, TimeSeries
+from sysid_ros.sysid.mappings import SUFFIXES, SignalType
+from sysid_ros.sysid.timeseries import TimeSeries
 
 FloatArray = npt.NDArray[np.float64]
 

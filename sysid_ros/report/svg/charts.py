@@ -15,7 +15,7 @@ from sysid_ros.report.diagnostics import ResidualDiagnostics
 from sysid_ros.report.numbers import unit
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.frame import Frame
-from sysid_ros.sysid.fit_result import Iteration
+from sysid_ros.sysid.fit_progress import Iteration
 
 
 def rounds(trace: Sequence[Iteration]) -> list[list[Iteration]]:

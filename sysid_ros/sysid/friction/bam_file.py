@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sysid_ros.errors import DataError
+from sysid_ros.errors import DataError, ParameterError
 from sysid_ros.files import replacing
 from sysid_ros.sysid.elements import find
 from sysid_ros.sysid.friction.joint_friction import apply_friction_to_spec
 from sysid_ros.sysid.friction.models import FrictionParameters, parameters_of
-from sysid_ros.sysid.parameter import ParameterError
 
 _MOTOR = ("kt", "R", "armature", "q_offset")
 

@@ -10,7 +10,7 @@ from typing import Any
 from numba import types
 from numba.extending import intrinsic
 
-from sysid_ros.sysid.sensitivity.spatial import compiled
+from sysid_ros.sysid.sensitivity.compiled import compiled
 
 _pointer: Any = types.CPointer
 

@@ -26,8 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 
-from sysid_ros.errors import unknown_name
-from sysid_ros.sysid.parameter import ParameterError
+from sysid_ros.errors import ParameterError, unknown_name
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from sysid_ros.sysid.friction import joint_friction, memory
 from sysid_ros.sysid.friction.joint_friction import FIRST, KEPT, MARK, ON_JOINT, ROW, SLOT
 from sysid_ros.sysid.friction.layout import offset
 from sysid_ros.sysid.friction.memory import array, integer, integer_array
-from sysid_ros.sysid.sensitivity.spatial import compiled
+from sysid_ros.sysid.sensitivity.compiled import compiled
 
 # What the compiled function needs to know about the structures; the order is that of the unpacking.
 _MODEL_FIELDS = ("nv", "nuser_jnt", "nuserdata", "jnt_user", "dof_jntid", "dof_damping",

@@ -11,12 +11,12 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.fit_result import ParameterEstimate
 from sysid_ros.sysid.friction.joint_friction import SOLIMP_FRICTION, SOLREF_FRICTION
 from sysid_ros.sysid.friction.models import COEFFICIENTS, SHAPE, STRIBECK_TERMS
 from sysid_ros.sysid.modifiers import AttributeModifier
 from sysid_ros.sysid.parameter import Parameter
 from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 MEANINGLESS = "without effect: no Stribeck term"
 SIGNIFICANT = 2.0  # standard errors from zero that make a term one

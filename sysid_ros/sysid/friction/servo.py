@@ -16,16 +16,15 @@ lowers it while the motor drives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from sysid_ros.errors import ModelError
-from sysid_ros.sysid.attribute import Attribute, BoundsRule, FloatArray, fixed, scalar, scaled
+from sysid_ros.errors import ModelError, ParameterError
+from sysid_ros.sysid.attribute import FloatArray
 from sysid_ros.sysid.elements import find
-from sysid_ros.sysid.parameter import ParameterError
 
 _MARK = (161803.0, 271828.0)  # in front of a servo's numbers in an actuator's ``user``
 
@@ -79,7 +78,7 @@ class VoltageServo:
 
 
 SERVO_PARAMETERS = tuple(field.name for field in fields(VoltageServo))
-_UNITS = {"kp": "1/rad", "vin": "V", "kt": "N m/A", "R": "ohm", "current_limit": "A"}
+SERVO_UNITS = {"kp": "1/rad", "vin": "V", "kt": "N m/A", "R": "ohm", "current_limit": "A"}
 
 
 def apply_servo_to_spec(spec: Any, actuator: str, servo: VoltageServo) -> None:
@@ -94,7 +93,7 @@ def apply_servo_to_spec(spec: Any, actuator: str, servo: VoltageServo) -> None:
       ModelError: There is no such actuator, it does not act on a joint, or this MuJoCo's actuators
         have no damping (before 3.7).
     """
-    item = _on_joint(spec, actuator)
+    item = actuator_on_joint(spec, actuator)
     item.gaintype = mujoco.mjtGain.mjGAIN_FIXED
     item.biastype = mujoco.mjtBias.mjBIAS_AFFINE
     item.gainprm[:] = 0.0
@@ -130,26 +129,12 @@ def _servo_in(users: FloatArray) -> VoltageServo | None:
     return VoltageServo(*(float(x) for x in users[start + 2 : start + 2 + len(SERVO_PARAMETERS)]))
 
 
-def servo_attributes() -> list[Attribute]:
-    """The rows of identifiable attributes: ``servo_kp`` and so on."""
-    return [_row(name) for name in SERVO_PARAMETERS]
+def actuator_on_joint(spec: Any, actuator: str) -> Any:
+    """Find an actuator that can be a servo.
 
-
-def _row(name: str) -> Attribute:
-    bounds: BoundsRule = fixed(0.05, 1.0) if name == "pwm_limit" else scaled()
-
-    def read(spec: Any, actuator: str) -> FloatArray:
-        _on_joint(spec, actuator)
-        return scalar(getattr(servo_of_spec(spec, actuator) or VoltageServo(), name))
-
-    def write(spec: Any, actuator: str, value: FloatArray) -> None:
-        servo = servo_of_spec(spec, actuator) or VoltageServo()
-        apply_servo_to_spec(spec, actuator, replace(servo, **{name: float(value[0])}))
-
-    return Attribute("actuator", f"servo_{name}", _UNITS.get(name, ""), 1, bounds, read, write)
-
-
-def _on_joint(spec: Any, actuator: str) -> Any:
+    Raises:
+      ModelError: It acts on no joint, or actuators of this MuJoCo have no damping.
+    """
     item = find(spec, "actuator", actuator)
     if int(item.trntype) != int(mujoco.mjtTrn.mjTRN_JOINT):
         raise ModelError(f"actuator {actuator!r} cannot be a servo: it acts on no joint")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.sensitivity.spatial import compiled
+from sysid_ros.sysid.sensitivity.compiled import compiled
 from sysid_ros.sysid.sensitivity.tables import (
     BIAS,
     DAMPING,

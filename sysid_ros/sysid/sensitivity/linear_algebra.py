@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.sensitivity.spatial import compiled
+from sysid_ros.sysid.sensitivity.compiled import compiled
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -26,9 +26,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.sensitivity.compiled import compiled
 from sysid_ros.sysid.sensitivity.spatial import (
     add,
-    compiled,
     cross_force,
     cross_motion,
     dot,

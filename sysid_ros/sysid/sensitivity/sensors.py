@@ -11,10 +11,10 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.sensitivity.compiled import compiled, compiled_apart
 from sysid_ros.sysid.sensitivity.directions import ModelDirections
 from sysid_ros.sysid.sensitivity.forces import Forces
 from sysid_ros.sysid.sensitivity.linear_algebra import add_scaled
-from sysid_ros.sysid.sensitivity.spatial import compiled, compiled_apart
 from sysid_ros.sysid.sensitivity.tables import GEAR, Tables
 
 FloatArray = npt.NDArray[np.float64]

@@ -11,41 +11,16 @@ I_xz, I_yz) about the origin of the body's frame; the inertia is linear in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.sensitivity.compiled import compiled
+
 FloatArray = npt.NDArray[np.float64]
 Six = tuple[float, float, float, float, float, float]
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Where the entries of the symmetric tensor stand among the ten parameters, row by row.
 _TENSOR = (4, 7, 8, 7, 5, 9, 8, 9, 6)
-
-
-def compiled(function: Function) -> Function:
-    """Compile a function that allocates nothing into its callers.
-
-    Without the interpreter's lock, dividing as NumPy does, and without counting references to
-    arrays, which would take longer than the arithmetic. Handing over a model's tables, several
-    kilobytes for each call, would take nearly as long as it.
-    """
-    return _compile(function, forceinline=True)
-
-
-def compiled_apart(function: Function) -> Function:
-    """The same for large functions with several callers: one copy, which compiles sooner."""
-    return _compile(function, forceinline=False)
-
-
-def _compile(function: Function, forceinline: bool) -> Function:
-    njit: Any = numba.njit
-    options = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    decorate = njit(error_model="numpy", forceinline=forceinline, **options)
-    return cast(Function, decorate(function))
 
 
 @compiled

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from sysid_ros.errors import OutputError
-from sysid_ros.experiment.schema import SignalKind
 from sysid_ros.recording.mapping import (
     MappedRecording,
     MappedSignal,
@@ -19,7 +18,8 @@ from sysid_ros.recording.mapping import (
     export,
     measured_time_series,
 )
-from sysid_ros.sysid.timeseries import SignalType
+from sysid_ros.recording.mapping.signal_settings import SignalKind
+from sysid_ros.sysid.mappings import SignalType
 
 
 def signal(kind, name, times, values, *, held=False) -> MappedSignal:

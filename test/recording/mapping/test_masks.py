@@ -15,8 +15,10 @@ from sysid_ros.dataset import load_dataset
 from sysid_ros.errors import DataError, ExperimentError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.experiment.load import parse_experiment
-from sysid_ros.experiment.schema import Clock, MaskConfig, SignalConfig, SignalKind
+from sysid_ros.experiment.schema import MaskConfig, SignalConfig
 from sysid_ros.recording import map_recording, open_recording
+from sysid_ros.recording.mapping.signal_settings import SignalKind
+from sysid_ros.recording.messages.stored_message import Clock
 
 from ..conftest import START_NS, Entry
 

@@ -12,14 +12,10 @@ import pytest
 from rosbags.highlevel import AnyReader
 
 from sysid_ros.errors import BagError, DataError, ErrorCode
-from sysid_ros.experiment.schema import (
-    Clock,
-    ClockCorrection,
-    Interpolation,
-    SignalConfig,
-    SignalKind,
-)
+from sysid_ros.experiment.schema import SignalConfig
 from sysid_ros.recording import map_recording, open_recording
+from sysid_ros.recording.mapping.signal_settings import ClockCorrection, Interpolation, SignalKind
+from sysid_ros.recording.messages.stored_message import Clock
 
 from ..conftest import START_NS, Entry
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sysid_ros.errors import DataError
-from sysid_ros.experiment.schema import Clock
 from sysid_ros.recording.bags import relate
 from sysid_ros.recording.mapping import choose_stamps
 from sysid_ros.recording.mapping.stamps import put_in_order
 from sysid_ros.recording.messages import TopicColumns
+from sysid_ros.recording.messages.stored_message import Clock
 
 LOG = np.array([10, 20, 30])
 PUBLISH = np.array([9, 19, 29])

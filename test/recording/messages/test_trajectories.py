@@ -13,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sysid_ros.errors import DataError
-from sysid_ros.experiment.schema import Clock, SignalConfig, SignalKind
+from sysid_ros.experiment.schema import SignalConfig
 from sysid_ros.recording import map_recording, open_recording
 from sysid_ros.recording.mapping import control_time_series
+from sysid_ros.recording.mapping.signal_settings import SignalKind
 from sysid_ros.recording.messages import played
+from sysid_ros.recording.messages.stored_message import Clock
 from sysid_ros.recording.messages.trajectories import Trajectory
 
 from ..conftest import START_NS, Entry

@@ -11,8 +11,9 @@ import pytest
 from friction_bench import NOISE, parameters, record, true_frictions
 
 from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.fit_result import FitStatus, ParameterEstimate
+from sysid_ros.sysid.fit_progress import FitStatus
 from sysid_ros.sysid.friction.parameters import MEANINGLESS, without_meaningless
+from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 
 @pytest.mark.parametrize("name", ["m1", "m2", "m3"])

@@ -1,0 +1,35 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Decorators of functions that numba compiles into their callers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function that allocates nothing into its callers.
+
+    Without the interpreter's lock, dividing as NumPy does, and without counting references to
+    arrays, which would take longer than the arithmetic. Handing over a model's tables, several
+    kilobytes for each call, would take nearly as long as it.
+    """
+    return _compile(function, forceinline=True)
+
+
+def compiled_apart(function: Function) -> Function:
+    """The same for large functions with several callers: one copy, which compiles sooner."""
+    return _compile(function, forceinline=False)
+
+
+def _compile(function: Function, forceinline: bool) -> Function:
+    njit: Any = numba.njit
+    options = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    decorate = njit(error_model="numpy", forceinline=forceinline, **options)
+    return cast(Function, decorate(function))
