@@ -21,10 +21,12 @@ from typing import Any
 
 import mujoco
 import numpy as np
+import numpy.typing as npt
 
 from sysid_ros.errors import ModelError, ParameterError
-from sysid_ros.sysid.attribute import FloatArray
 from sysid_ros.sysid.elements import find
+
+FloatArray = npt.NDArray[np.float64]
 
 _MARK = (161803.0, 271828.0)  # in front of a servo's numbers in an actuator's ``user``
 
