@@ -92,7 +92,7 @@ def _options() -> argparse.Namespace:
 def _compile() -> float:
     """Seconds of the one-off compilation, or of finding it on disk."""
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "sysid_ros.sysid.sensitivity"], check=True)
+    subprocess.run([sys.executable, "-m", "sysid_ros.engine.derivatives"], check=True)
     return time.perf_counter() - began
 
 

@@ -21,11 +21,11 @@ import numpy as np
 
 from benchmark.problems import sequences16
 from sysid_ros import sysid
-from sysid_ros.sysid.losses import loss_named
-from sysid_ros.sysid.model_group import model_group
-from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.rollout_pool import RolloutPool
-from sysid_ros.sysid.simulation import Simulation
+from sysid_ros.engine.least_squares.losses import loss_named
+from sysid_ros.engine.problem.windowed_problem import WindowedProblem
+from sysid_ros.engine.simulation.rollout_pool import RolloutPool
+from sysid_ros.engine.simulation.simulation import Simulation
+from sysid_ros.engine.windows.model_group import model_group
 
 
 class Recorder(RolloutPool):

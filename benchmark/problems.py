@@ -17,12 +17,11 @@ from typing import Any
 import mujoco
 import mujoco.rollout
 import numpy as np
-import numpy.typing as npt
 
 import benchmark.reference_corrections as corrections
 from benchmark.models import ARM, QUADRUPED
+from sysid_ros.arrays import FloatArray
 
-FloatArray = npt.NDArray[np.float64]
 Signals = Callable[[FloatArray, np.random.Generator], FloatArray]  # of times, (n, nu)
 
 TORQUES = np.arange(5.0, 0.0, -1.0)  # of the arm, N m

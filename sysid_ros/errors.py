@@ -16,7 +16,7 @@ from typing import ClassVar
 
 
 class ErrorCode(IntEnum):
-    """Why a fit did not deliver; also the exit status of the command line."""
+    """Reasons for which a fit did not deliver; also the exit status of the command line."""
 
     NONE = 0
     INVALID_EXPERIMENT = 1

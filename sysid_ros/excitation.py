@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What to tell a robot so that its motion reveals its parameters.
+"""Commands for a robot whose motion reveals its parameters.
 
 Pure functions of time: a :class:`Reference` (multisine or table), a :class:`Playback` that starts
 and stops it softly, and :func:`check_limits` before anything moves. What watches the robot while
@@ -18,9 +18,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import SysidError
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class ExcitationError(SysidError):
@@ -248,7 +247,7 @@ class Playback:
             self._stopped_at = time
 
     def finished(self, time: float) -> bool:
-        """Whether the command no longer changes after ``time``."""
+        """Return whether the command no longer changes after ``time``."""
         end = self.reference.duration
         if self._stopped_at is not None:
             end = min(end, self._stopped_at + self._stop_time)

@@ -8,16 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation import ExcitationError
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class MotionLimits:
-    """What each of ``n`` joints may do; infinities where there is no limit."""
+    """Limits of each of ``n`` joints; infinities where there is no limit."""
 
     lower: FloatArray  # (n,) rad or m
     upper: FloatArray  # (n,) rad or m
@@ -73,7 +71,7 @@ class JointMonitor:
                 )
 
     def fault(self, now: float) -> str | None:
-        """Why the motion must stop at ``now``, or ``None``."""
+        """Return the reason to stop the motion at ``now``, or ``None``."""
         if self._fault is None and self._last is None:
             return "no joint states have arrived"
         if self._fault is None and self._last is not None and now - self._last > self._timeout:

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
 
 START_NS = 1_700_000_000_000_000_000
 MOTOR = '<motor name="m{}" joint="j{}"/>'

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.errors import DataError
 from sysid_ros.pipeline.worker_process import Callbacks, FitFiles, FitFunction, FitRequest
-from sysid_ros.sysid.fit_progress import Iteration
 
 
 def step(number: int) -> Iteration:

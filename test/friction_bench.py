@@ -10,14 +10,14 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from sysid_ros.sysid.friction import FrictionParameters, apply_friction_to_spec, friction_callback
-from sysid_ros.sysid.friction.models import COEFFICIENTS, MODELS
-from sysid_ros.sysid.initial_state import create_initial_state
-from sysid_ros.sysid.modifiers import AttributeModifier
-from sysid_ros.sysid.parameter import Parameter
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.timeseries import TimeSeries
-from sysid_ros.sysid.trajectory import ModelSequences
+from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec, friction_callback
+from sysid_ros.engine.friction.models import COEFFICIENTS, MODELS
+from sysid_ros.engine.parameters.modifiers import AttributeModifier
+from sysid_ros.engine.parameters.parameter import Parameter
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
+from sysid_ros.engine.signals.initial_state import create_initial_state
+from sysid_ros.engine.signals.timeseries import TimeSeries
+from sysid_ros.engine.signals.trajectory import ModelSequences
 
 BENCH = """
 <mujoco>

@@ -7,20 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sysid_ros.judgement.outcome import (
-    FloatArray,
-    Outcome,
-    ResidualTrend,
-    Score,
-    SequenceFit,
-    SignalFit,
-)
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.bias_check import BiasCheck, Refit
+from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.estimation.landscape import Landscape
+from sysid_ros.engine.least_squares.search_progress import FitStatus, Iteration
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
+from sysid_ros.judgement.outcome import Outcome, ResidualTrend, Score, SequenceFit, SignalFit
 from sysid_ros.recording.mapping import TopicQuality
-from sysid_ros.sysid.bias_check import BiasCheck, Refit
-from sysid_ros.sysid.fit_progress import FitStatus, Iteration
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.landscape import Landscape
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 NAMES = ("shoulder_armature", "shoulder_damping", "elbow_damping", "link2_mass")
 

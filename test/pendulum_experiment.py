@@ -51,7 +51,7 @@ SLOW = """\
 import os
 import time
 
-from sysid_ros.sysid.parameter import Parameter
+from sysid_ros.engine.parameters.parameter import Parameter
 
 def add(parameters, spec):
     def write(spec, parameter):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from sysid_ros.engine.parameters.parameter import Parameter
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.search.run import run_search
 from sysid_ros.search.space import SearchSpace
-from sysid_ros.sysid.parameter import Parameter
-from sysid_ros.sysid.parameter_dict import ParameterDict
 
 
 def space(size: int = 3) -> SearchSpace:

@@ -32,7 +32,7 @@ COMMAND = [sys.executable, "-m", "sysid_ros"]
 SLOW = """\
 import time
 
-from sysid_ros.sysid.parameter import Parameter
+from sysid_ros.engine.parameters.parameter import Parameter
 
 def add(parameters, spec):
     def write(spec, parameter):

@@ -100,7 +100,7 @@ def stages(*, ros: bool) -> tuple[Stage, ...]:
         "engine",
         "Compiling the derivatives",
         _hash([wheels.inputs], sorted(SENSITIVITY.glob("*.py"))),
-        lambda: _run(str(PYTHON), "-m", "sysid_ros.sysid.sensitivity"),
+        lambda: _run(str(PYTHON), "-m", "sysid_ros.engine.derivatives"),
     )
     return (wheels, interfaces, package, engine) if ros else (wheels, package, engine)
 

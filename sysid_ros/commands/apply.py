@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sysid_ros.commands.common import AddParser, complain, debug_arguments
 
 if TYPE_CHECKING:
-    from sysid_ros.exports.applying import WrittenValue
+    from sysid_ros.exports import WrittenValue
 
 
 def register(add_parser: AddParser) -> None:
@@ -33,10 +33,9 @@ def register(add_parser: AddParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Write a result's values into another MJCF or URDF file of the same robot, by name."""
     from sysid_ros.errors import ModelError
-    from sysid_ros.exports import write_applied
-    from sysid_ros.exports.applying import apply_parameters, of_robot
+    from sysid_ros.exports import apply_parameters, of_robot, write_applied
     from sysid_ros.results import read_results
-    from sysid_ros.robots.source import load_model
+    from sysid_ros.robots import load_model
 
     applied = of_robot(read_results(options.result_dir).applied, options.robot)
     if not applied:
@@ -54,10 +53,10 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _print(written: tuple[WrittenValue, ...]) -> None:
-    """What the file had and what it has now."""
+    """Print the values before and after."""
     from rich.text import Text
 
-    from sysid_ros.terminal.printing import console_for, plain_table
+    from sysid_ros.terminal import console_for, plain_table
 
     table = plain_table("parameter", "written into", "initial", "identified")
     for value in written:

@@ -40,7 +40,7 @@ def _run(options: argparse.Namespace) -> int:
     experiment = experiment_of(options)
 
     from sysid_ros.diagnosis import check_experiment
-    from sysid_ros.terminal.progress import working
+    from sysid_ros.terminal import working
 
     with working("testing the recordings against the model") as reading:
         findings = check_experiment(experiment, options.data, reading)

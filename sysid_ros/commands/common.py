@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the commands share: their arguments, reading the experiment file, complaining."""
+"""Parts that the commands share: arguments, reading the experiment file, complaining."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment import load_experiment, with_folders
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.experiment import Experiment, load_experiment, with_folders
 
 if TYPE_CHECKING:
-    from sysid_ros.processes.execution import Workers
+    from sysid_ros.processes import Workers
 
 EXIT_USAGE = 64
 
@@ -103,12 +102,12 @@ def worker_arguments() -> argparse.ArgumentParser:
 
 
 def workers_of(options: argparse.Namespace) -> Workers:
-    """What the command line names to compute with.
+    """Return the workers that the command line names.
 
     Raises:
       ExperimentError: There is to be less than one process.
     """
-    from sysid_ros.processes.execution import Workers
+    from sysid_ros.processes import Workers
 
     if options.workers < 1:
         raise ExperimentError(f"--workers is {options.workers}; it takes at least one")
@@ -132,7 +131,7 @@ def experiment_of(options: argparse.Namespace) -> Experiment:
 
 
 def from_shell(name: str) -> str:
-    """What is named on the command line is first of all a path from the current folder."""
+    """Resolve a name of the command line, first of all as a path from the current folder."""
     path = Path(name).expanduser()
     return str(path.absolute()) if path.exists() else name
 

@@ -19,7 +19,7 @@ from sysid_ros.commands.common import (
     workers_of,
 )
 from sysid_ros.errors import ErrorCode
-from sysid_ros.processes.interrupt import StopRequest
+from sysid_ros.processes import StopRequest
 
 
 def register(add_parser: AddParser) -> None:
@@ -52,16 +52,18 @@ def _run(options: argparse.Namespace) -> int:
     """Fit several structures of a model and choose the simplest that predicts no worse."""
     experiment = experiment_of(options)
 
-    from sysid_ros.comparison.compare import compare
-    from sysid_ros.comparison.comparison_document import comparison_document
-    from sysid_ros.comparison.comparison_folder import write_comparison
-    from sysid_ros.comparison.comparison_table import print_comparison
-    from sysid_ros.comparison.resume_states import fit_states
-    from sysid_ros.comparison.structures import default_structures
+    from sysid_ros.comparison import (
+        compare,
+        comparison_document,
+        default_structures,
+        fit_states,
+        print_comparison,
+        write_comparison,
+    )
     from sysid_ros.errors import StopRequestedError
-    from sysid_ros.files.strict_json import dumps
+    from sysid_ros.files import dumps
     from sysid_ros.results import check_writable
-    from sysid_ros.terminal.progress import FitProgress
+    from sysid_ros.terminal import FitProgress
 
     names = (
         default_structures(experiment)

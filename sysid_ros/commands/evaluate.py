@@ -53,12 +53,11 @@ def _run(options: argparse.Namespace) -> int:
         experiment = with_overrides(experiment, ["validation={}"])
         experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag], replace=True)
 
-    from sysid_ros.comparison.overlay import evaluate_files, render_overlay
+    from sysid_ros.comparison import evaluate_files, render_overlay
     from sysid_ros.files import dumps, replace_file
-    from sysid_ros.judgement.scored_fit import title_of
-    from sysid_ros.results.document import evaluation_document
-    from sysid_ros.terminal.printing import print_evaluations
-    from sysid_ros.terminal.progress import working
+    from sysid_ros.judgement import title_of
+    from sysid_ros.results import evaluation_document
+    from sysid_ros.terminal import print_evaluations, working
 
     with working("simulating the recordings") as reading:
         found = evaluate_files(

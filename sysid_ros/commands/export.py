@@ -35,7 +35,7 @@ def _run(options: argparse.Namespace) -> int:
     """Write the mapped signals of one bag as arrays or as a table."""
     from sysid_ros.recording.bags import open_recording
     from sysid_ros.recording.mapping import export, map_recording
-    from sysid_ros.terminal.progress import ReadingProgress
+    from sysid_ros.terminal import ReadingProgress
 
     experiment = experiment_of(options)
     bag = locate_bag(

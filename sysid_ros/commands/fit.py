@@ -22,10 +22,10 @@ from sysid_ros.commands.common import (
 )
 from sysid_ros.errors import ErrorCode
 from sysid_ros.experiment import check_fittable, with_bags, with_overrides
-from sysid_ros.processes.interrupt import StopRequest
+from sysid_ros.processes import StopRequest
 
 if TYPE_CHECKING:
-    from sysid_ros.pipeline.resume import Resume
+    from sysid_ros.pipeline import Resume
 
 
 _LATEST = Path()  # of --resume without a folder
@@ -98,15 +98,14 @@ def _run(options: argparse.Namespace) -> int:
         experiment = with_overrides(experiment, [f"logs=[{', '.join(options.log)}]"])
     experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag])
     if options.model is not None:
-        from sysid_ros.comparison.structures import structure
+        from sysid_ros.comparison import structure
 
         experiment = structure(experiment, options.model)
     check_fittable(experiment)
 
-    from sysid_ros.pipeline.experiment_run import run_experiment
-    from sysid_ros.sysid.fit_progress import FitStatus
-    from sysid_ros.terminal.printing import print_outcome
-    from sysid_ros.terminal.progress import FitProgress
+    from sysid_ros.engine.least_squares import FitStatus
+    from sysid_ros.pipeline import run_experiment
+    from sysid_ros.terminal import FitProgress, print_outcome
 
     progress = FitProgress(experiment.fit.max_iterations)
     stop = StopRequest(
@@ -139,14 +138,14 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _search(options: argparse.Namespace) -> list[str]:
-    """What ``--search``, ``--trials`` and ``--seed`` ask for."""
+    """Return the overrides of ``--search``, ``--trials`` and ``--seed``."""
     given = {"method": options.search, "trials": options.trials, "seed": options.seed}
     return [f"fit.search.{key}={value}" for key, value in given.items() if value is not None]
 
 
 def _resume(folder: Path | None) -> Resume | None:
-    """What ``--resume`` asks for."""
-    from sysid_ros.pipeline.resume import Resume
+    """Return the folder that ``--resume`` carries on."""
+    from sysid_ros.pipeline import Resume
 
     if folder is None:
         return None

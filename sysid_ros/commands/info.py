@@ -23,7 +23,7 @@ def register(add_parser: AddParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Say what is in a bag."""
     from sysid_ros.recording.bags import describe
-    from sysid_ros.terminal.progress import ReadingProgress
+    from sysid_ros.terminal import ReadingProgress
 
     with ReadingProgress() as progress:
         info = describe(options.bag, msg_paths=options.msg_path, on_progress=progress.reading)

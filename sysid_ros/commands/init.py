@@ -18,8 +18,7 @@ from sysid_ros.commands.common import (
     package_arguments,
 )
 from sysid_ros.errors import OutputError
-from sysid_ros.experiment import locate_model
-from sysid_ros.experiment.packages import Packages
+from sysid_ros.experiment import Packages, locate_model
 
 if TYPE_CHECKING:
     from sysid_ros.proposal import ModelTopic
@@ -69,7 +68,7 @@ def _run(options: argparse.Namespace) -> int:
         raise OutputError(f"{output}: there is no folder {output.absolute().parent}")
 
     from sysid_ros.proposal import propose
-    from sysid_ros.terminal.progress import working
+    from sysid_ros.terminal import working
 
     with working("reading the model and the recordings"):
         proposal = propose(

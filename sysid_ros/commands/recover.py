@@ -38,7 +38,7 @@ def register(add_parser: AddParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Write a whole, indexed bag from what is left of a broken one."""
     from sysid_ros.recording.bags import recover
-    from sysid_ros.terminal.progress import working
+    from sysid_ros.terminal import working
 
     with working(f"recovering {options.bag.name}"):
         recovered = recover(

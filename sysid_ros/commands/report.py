@@ -30,8 +30,7 @@ def _run(options: argparse.Namespace) -> int:
     """Write a result folder's report.html anew, or a page that compares several results."""
     from sysid_ros.files import replace_file
     from sysid_ros.report import render_comparison, render_report
-    from sysid_ros.results import read_results
-    from sysid_ros.results.previous import previous_results
+    from sysid_ros.results import previous_results, read_results
     from sysid_ros.video import read_video
 
     folders = list(dict.fromkeys(folder.resolve() for folder in options.result_dirs))

@@ -23,8 +23,7 @@ def _run(options: argparse.Namespace) -> int:
     """Show a fitted recording in MuJoCo's viewer: the robot as measured, the model as its ghost."""
     if not 0.0 < options.rate < float("inf"):
         raise ExperimentError(f"--rate is {options.rate:g}; it must be above 0")
-    from sysid_ros.playback.motion import load_motion
-    from sysid_ros.playback.viewer import check_display, view
+    from sysid_ros.playback import check_display, load_motion, view
 
     simulated = "initial" if options.initial else "fitted"
     motion, model = load_motion(options.result_dir, options.sequence, simulated)

@@ -21,11 +21,10 @@ from sysid_ros.comparison.paired import HeldOut, held_out, joints_of
 from sysid_ros.comparison.pick import Pick, pick
 from sysid_ros.comparison.structures import parameter_names, structures
 from sysid_ros.errors import DataError
-from sysid_ros.experiment.schema import Experiment, ValidationConfig
-from sysid_ros.judgement.outcome import Outcome, SequenceFit
-from sysid_ros.judgement.scored_fit import title_of
-from sysid_ros.pipeline.fit_task import FitTask
-from sysid_ros.processes.execution import IN_THIS_PROCESS, Workers
+from sysid_ros.experiment import Experiment, ValidationConfig
+from sysid_ros.judgement import Outcome, SequenceFit, title_of
+from sysid_ros.pipeline import FitTask
+from sysid_ros.processes import IN_THIS_PROCESS, Workers
 
 DEFAULT_FOLDS = 5
 DEFAULT_FRACTION = 0.3

@@ -10,8 +10,8 @@ from typing import Any
 
 from sysid_ros.comparison.compare import Comparison
 from sysid_ros.comparison.pick import Pick
-from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.results.document import parameter_entry, score_entry
+from sysid_ros.judgement import Outcome
+from sysid_ros.results import parameter_entry, score_entry
 
 FORMAT = 1
 

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from sysid_ros.comparison.compare import Comparison
-from sysid_ros.report.numbers import number
-from sysid_ros.terminal.printing import console_for, plain_table
+from sysid_ros.report import number
+from sysid_ros.terminal import console_for, plain_table
 
 
 def print_comparison(comparison: Comparison, *, stream: TextIO | None = None) -> None:
@@ -56,7 +56,7 @@ def _models(comparison: Comparison) -> Table:
 
 
 def notes(comparison: Comparison, name: str) -> list[str]:
-    """What to know about one model beside its numbers."""
+    """Return remarks about one model beside its numbers."""
     found = []
     if name == comparison.overall.chosen:
         found.append("chosen")

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sysid_ros.engine.uncertainty import misfit
 from sysid_ros.errors import SysidError
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.pipeline.cross_validation import folds_of, with_folds
-from sysid_ros.pipeline.fit_task import FitTask, run_fit_task
-from sysid_ros.processes.execution import TaskPool, Workers
-from sysid_ros.sysid.residual_size import misfit
+from sysid_ros.experiment import Experiment
+from sysid_ros.judgement import Outcome
+from sysid_ros.pipeline import FitTask, folds_of, run_fit_task, with_folds
+from sysid_ros.processes import TaskPool, Workers
 
 Fitted = Mapping[str, Outcome]
 
@@ -106,7 +105,7 @@ def levels(names: Mapping[str, frozenset[str]]) -> list[list[str]]:
 
 
 def inside(names: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether parameters are a part of others, and known."""
+    """Return whether parameters are a part of others, and known."""
     return bool(names) and names < others
 
 
@@ -126,7 +125,7 @@ def misfits(outcomes: Fitted) -> dict[str, float]:
 
 
 def effective_samples_of(outcomes: Fitted) -> dict[str, float]:
-    """What each signal's samples are worth, by the residuals of the model that fits best."""
+    """Count each signal's independent samples by the residuals of the model that fits best."""
 
     def total(outcome: Outcome) -> float:
         sizes = outcome.fit.residuals
@@ -151,7 +150,7 @@ def _starting_inside(models: Mapping[str, ModelTask], name: str, fitted: Fitted)
 
 
 def _is_better(name: str, attempt: Outcome, outcomes: Fitted) -> bool:
-    """Whether another fit of a model lowers its misfit."""
+    """Return whether another fit of a model lowers its misfit."""
     worth = effective_samples_of({**outcomes, name: attempt})
     return misfit(attempt.fit.residuals, worth) < misfit(outcomes[name].fit.residuals, worth)
 

@@ -11,15 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from sysid_ros.comparison.structures import default_structures, parameter_names, structure
+from sysid_ros.engine.friction import MODELS
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.judgement.evaluation import evaluate
-from sysid_ros.judgement.outcome import Evaluation, Score
-from sysid_ros.report.numbers import number, unit
-from sysid_ros.report.overlay_data import overlay_content
-from sysid_ros.report.render import render_page
-from sysid_ros.results.parameters_file import read_values
-from sysid_ros.sysid.friction.models import MODELS
+from sysid_ros.experiment import Experiment
+from sysid_ros.judgement import Evaluation, Score, evaluate
+from sysid_ros.report import number, overlay_content, render_page, unit
+from sysid_ros.results import read_values
 
 UNTUNED = "untuned model"
 

@@ -20,9 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from sysid_ros.judgement.outcome import SequenceFit, SignalFit
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
+from sysid_ros.judgement import SequenceFit, SignalFit
 
 LEVEL = 0.01  # of the test
 ENOUGH_UNITS = 12  # with fewer recordings each is cut into blocks
@@ -63,7 +62,7 @@ class HeldOut:
         return min(models, key=lambda model: float(np.mean(np.log(self.of(model)))))
 
     def p_worse(self, model: str, other: str) -> float:
-        """How likely differences as bad as these are if ``model`` is no worse than ``other``.
+        """Return the probability of such differences if ``model`` is no worse than ``other``.
 
         Returns:
           One-sided p-value; NaN where there are too few units to tell.
@@ -178,7 +177,7 @@ def _squares(fits: Sequence[SignalFit], inside: npt.NDArray[np.bool_]) -> tuple[
 
 
 def _edges(recording: SequenceFit, count: int) -> FloatArray:
-    """Where blocks of about equal length begin, at starts of windows where there are enough."""
+    """Find beginnings of blocks of about equal length, at starts of windows if there are enough."""
     times = [signal.times for signal in recording.signals if signal.times.size]
     if not times:
         return np.zeros(1)

@@ -14,7 +14,7 @@ from sysid_ros.comparison.paired import LEVEL, HeldOut
 
 @dataclass(frozen=True)
 class Pick:
-    """What was chosen, and on what grounds.
+    """The chosen structure and the grounds of the choice.
 
     Attributes:
       chosen: A model.

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where a comparison keeps the states of its fits, so that another process can carry it on."""
+"""Kept states of a comparison's fits, so that another process can carry it on."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from sysid_ros.errors import ExperimentError, OutputError, SysidError
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.experiment import Experiment
 from sysid_ros.files import write_json
-from sysid_ros.judgement.scored_fit import title_of
-from sysid_ros.pipeline.resume import setting_digests
-from sysid_ros.processes.execution import WorkersError
-from sysid_ros.results.folder import discard, open_work_folder
-from sysid_ros.results.state_file import STATE_FILE, claimed
+from sysid_ros.judgement import title_of
+from sysid_ros.pipeline import setting_digests
+from sysid_ros.processes import WorkersError
+from sysid_ros.results import STATE_FILE, claimed, discard, open_work_folder
 
 COMPARED = "compared.json"  # digests of the experiment's settings
 
@@ -65,7 +64,7 @@ def fit_states(experiment: Experiment, output_dir: Path, resume: bool) -> Iterat
 
 
 def _settings_in(file: Path) -> Any:
-    """What a file of digests says, ``None`` where it cannot be read."""
+    """Read a file of digests; ``None`` where it cannot be read."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -10,17 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from sysid_ros.dataset import model_of
+from sysid_ros.engine.friction import MODELS
 from sysid_ros.errors import ExperimentError, SysidError, unknown_name
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.robots.declared_friction import with_friction_model
-from sysid_ros.robots.declared_parameters import build_parameters
-from sysid_ros.sysid.friction.models import MODELS
+from sysid_ros.experiment import Experiment
+from sysid_ros.robots import build_parameters, with_friction_model
 
 AS_WRITTEN = "experiment"  # the name of the experiment's own structure
 
 
 def default_structures(experiment: Experiment) -> tuple[str, ...]:
-    """What is compared unless models are named: the experiment's own and its alternatives."""
+    """List the structures compared by default: the experiment's own and its alternatives."""
     return (AS_WRITTEN, *experiment.alternatives)
 
 

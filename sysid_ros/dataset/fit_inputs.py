@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a fit works on, read from an experiment; and the fit itself."""
+"""The inputs of a fit, read from an experiment; and the fit itself."""
 
 from __future__ import annotations
 
@@ -9,20 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
+from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset.loading import load_dataset
 from sysid_ros.dataset.sequences import Dataset
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.robots.declared_parameters import build_parameters
-from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.fit_progress import Iteration
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.fit_state import FitState
-from sysid_ros.sysid.parameter_dict import ParameterDict
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.engine.estimation import FitResult, FitSettings, FitState, SignalNoise, fit
+from sysid_ros.engine.least_squares import Iteration
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.experiment import Experiment
+from sysid_ros.robots import build_parameters
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,7 @@ class FitInputs:
 
     @property
     def known(self) -> SignalNoise:
-        """What the experiment says about its measurements beforehand."""
+        """Return the experiment's knowledge about its measurements."""
         return SignalNoise(self.dataset.noise, self.dataset.training.excluded)
 
     def fitted(
@@ -91,7 +85,7 @@ class FitInputs:
           should_stop: Asked while simulating; true ends the fit with its best parameters.
 
         Raises:
-          SysidError: As of :func:`~sysid_ros.sysid.fit.fit`.
+          SysidError: As of :func:`~sysid_ros.engine.estimation.fit.fit`.
         """
         settings = self.settings if landscapes else replace(self.settings, landscapes=0)
         return fit(

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import mujoco
-import numpy as np
-import numpy.typing as npt
 
 from sysid_ros.dataset.sequences import (
     Dataset,
@@ -22,25 +20,28 @@ from sysid_ros.dataset.sequences import (
     unusable,
 )
 from sysid_ros.dataset.splits import split_by_time
+from sysid_ros.engine.elements import without_visuals
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment import locate_bag, locate_model, message_paths_of, packages_of
-from sysid_ros.experiment.schema import Experiment, SequenceConfig
-from sysid_ros.recording.bags.bag import open_recording
-from sysid_ros.recording.mapping.mapped_recording import MappedRecording
-from sysid_ros.recording.mapping.signal_map import map_recording
-from sysid_ros.recording.mapping.signal_settings import SignalKind
-from sysid_ros.robots.declared_parameters import build_parameters
-from sysid_ros.robots.model_text import ModelText
-from sysid_ros.robots.several_robots import have_own_parameters, with_namespace
-from sysid_ros.robots.source import (
+from sysid_ros.experiment import (
+    Experiment,
+    SequenceConfig,
+    locate_bag,
+    locate_model,
+    message_paths_of,
+    packages_of,
+)
+from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.mapping import MappedRecording, SignalKind, map_recording
+from sysid_ros.robots import (
+    ModelText,
+    build_parameters,
     description_in,
+    have_own_parameters,
     load_model,
     with_free_base,
+    with_namespace,
     with_state_sensors,
 )
-from sysid_ros.sysid.slim_model import without_visuals
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ def model_of(experiment: Experiment, config: SequenceConfig, data_dir: Path | No
 
 
 def _touches_geoms(experiment: Experiment) -> bool:
-    """Whether parameters or a hook may need geoms that only rendering does otherwise."""
+    """Return whether parameters or a hook may need geoms that only rendering does otherwise."""
     return experiment.modifiers is not None or any(
         config.element in ("geom", "pair") for config in experiment.parameters
     )
@@ -226,7 +227,7 @@ def _map(
 def _part_of(
     whole: Callable[[float], None] | None, number: int, parts: int
 ) -> Callable[[float], None] | None:
-    """What one of several equal parts reports its progress to."""
+    """Return the progress listener of one of several equal parts."""
     return None if whole is None else lambda share: whole((number + share) / parts)
 
 

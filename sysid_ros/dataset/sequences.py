@@ -10,20 +10,20 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.recording.mapping.mapped_recording import MappedRecording
-from sysid_ros.recording.mapping.mapped_series import control_time_series, measured_time_series
-from sysid_ros.recording.mapping.signal_settings import SignalKind
-from sysid_ros.recording.mapping.time_intervals import Intervals, union
-from sysid_ros.recording.mapping.topic_quality import TopicQuality
-from sysid_ros.robots.model_text import ModelText
-from sysid_ros.robots.state_sensors import by_sensor
-from sysid_ros.sysid.initial_state import create_initial_state
-from sysid_ros.sysid.trajectory import ModelSequences
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals import ModelSequences, create_initial_state
+from sysid_ros.experiment import Experiment
+from sysid_ros.recording.mapping import (
+    Intervals,
+    MappedRecording,
+    SignalKind,
+    TopicQuality,
+    control_time_series,
+    measured_time_series,
+    union,
+)
+from sysid_ros.robots import ModelText, by_sensor
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is wrong with gyroscopes, accelerometers and twists, with the lines that help."""
+"""Mistakes in gyroscopes, accelerometers and twists, with the lines that repair them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.explanation import named_degrees
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
@@ -20,9 +20,7 @@ from sysid_ros.diagnosis.kinematic_sensors import Agreement, agreements
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.diagnosis.wording import finding_of
-from sysid_ros.experiment.units import UNITS
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.experiment import UNITS
 
 _RELATED = 0.9  # correlation from which a sensor shows the motion
 _MUCH_BETTER = 0.3  # of what is uncorrelated, at most, may be left with the axes exchanged
@@ -67,7 +65,7 @@ def body_sensor_findings(
 
 
 def _mistake(seen: Agreement) -> tuple[Change | None, float]:
-    """What would make a sensor read what the positions say, with its number."""
+    """Find the change that makes a sensor read what the positions say."""
     if abs(max(seen.correlation, seen.lagged, key=abs)) < _RELATED:
         return None, 0.0
     size = abs(seen.slope)

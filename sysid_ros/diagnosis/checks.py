@@ -22,9 +22,9 @@ from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
 from sysid_ros.diagnosis.torque_unit import torque_unit
 from sysid_ros.diagnosis.wording import finding_of
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.robots.declared_parameters import build_parameters
-from sysid_ros.sysid.blas import single_blas_thread
+from sysid_ros.engine.simulation import single_blas_thread
+from sysid_ros.experiment import Experiment
+from sysid_ros.robots import build_parameters
 
 _MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
 _DYNAMICS_LEFT = 0.7  # share of the torques that a repair may leave unexplained
@@ -141,7 +141,7 @@ def _tracking(state: _State) -> list[Finding]:
 
 
 def _dynamics(state: _State) -> list[Finding]:
-    """What no robot with the model's kinematics could have done."""
+    """Find motion that no robot with the model's kinematics could have done."""
     found: list[Finding] = []
     while len(found) < _MOST and can_be_tested(state.recorded):
         test = Dynamics(state.recorded)

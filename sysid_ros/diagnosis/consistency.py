@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether measured velocities are the derivatives of measured positions."""
+"""Check that measured velocities are the derivatives of measured positions."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.explanation import named_degrees
 from sysid_ros.diagnosis.filtered import filtered
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.hypotheses import DEGREE
 from sysid_ros.diagnosis.recorded import Recorded
-
-FloatArray = npt.NDArray[np.float64]
 
 _RELATED = 0.9  # correlation from which a velocity is a position's derivative
 _UNRELATED = 0.6  # below which it is not
@@ -68,7 +66,7 @@ def disagreement(recorded: Recorded) -> Disagreement | None:
 
 
 def _candidates(position: str, velocity: str, slope: float) -> tuple[Change, ...]:
-    """What a slope other than one can mean."""
+    """List the mistakes that a slope other than one can mean."""
     size = abs(slope)
     if named_degrees(size):
         wrong = velocity if size > 1.0 else position

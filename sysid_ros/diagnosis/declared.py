@@ -1,16 +1,14 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an experiment says itself about a signal, so that it is no mistake."""
+"""Corrections that an experiment declares for a signal, which are no mistakes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
-from sysid_ros.sysid.parameter import Parameter
-from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 
 _OF_KIND = {FindingKind.LAG: "delay", FindingKind.OFFSET: "bias", FindingKind.SCALE: "gain"}
 
@@ -26,7 +24,7 @@ class Declared:
     params: ParameterDict
 
     def explains(self, change: Change, size: float, others: tuple[str, ...] = ()) -> bool:
-        """Whether the fit will find what a change would repair.
+        """Return whether the fit will find what a change would repair.
 
         Args:
           change: A repair; of offset, scale or delay.

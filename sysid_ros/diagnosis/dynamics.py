@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether any robot with the model's kinematics could have moved as recorded."""
+"""Check that a robot with the model's kinematics could have moved as recorded."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from collections.abc import Mapping
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.misfit import Misfit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.regressor import non_negative_fit, regressor
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Dynamics:
@@ -39,7 +37,7 @@ class Dynamics:
 
     @property
     def usable(self) -> bool:
-        """Whether there is enough data."""
+        """True if there is enough data."""
         return self._plain is not None and len(self._plain.block) >= 50
 
     @property
@@ -73,7 +71,7 @@ class Dynamics:
     def fitted(
         self, columns: FloatArray, known: FloatArray | None = None
     ) -> tuple[Misfit, FloatArray]:
-        """What some non-negative combination of torques leaves of the recordings as they are.
+        """Fit a non-negative combination of torques and return what it leaves of the recordings.
 
         Args:
           columns: (n, nv, p).
@@ -119,7 +117,7 @@ class Dynamics:
 
 
 def can_be_tested(recorded: Recorded) -> bool:
-    """Whether the model is a tree of measured scalar joints of which some have known torques."""
+    """Tell whether the model is a tree of measured scalar joints, some with known torques."""
     model = recorded.model
     scalar = model.nq == model.nv == model.njnt and model.njnt > 0
     measured = all(joint in recorded.positions for joint in range(model.njnt))

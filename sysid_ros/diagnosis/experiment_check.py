@@ -18,12 +18,16 @@ from sysid_ros.diagnosis.recorded import recorded
 from sysid_ros.diagnosis.repair import ExperimentLines, joined
 from sysid_ros.diagnosis.sampling_mistakes import is_uneven, sampling_of
 from sysid_ros.errors import DataError, SysidError
-from sysid_ros.experiment import locate_bag, message_paths_of, with_overrides
-from sysid_ros.experiment.schema import Experiment, SignalConfig
+from sysid_ros.experiment import (
+    Experiment,
+    SignalConfig,
+    locate_bag,
+    message_paths_of,
+    with_overrides,
+)
 from sysid_ros.recording.bags import open_recording, read_columns
-from sysid_ros.recording.mapping.signal_settings import SignalKind
-from sysid_ros.recording.messages import parse_field
-from sysid_ros.recording.messages.stored_message import Clock
+from sysid_ros.recording.mapping import SignalKind
+from sysid_ros.recording.messages import Clock, parse_field
 
 
 def check_experiment(

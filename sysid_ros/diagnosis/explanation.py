@@ -17,15 +17,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.hypotheses import DEGREE, LAGS, Family
 from sysid_ros.diagnosis.misfit import Misfit
 from sysid_ros.diagnosis.recorded import Recorded
-
-FloatArray = npt.NDArray[np.float64]
 
 _BETTER_BLOCKS = 0.75  # of the stretches, in which a repair must be better
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
@@ -78,7 +75,7 @@ class Test(Protocol):
     """Scores repairs."""
 
     def misfit(self, *changes: Change) -> Misfit:
-        """What is left unexplained after some repairs."""
+        """Return the share left unexplained after some repairs."""
 
 
 def best_explanation(
@@ -140,7 +137,7 @@ def best_explanation(
 def _is_degrees(
     entry: tuple[Change, float, Misfit], accepted: Sequence[tuple[Change, float, Misfit]]
 ) -> bool:
-    """Whether a scale is that of degrees, which are among the accepted repairs."""
+    """Return whether a scale is that of degrees, which are among the accepted repairs."""
     change, size, _ = entry
     return change.kind is FindingKind.SCALE and any(
         other.kind is FindingKind.DEGREES
@@ -254,7 +251,7 @@ def _accepted(
     recorded: Recorded,
     limits: Mapping[FindingKind, float],
 ) -> bool:
-    """Whether a repair explains much more than doing nothing, and by a size that matters."""
+    """Return whether a repair explains much more than doing nothing, and by a size that matters."""
     matters = True
     if kind is FindingKind.OFFSET:
         matters = abs(size) >= _SMALLEST_OFFSET
@@ -297,5 +294,5 @@ def size_interval(
 
 
 def named_degrees(factor: float) -> bool:
-    """Whether a factor is that between degrees and radians."""
+    """Return whether a factor is that between degrees and radians."""
     return min(abs(factor / DEGREE - 1.0), abs(factor * DEGREE - 1.0)) < 0.15

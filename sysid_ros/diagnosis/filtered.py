@@ -17,11 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.levels import level_step
 from sysid_ros.diagnosis.recorded import Recorded, Samples
-
-FloatArray = npt.NDArray[np.float64]
 
 _HIGHEST = 20.0  # Hz, of the low-pass
 _LOWEST = 1.0
@@ -120,7 +119,7 @@ def filtered(
 
 
 def _cutoff(recorded: Recorded, labels: list[str], used: list[Mapping[str, Samples]]) -> float:
-    """Where the low-pass ends [Hz]: above the motion, and below what the rate resolves."""
+    """Choose the low-pass's cut-off [Hz]: above the motion, and below what the rate resolves."""
     names = [name for name in labels if name in recorded.positions.values()]
     rates, motions = [], []
     for signals in used:

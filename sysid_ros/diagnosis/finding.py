@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What ``sysid_ros check`` says: a mistake, its evidence, and the line that repairs it."""
+"""A finding of ``sysid_ros check``: a mistake, its evidence, and the line that repairs it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class FindingKind(str, Enum):
-    """What is wrong."""
+    """The kinds of mistakes."""
 
     SIGN = "sign"
     DEGREES = "degrees"
@@ -62,7 +62,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Change:
-    """What would make signals right: ``scale * value + offset``, undone delays, exchanged sources.
+    """A repair of signals: ``scale * value + offset``, undone delays, exchanged sources.
 
     Attributes:
       kind: The mistake that this undoes.

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether gyroscopes, accelerometers and twists show the motion that positions show.
+"""Check that gyroscopes, accelerometers and twists show the motion that positions show.
 
 Where every joint's position is measured, or a free body's pose, the model's kinematics alone say
 what a sensor on a body must read: masses and forces do not enter.
@@ -15,12 +15,10 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 import scipy
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.recorded import Recorded, Samples
-
-FloatArray = npt.NDArray[np.float64]
 
 _S = mujoco.mjtSensor
 _TESTED = tuple(
@@ -49,7 +47,7 @@ _BALL = int(mujoco.mjtJoint.mjJNT_BALL)
 
 @dataclass(frozen=True)
 class Agreement:
-    """How a sensor compares with what the measured motion says it must read.
+    """Agreement of a sensor with what the measured motion says it must read.
 
     Attributes:
       label: The sensor.
@@ -196,7 +194,7 @@ def _smooth(one: Samples, times: FloatArray, cutoff: float) -> FloatArray:
 def _expected(
     model: mujoco.MjModel, positions: Mapping[int, FloatArray], step: float
 ) -> FloatArray:
-    """What every sensor reads during a motion, (n, nsensordata)."""
+    """Compute every sensor's readings during a motion, (n, nsensordata)."""
     count = len(next(iter(positions.values())))
     qpos: FloatArray = np.tile(np.asarray(model.qpos0), (count, 1))
     for joint, values in positions.items():
@@ -224,7 +222,7 @@ def _expected(
 
 
 def _turns(model: mujoco.MjModel, sensor: int) -> bool:
-    """Whether a sensor measures an angular velocity or acceleration."""
+    """Return whether a sensor measures an angular velocity or acceleration."""
     return int(model.sensor_type[sensor]) in _TURNING
 
 
@@ -270,7 +268,7 @@ def _cosines(pair: _Pair, part: slice) -> FloatArray:
 
 
 def _best_lag(products: FloatArray) -> float:
-    """Where the cosine is largest in size, between the lags tried by a parabola."""
+    """Return the lag of the largest cosine in size, between the lags tried by a parabola."""
     cosine = np.abs(products[0]) / np.sqrt(np.maximum(products[1] * products[2], 1e-300))
     best = int(np.argmax(cosine))
     if not 0 < best < len(cosine) - 1:

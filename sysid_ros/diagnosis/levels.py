@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the values of a signal alone betray: saturation and quantisation."""
+"""Saturation and quantisation, seen in the values of a signal alone."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
 
 _LEAST_SAMPLES = 200
 _LEAST_LEVELS = 8  # fewer are a stepped command

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How much of the recordings something leaves unexplained."""
+"""The share of the recordings that an explanation leaves open."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-
+from sysid_ros.arrays import FloatArray
 
 _DIFFERENT = 0.1  # of a stretch's residual; less says nothing
 _FEW = 5  # stretches that must differ at least
@@ -19,7 +18,7 @@ _FEW = 5  # stretches that must differ at least
 
 @dataclass(frozen=True)
 class Misfit:
-    """What a test leaves of torques or commands.
+    """The remainder of torques or commands after a test.
 
     Attributes:
       share: Root mean square residual over their own variation; 1 explains nothing.

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What was recorded, as the tests of :mod:`sysid_ros.diagnosis` need it."""
+"""Recorded motion, as the tests of :mod:`sysid_ros.diagnosis` need it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change
-from sysid_ros.sysid.timeseries import TimeSeries
-from sysid_ros.sysid.trajectory import ModelSequences
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.engine.signals import ModelSequences, TimeSeries
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
@@ -73,7 +70,7 @@ class Recorded:
         return str(self.model.joint(joint).name)
 
     def is_hinge(self, joint: int) -> bool:
-        """Whether a joint turns."""
+        """Return whether a joint turns."""
         return int(self.model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
 
     @property
@@ -146,13 +143,13 @@ def recorded(groups: Sequence[ModelSequences]) -> Recorded:
 
 
 def is_effort(model: mujoco.MjModel, actuator: int) -> bool:
-    """Whether an actuator's input is a force or torque, up to a constant."""
+    """Return whether an actuator's input is a force or torque, up to a constant."""
     gain, bias = int(model.actuator_gaintype[actuator]), int(model.actuator_biastype[actuator])
     return gain == int(mujoco.mjtGain.mjGAIN_FIXED) and bias == int(mujoco.mjtBias.mjBIAS_NONE)
 
 
 def is_servo(model: mujoco.MjModel, actuator: int) -> bool:
-    """Whether an actuator's input is a position that it moves its joint to."""
+    """Return whether an actuator's input is a position that it moves its joint to."""
     gain, bias = int(model.actuator_gaintype[actuator]), int(model.actuator_biastype[actuator])
     affine = gain == int(mujoco.mjtGain.mjGAIN_FIXED) and bias == int(mujoco.mjtBias.mjBIAS_AFFINE)
     return affine and float(model.actuator_biasprm[actuator, 1]) < 0.0

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
 _EXTRA_POINTS = 3  # sets of points before those that make up the body's own inertia
@@ -203,7 +202,7 @@ def _ancestors(model: mujoco.MjModel, body: int) -> list[int]:
 
 
 def _points(model: mujoco.MjModel, body: int) -> list[list[FloatArray]]:
-    """Where a body's mass may be, in sets that share it evenly.
+    """Return places for a body's mass, in sets that share it evenly.
 
     They are the body's origin, its centre, twice as far out, and pairs c +- s_i e_i on its axes of
     inertia. A third of the mass in each pair has the body's own inertia for

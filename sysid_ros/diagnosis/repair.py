@@ -13,12 +13,9 @@ from typing import Any
 import yaml
 
 from sysid_ros.diagnosis.finding import Change
-from sysid_ros.experiment.overrides import apply_overrides
-from sysid_ros.experiment.schema import Experiment, SignalConfig
-from sysid_ros.experiment.units import UNITS
-from sysid_ros.experiment.yaml_tree import parse_yaml, plain
-from sysid_ros.recording.mapping.signal_settings import SignalKind
-from sysid_ros.sysid.elements import matching_names
+from sysid_ros.engine.elements import matching_names
+from sysid_ros.experiment import UNITS, Experiment, SignalConfig, apply_overrides, parse_yaml, plain
+from sysid_ros.recording.mapping import SignalKind
 
 Entry = dict[str, Any]
 

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is wrong with how signals were sampled, with the lines that help."""
+"""Mistakes in the sampling of signals, with the lines that repair them."""
 
 from __future__ import annotations
 

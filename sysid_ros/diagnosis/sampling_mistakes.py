@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether signals were sampled often and evenly enough, finely enough, and moved enough."""
+"""Check that signals were sampled often, evenly and finely enough, and moved enough."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
 from sysid_ros.diagnosis.filtered import motion_bandwidth
 from sysid_ros.diagnosis.levels import Saturation, level_step, saturation
 from sysid_ros.diagnosis.recorded import Recorded, Samples
-
-FloatArray = npt.NDArray[np.float64]
 
 _ALWAYS_ENOUGH = 30.0  # Hz, for robots that move like ones
 _NEVER_ENOUGH = 5.0  # Hz
@@ -32,7 +29,7 @@ _OVER_NOISE = 10.0  # range over the noise from sample to sample
 
 @dataclass(frozen=True)
 class Rate:
-    """How a signal was sampled: rate [Hz], its 95 % deviation of intervals, the motion's top."""
+    """The sampling of a signal: rate [Hz], 95 % deviation of intervals, the motion's top."""
 
     rate: float
     deviation: float
@@ -56,7 +53,7 @@ def sampling_of(parts: list[Samples]) -> Rate | None:
 
 
 def is_slow(sampled: Rate) -> bool:
-    """Whether the motion between samples is a guess."""
+    """Return whether the motion between samples is a guess."""
     if sampled.bandwidth <= 0.0:  # too few samples to tell
         return sampled.rate < _NEVER_ENOUGH
     per_period = sampled.rate / sampled.bandwidth
@@ -66,7 +63,7 @@ def is_slow(sampled: Rate) -> bool:
 
 
 def is_uneven(sampled: Rate) -> bool:
-    """Whether intervals vary by a good part of their length."""
+    """Return whether intervals vary by a good part of their length."""
     return sampled.deviation > _UNEVEN
 
 
@@ -98,7 +95,7 @@ def stuck_limit(recorded: Recorded, label: str) -> Saturation | None:
 
 
 def motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:
-    """How far a joint moved in all recordings, and what would be the least."""
+    """Return the range of a joint's motion in all recordings, and the least that would do."""
     parts = recorded.pooled(recorded.positions[joint])
     low, high = np.percentile(np.concatenate([part.values for part in parts]), [1.0, 99.0])
     jumps = np.concatenate([np.diff(part.values, n=2) for part in parts])
@@ -111,12 +108,12 @@ def motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:
 
 
 def _is_fine(sampled: Rate) -> bool:
-    """Whether the motion from sample to sample is small, so that what remains is noise."""
+    """Return whether the motion from sample to sample is small, so that what remains is noise."""
     return sampled.rate >= max(_ALWAYS_ENOUGH, _COMFORTABLE * sampled.bandwidth)
 
 
 def moves(recorded: Recorded, joint: int) -> bool:
-    """Whether a joint moved enough to say anything about its zero and scale."""
+    """Return whether a joint moved enough to say anything about its zero and scale."""
     reach, least = motion_range(recorded, joint)
     return reach >= least
 

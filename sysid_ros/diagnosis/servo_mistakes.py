@@ -163,13 +163,13 @@ def _attributed(recorded: Recorded, test: Tracking, servo: int, found: Explanati
 
 
 def _believable(recorded: Recorded, joint: int, scale: float) -> bool:
-    """Whether a joint's motion would be that of a joint if its position were scaled."""
+    """Return whether a joint's motion would be that of a joint if its position were scaled."""
     reach = scale * motion_range(recorded, joint)[0]
     return not recorded.is_hinge(joint) or _TURNS[0] < reach < _TURNS[1]
 
 
 def counterparts(recorded: Recorded, labels: tuple[str, ...]) -> tuple[str, ...]:
-    """What could as well be wrong: positions for servos' commands, commands for positions."""
+    """List rival mistakes: positions for servos' commands, commands for positions."""
     command_of = {
         recorded.positions.get(recorded.joint_of(servo)): command
         for servo, command in recorded.servos.items()

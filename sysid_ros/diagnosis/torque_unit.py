@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether all torques together are in another unit than the model's.
+"""Check that all torques together are in the model's unit.
 
 A factor common to all torques looks like other masses, so that no comparison among them can show
 it. The model's own masses can, if they are trusted within a factor of eight: a thousand times as

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether position servos do what they are asked for.
+"""Check that position servos do what they are asked for.
 
 A servo with gain kp pulls its joint with kp (u - q) - kv v, so that
 
@@ -17,16 +17,14 @@ from collections.abc import Sequence
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 import scipy
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.misfit import Misfit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.regressor import body_torques
-
-FloatArray = npt.NDArray[np.float64]
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
@@ -54,11 +52,11 @@ class Tracking:
 
     @property
     def usable(self) -> bool:
-        """Whether there is enough data."""
+        """True if there is enough data."""
         return self._plain is not None and len(self._plain.block) >= _LEAST_ROWS
 
     def misfit(self, *changes: Change) -> Misfit:
-        """What is left of the commands after some repairs, applied in order.
+        """Return the remainder of the commands after some repairs, applied in order.
 
         Raises:
           ValueError: There is too little data.
@@ -75,7 +73,7 @@ class Tracking:
         return misfit_of(np.column_stack(residuals), data.block)
 
     def _residual(self, data: Filtered, actuator: int, loads: FloatArray | None) -> FloatArray:
-        """What is left of one servo's command, over how much the command varies."""
+        """Return the remainder of one servo's command, relative to the command's variation."""
         recorded, model = self._recorded, self._recorded.model
         joint = recorded.joint_of(actuator)
         dof = int(model.jnt_dofadr[joint])

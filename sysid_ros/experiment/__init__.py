@@ -3,13 +3,56 @@
 
 """The experiment file: reading, validating and resolving what it names."""
 
-from sysid_ros.experiment.cross_checks import check_fittable as check_fittable
-from sysid_ros.experiment.load import load_experiment as load_experiment
-from sysid_ros.experiment.load import parse_experiment as parse_experiment
-from sysid_ros.experiment.load import with_bags as with_bags
-from sysid_ros.experiment.load import with_folders as with_folders
-from sysid_ros.experiment.load import with_overrides as with_overrides
-from sysid_ros.experiment.locate import locate_bag as locate_bag
-from sysid_ros.experiment.locate import locate_model as locate_model
-from sysid_ros.experiment.locate import message_paths_of as message_paths_of
-from sysid_ros.experiment.locate import packages_of as packages_of
+from __future__ import annotations
+
+from sysid_ros.experiment.attribute_names import FRICTION
+from sysid_ros.experiment.cross_checks import check_fittable
+from sysid_ros.experiment.fit_schema import SearchConfig
+from sysid_ros.experiment.load import (
+    load_experiment,
+    parse_experiment,
+    with_bags,
+    with_folders,
+    with_overrides,
+)
+from sysid_ros.experiment.locate import locate_bag, locate_model, message_paths_of, packages_of
+from sysid_ros.experiment.overrides import apply_overrides
+from sysid_ros.experiment.packages import PACKAGE, Packages, as_uri
+from sysid_ros.experiment.schema import (
+    Experiment,
+    MaskConfig,
+    ParameterConfig,
+    SequenceConfig,
+    SignalConfig,
+    ValidationConfig,
+)
+from sysid_ros.experiment.units import UNITS
+from sysid_ros.experiment.yaml_tree import parse_yaml, plain
+
+__all__ = [
+    "FRICTION",
+    "PACKAGE",
+    "UNITS",
+    "Experiment",
+    "MaskConfig",
+    "Packages",
+    "ParameterConfig",
+    "SearchConfig",
+    "SequenceConfig",
+    "SignalConfig",
+    "ValidationConfig",
+    "apply_overrides",
+    "as_uri",
+    "check_fittable",
+    "load_experiment",
+    "locate_bag",
+    "locate_model",
+    "message_paths_of",
+    "packages_of",
+    "parse_experiment",
+    "parse_yaml",
+    "plain",
+    "with_bags",
+    "with_folders",
+    "with_overrides",
+]

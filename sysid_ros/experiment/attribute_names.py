@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which attributes an experiment's parameters may name: the library's table, read in one place.
+"""The attributes that an experiment's parameters may name: the library's table.
 
 The library is imported when it is first asked, as it brings MuJoCo along.
 """
@@ -19,7 +19,7 @@ FRICTION = "friction"
 
 def attribute_names(element: str) -> tuple[str, ...]:
     """The attributes that one kind of element has, and what stands for several of them."""
-    from sysid_ros.sysid.attributes import table
+    from sysid_ros.engine.attributes import table
 
     together = (FRICTION,) if element == "joint" else ()
     return (*(name for kind, name in table() if kind == element), *together)
@@ -27,8 +27,8 @@ def attribute_names(element: str) -> tuple[str, ...]:
 
 def form_problem(element: str, attribute: str, form: str | None) -> str | None:
     """Say what is wrong with the form of an attribute, ``None`` if nothing is."""
-    from sysid_ros.sysid.attributes import lookup
-    from sysid_ros.sysid.friction.models import MODELS, parameters_of
+    from sysid_ros.engine.attributes import lookup
+    from sysid_ros.engine.friction import MODELS, parameters_of
 
     try:
         if (element, attribute) == ("joint", FRICTION):

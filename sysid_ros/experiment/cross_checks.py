@@ -12,7 +12,7 @@ from sysid_ros.errors import ExperimentError, unknown_name
 from sysid_ros.experiment.problems import Place, Problems
 from sysid_ros.experiment.schema import Experiment, SequenceConfig
 from sysid_ros.experiment.yaml_tree import Value
-from sysid_ros.recording.mapping.signal_settings import SignalKind
+from sysid_ros.recording.mapping import SignalKind
 
 
 def check_consistency(experiment: Experiment, root: Value, problems: Problems) -> None:
@@ -133,7 +133,7 @@ def _check_search(experiment: Experiment, place: Callable[..., Place], problems:
 
 
 def matches_condition(sequence: SequenceConfig, condition: object) -> bool:
-    """Whether a recording's conditions agree with every one that ``condition`` names."""
+    """Return whether a recording's conditions agree with every one that ``condition`` names."""
     if not isinstance(condition, dict):
         return False
     return all(sequence.conditions.get(name) == value for name, value in condition.items())
@@ -151,7 +151,7 @@ def _overlap(first: SequenceConfig, second: SequenceConfig) -> bool:
 
 
 def _place(root: Value, keys: tuple[str, ...]) -> Place:
-    """Where the value at a key path stands, or the last part of it that is there."""
+    """Find the place of the value at a key path, or of the last part of it that is there."""
     value = root
     for key in keys:
         if not isinstance(value.content, dict) or key not in value.content:

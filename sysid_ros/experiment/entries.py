@@ -25,7 +25,7 @@ from sysid_ros.experiment.schema import (
 )
 from sysid_ros.experiment.section import as_list, as_mapping, keys_of, read_section, read_text
 from sysid_ros.experiment.yaml_tree import Value
-from sysid_ros.recording.mapping.signal_settings import Interpolation, SignalKind
+from sysid_ros.recording.mapping import Interpolation, SignalKind
 
 _SWITCHES = ("frozen", "shared", "per_robot")
 _SIGNAL_KINDS = tuple(kind.value for kind in SignalKind)
@@ -105,7 +105,7 @@ def _as_inputs(signal: SignalConfig) -> list[SignalConfig]:
 def _components(wrench: SignalConfig) -> list[SignalConfig]:
     """The six inputs that a measured wrench is simulated with."""
     # The library brings MuJoCo along.
-    from sysid_ros.sysid.wrench import COMPONENTS, wrench_inputs
+    from sysid_ros.engine.signals import COMPONENTS, wrench_inputs
 
     return [
         replace(

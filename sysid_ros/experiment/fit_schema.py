@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How an experiment is fitted, as frozen dataclasses; see :mod:`sysid_ros.experiment.schema`."""
+"""The settings of a fit as frozen dataclasses; see :mod:`sysid_ros.experiment.schema`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sysid_ros.experiment.rules import rule
 
 @dataclass(frozen=True)
 class WindowConfig:
-    """How recordings are cut; ``length`` in seconds, ``None`` for the whole recording."""
+    """The cutting of recordings; ``length`` in seconds, ``None`` for the whole recording."""
 
     length: float | None = key(
         default=1.0, metadata=rule("s; `whole` for the whole recording", above=0, none_word="whole")
@@ -26,7 +26,7 @@ class WindowConfig:
 
 @dataclass(frozen=True)
 class InitialStateConfig:
-    """Where each window starts: estimated with the parameters, or taken from measurements."""
+    """The start of each window: estimated with the parameters, or taken from measurements."""
 
     estimate: bool = key(
         default=True,
@@ -40,7 +40,7 @@ class InitialStateConfig:
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """Where a fit starts, if not where the parameters do."""
+    """The search for a start, if it is not that of the parameters."""
 
     method: str = key(
         default="starts",
@@ -76,7 +76,7 @@ class SearchConfig:
 
 @dataclass(frozen=True)
 class FitConfig:
-    """How the fit is run."""
+    """The settings of the fit."""
 
     optimizer: str = key(
         default="auto",

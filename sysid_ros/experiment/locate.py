@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the bags and models that an experiment names are on this machine."""
+"""Paths on this machine of the bags and models that an experiment names."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def locate_model(
 
 
 def packages_of(experiment: Experiment, data_dir: Path | None) -> Packages:
-    """Where the packages that an experiment's models name are looked for.
+    """Return the places to look for the packages that an experiment's models name.
 
     Raises:
       ExperimentError: A path under ``package_path`` is no folder.
@@ -85,7 +85,7 @@ def packages_of(experiment: Experiment, data_dir: Path | None) -> Packages:
 
 
 def message_paths_of(experiment: Experiment) -> tuple[Path, ...]:
-    """Where message definitions are that the experiment's bags lack."""
+    """Return the places of message definitions that the experiment's bags lack."""
     folder = _folder_of(experiment.path)
     return tuple(folder / Path(path).expanduser() for path in experiment.msg_path)
 

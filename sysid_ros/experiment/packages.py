@@ -24,7 +24,7 @@ _FIND = re.compile(r"\$\(find ([\w-]+)\)/?")  # xacro's spelling, left behind in
 
 @dataclass(frozen=True)
 class Packages:
-    """Where packages are looked for: folders given, sourced installations, neighbours.
+    """The places to look for packages: folders given, sourced installations, neighbours.
 
     Attributes:
       given: Folder by package name, from ``package_path``.

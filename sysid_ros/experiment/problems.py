@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is wrong with an experiment file, collected so that one run shows several mistakes."""
+"""Mistakes in an experiment file, collected so that one run shows several."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sysid_ros.errors import ExperimentError
 
 @dataclass(frozen=True)
 class Place:
-    """Where a value was written: a file with a line, or an override without one."""
+    """The origin of a value: a file with a line, or an override without one."""
 
     source: str
     line: int | None = None

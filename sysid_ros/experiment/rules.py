@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a key of the experiment file means and which values it takes, kept beside its field.
+"""Meaning and valid values of a key of the experiment file, kept beside its field.
 
 Each field of :mod:`sysid_ros.experiment.schema` that is a YAML key carries a :class:`Rule` in its
 metadata. Validation and the reference in ``docs/experiment.md`` both read it there, so that they

@@ -135,7 +135,7 @@ class SignalConfig:
 
     @property
     def label(self) -> str:
-        """What parameters and results call the signal; a joint's state gets a sensor's name."""
+        """The signal's name in parameters and results; a joint's state gets a sensor's name."""
         if self.kind in (SignalKind.QPOS, SignalKind.QVEL):
             return f"{self.name}_{self.kind.value}"
         return self.name
@@ -176,7 +176,7 @@ class SequenceConfig:
 
 @dataclass(frozen=True)
 class ValidationConfig:
-    """What is held out of the fit; at most one of the four is set."""
+    """The data held out of the fit; at most one of the four is set."""
 
     bags: tuple[SequenceConfig, ...] = key(
         default=(), metadata=rule("recordings, written as under `sequences`")

@@ -51,7 +51,7 @@ class Value:
         return content
 
     def shown(self) -> str:
-        """How messages quote this value."""
+        """Return the value as messages quote it."""
         if self.content is None:
             return "nothing"
         if isinstance(self.content, dict):

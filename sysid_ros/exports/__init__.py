@@ -1,11 +1,11 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What others take from a result: their own model file, changed only where it was identified."""
+"""Files for others from a result: their own model file, changed only where it was identified."""
 
 from __future__ import annotations
 
-from sysid_ros.exports.applying import write_applied
+from sysid_ros.exports.applying import WrittenValue, apply_parameters, of_robot, write_applied
 from sysid_ros.exports.formats import FORMATS, URDF, Identified, SourceModel, write_exports
 from sysid_ros.exports.model_file import ASSETS, MODEL, StartState, write_model
 
@@ -17,6 +17,9 @@ __all__ = [
     "Identified",
     "SourceModel",
     "StartState",
+    "WrittenValue",
+    "apply_parameters",
+    "of_robot",
     "write_applied",
     "write_exports",
     "write_model",

@@ -12,21 +12,21 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.robots.xml_text import number, numbers
+from sysid_ros.robots import number, numbers
 
 _FIELDS = ("gainprm", "biasprm", "dynprm")
 _TYPES = ("gaintype", "biastype", "dyntype")
 
 
 def force_law_changed(before: Any, after: Any) -> bool:
-    """Whether gain, bias or dynamics of an actuator of two specs differ."""
+    """Return whether gain, bias or dynamics of an actuator of two specs differ."""
     return any(
         not np.array_equal(getattr(before, field), getattr(after, field)) for field in _FIELDS
     ) or any(int(getattr(before, kind)) != int(getattr(after, kind)) for kind in _TYPES)
 
 
 def force_law(tag: str, before: Any, after: Any) -> tuple[str, Mapping[str, str | None]]:
-    """How to write a changed force law.
+    """Return the edits that write a changed force law.
 
     Args:
       tag: The element as it stands in the file, such as ``position``.
@@ -94,7 +94,7 @@ def _shortcut(tag: str, before: Any, after: Any) -> dict[str, str | None] | None
 
 
 def _used(was: npt.NDArray[np.float64], now: npt.NDArray[np.float64]) -> int:
-    """How many numbers to write: up to the last that differs from zero, or from before."""
+    """Count the numbers to write: up to the last that differs from zero, or from before."""
     return int(np.max(np.flatnonzero((now != 0.0) | (was != now)), initial=0)) + 1
 
 

@@ -12,19 +12,17 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.attributes import lookup
 from sysid_ros.errors import DataError, OutputError, SysidError, unknown_name
 from sysid_ros.exports.formats import URDF
 from sysid_ros.exports.model_file import MODEL
 from sysid_ros.exports.source_model import write_source_model
 from sysid_ros.exports.urdf_edits import edited_urdf
 from sysid_ros.files import replace_file, translated_os_errors
-from sysid_ros.judgement.outcome import AppliedParameter
-from sysid_ros.robots.model_text import ModelText
-from sysid_ros.sysid.attributes import lookup
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.judgement import AppliedParameter
+from sysid_ros.robots import ModelText
 
 # What a URDF can hold, by element.
 URDF_ATTRIBUTES = {
@@ -57,7 +55,7 @@ class WrittenValue:
 def of_robot(
     applied: Iterable[AppliedParameter], robot: str | None
 ) -> tuple[AppliedParameter, ...]:
-    """What one of several robots shares with the others, and what is its own.
+    """Return the values of one of several robots, shared ones and its own.
 
     Raises:
       DataError: The result is of several robots and ``robot`` is none of them, or the other way

@@ -13,11 +13,15 @@ from typing import Any
 
 import mujoco
 
+from sysid_ros.engine.friction import (
+    PARAMETERS,
+    FrictionParameters,
+    joint_frictions,
+    parameters_of,
+    servo_of_model,
+)
 from sysid_ros.exports.joints import joints_of, targets
-from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.sysid.friction import FrictionParameters, joint_frictions
-from sysid_ros.sysid.friction.models import PARAMETERS, parameters_of
-from sysid_ros.sysid.friction.servo import servo_of_model
+from sysid_ros.judgement import Outcome
 
 _IDENTIFIED = {"armature", "damping", "frictionloss", *PARAMETERS}
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import mujoco
 
+from sysid_ros.engine.elements import compiled
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.bam import bam_documents
 from sysid_ros.exports.model_file import StartState, write_model
@@ -23,9 +24,8 @@ from sysid_ros.exports.ros2_control import ros2_control_yaml
 from sysid_ros.exports.source_model import write_source_model
 from sysid_ros.exports.urdf_edits import edited_urdf
 from sysid_ros.files import dumps, replace_file
-from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.robots.model_text import ModelText
-from sysid_ros.sysid.body_inertia import compiled
+from sysid_ros.judgement import Outcome
+from sysid_ros.robots import ModelText
 
 Texts = Mapping[str, bytes | str]  # by path in the result folder
 
@@ -40,7 +40,7 @@ class SourceModel:
 
 @dataclass(frozen=True)
 class Identified:
-    """What all formats are made from.
+    """The material of all formats.
 
     Attributes:
       outcome: What was identified.

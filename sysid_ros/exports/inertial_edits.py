@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.robots.xml_text import Element, XmlText, numbers
-from sysid_ros.sysid.inertia import BodyInertia, full_inertia
+from sysid_ros.engine.elements import BodyInertia, full_inertia
+from sysid_ros.robots import Element, XmlText, numbers
 
 _ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")
 _FULL = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # xx yy zz xy xz yz
 
 
 def inertial_changed(before: Any, after: Any) -> bool:
-    """Whether the explicit inertia of a body of two specs differs."""
+    """Return whether the explicit inertia of a body of two specs differs."""
     if before.explicitinertial != after.explicitinertial:
         return True
     return any(

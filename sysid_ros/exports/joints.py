@@ -12,8 +12,8 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.judgement.outcome import AppliedParameter
-from sysid_ros.sysid.actuator_attributes import is_position_servo
+from sysid_ros.engine.attributes import is_position_servo
+from sysid_ros.judgement import AppliedParameter
 
 _MOVING = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sysid_ros.errors import ModelError
-from sysid_ros.robots.model_text import ModelText
-from sysid_ros.robots.xml_text import Element, XmlText
+from sysid_ros.robots import Element, ModelText, XmlText
 
 ACTUATOR_TAGS = (
     "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle",

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What identification changed in a model, written into its MJCF and nowhere else.
+"""The changes of an identification, written into the model's MJCF and nowhere else.
 
 The model before and after are compared as specifications, in which an attribute has the value, the
 unit and the name it has in the file. What a default class or an included file says is left as it
@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.engine.elements import compiled, read_inertia
 from sysid_ros.exports.actuator_edits import force_law, force_law_changed
 from sysid_ros.exports.inertial_edits import edit_inertial, inertial_changed
 from sysid_ros.exports.mjcf_documents import MjcfDocuments
-from sysid_ros.robots.xml_text import Element, XmlText, numbers
-from sysid_ros.sysid.body_inertia import compiled, read_inertia
+from sysid_ros.robots import Element, XmlText, numbers
 
 # By kind of element: what MjSpec calls an attribute, and MJCF where that differs.
 _ATTRIBUTES: dict[str, Sequence[str]] = {

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether two compiled models are the same robot."""
+"""Comparison of two compiled models: are they the same robot?"""
 
 from __future__ import annotations
 

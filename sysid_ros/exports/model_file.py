@@ -16,11 +16,11 @@ from pathlib import Path
 
 import mujoco
 
+from sysid_ros.engine.elements import keep_authored
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.assets import Assets
 from sysid_ros.exports.full_precision import restore_precision
 from sysid_ros.files import replace_file
-from sysid_ros.sysid.body_inertia import keep_authored
 
 MODEL = "model.xml"
 ASSETS = "assets"  # folder of the files that it names

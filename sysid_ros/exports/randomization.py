@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from sysid_ros.judgement.outcome import AppliedParameter, Outcome
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
+from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.judgement import AppliedParameter, Outcome
 
 _HEAD = """\
 # Identified by sysid_ros: {title}. {verdict}
@@ -77,7 +77,7 @@ def _number(value: float | None) -> float | None:
 
 
 def _target(name: str, applied: tuple[AppliedParameter, ...]) -> dict[str, Any] | None:
-    """What one component is written into; ``component`` where there are several."""
+    """Return the place of one component; ``component`` where there are several."""
     for parameter in applied:
         target: dict[str, Any] = dict(parameter.modifier)
         if parameter.robot is not None:

@@ -11,10 +11,10 @@ import mujoco
 import numpy as np
 import yaml
 
+from sysid_ros.engine.elements import BodyInertia, full_inertia
 from sysid_ros.exports.inertial_edits import full_values
 from sysid_ros.exports.joints import Joint, joints_of, targets
-from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.sysid.inertia import BodyInertia, full_inertia
+from sysid_ros.judgement import Outcome
 
 _HEAD = """\
 # Identified by sysid_ros: {title}. {verdict}

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import mujoco
 
+from sysid_ros.engine.elements import compiled
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.assets import Assets
 from sysid_ros.exports.mjcf_documents import MjcfDocuments
@@ -22,9 +23,7 @@ from sysid_ros.exports.mjcf_edits import edit_mjcf
 from sysid_ros.exports.model_difference import model_difference
 from sysid_ros.exports.model_file import ASSETS, MODEL
 from sysid_ros.files import replace_file
-from sysid_ros.robots.model_text import ModelText
-from sysid_ros.robots.xml_text import Element, XmlText
-from sysid_ros.sysid.body_inertia import compiled
+from sysid_ros.robots import Element, ModelText, XmlText
 
 _ASSET_TAGS = ("mesh", "texture", "hfield", "skin")
 _FOLDERS = ("assetdir", "meshdir", "texturedir")

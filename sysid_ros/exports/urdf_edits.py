@@ -11,14 +11,11 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import BodyInertia, full_inertia, read_inertia
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.inertial_edits import full_values, inertial_changed
-from sysid_ros.robots.model_text import ModelText
-from sysid_ros.robots.xml_text import Element, XmlText, number, numbers
-from sysid_ros.sysid.body_inertia import read_inertia
-from sysid_ros.sysid.inertia import BodyInertia, full_inertia
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.robots import Element, ModelText, XmlText, number, numbers
 
 _MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")  # in the order of full_values
 _DYNAMICS = (("damping", "damping"), ("friction", "frictionloss"))  # URDF, MuJoCo

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How everything writes: files that are complete or absent, and JSON that every parser reads."""
+"""Files that are complete or absent, and JSON that every parser reads."""
 
 from __future__ import annotations
 

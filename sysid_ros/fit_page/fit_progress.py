@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is known about the present fit, told by one thread and read by others."""
+"""The state of the present fit, told by one thread and read by others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import math
 import threading
 from typing import Any
 
-from sysid_ros.sysid.fit_progress import Iteration
+from sysid_ros.engine.least_squares import Iteration
 
 _MOST = 5000  # steps kept; of longer fits every second one goes, again and again
 
@@ -38,7 +38,7 @@ class LiveProgress:
             self._names, self._steps = (), []
 
     def stage(self, text: str) -> None:
-        """What is being done now."""
+        """Tell what is being done now."""
         with self._lock:
             self._stage = text
 
@@ -78,7 +78,7 @@ class LiveProgress:
 
     @property
     def running(self) -> bool:
-        """Whether a fit runs that can be cancelled."""
+        """True if a fit runs that can be cancelled."""
         with self._lock:
             return self._state == "running"
 

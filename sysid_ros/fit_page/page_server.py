@@ -63,7 +63,7 @@ class LivePage:
 
     @property
     def url(self) -> str:
-        """Where a browser finds the page."""
+        """The page's address for a browser."""
         return f"http://{HOST}:{self._server.server_port}/"
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: a page that asks twice a second would fill the log."""
 
     def _is_for_us(self) -> bool:
-        """Whether the request names this server, and comes from its own page or from no page."""
+        """Tell whether the request names this server and comes from its own page or from none."""
         names = {f"{name}:{self.server.server_port}" for name in _NAMES}
         origin = self.headers.get("Origin")
         return self.headers.get("Host") in names and (

@@ -1,4 +1,45 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a fit is worth: scores, plausibility, trends in what is left, and the verdict."""
+"""The worth of a fit: scores, plausibility, trends in what is left, and the verdict."""
+
+from __future__ import annotations
+
+from sysid_ros.judgement.evaluation import evaluate
+from sysid_ros.judgement.outcome import (
+    AppliedParameter,
+    Evaluation,
+    Outcome,
+    ResidualTrend,
+    Score,
+    SequenceFit,
+    SignalFit,
+)
+from sysid_ros.judgement.scored_fit import applied_parameters, outcome_of, title_of, with_provenance
+from sysid_ros.judgement.scoring import pooled_score
+from sysid_ros.judgement.sufficiency import PRECISION, LiveSufficiency, Sufficiency, prepare
+from sysid_ros.judgement.verdict import judge, result_warnings, verdict, warnings
+
+__all__ = [
+    "PRECISION",
+    "AppliedParameter",
+    "Evaluation",
+    "LiveSufficiency",
+    "Outcome",
+    "ResidualTrend",
+    "Score",
+    "SequenceFit",
+    "SignalFit",
+    "Sufficiency",
+    "applied_parameters",
+    "evaluate",
+    "judge",
+    "outcome_of",
+    "pooled_score",
+    "prepare",
+    "result_warnings",
+    "title_of",
+    "verdict",
+    "warnings",
+    "with_provenance",
+]

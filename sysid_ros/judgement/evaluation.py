@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs, SequenceSet
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.judgement.outcome import Evaluation, FloatArray, Score, SequenceFit
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.experiment import Experiment
+from sysid_ros.judgement.outcome import Evaluation, Score, SequenceFit
 from sysid_ros.judgement.scored_fit import scoring_settings
 from sysid_ros.judgement.scoring import open_loop_errors, score, traces
-from sysid_ros.robots.declared_parameters import set_values
-from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.robots import set_values
 
 
 def evaluate(

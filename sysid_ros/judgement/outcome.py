@@ -11,14 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult
 from sysid_ros.recording.mapping import TopicQuality
-from sysid_ros.sysid.bias_check import BiasCheck
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.friction.combinations import Combination
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ class SequenceFit:
 
 @dataclass(frozen=True)
 class ResidualTrend:
-    """How one signal's residual (measured minus fitted) depends on what its joint does.
+    """The dependence of one signal's residual (measured minus fitted) on its joint's motion.
 
     Attributes:
       signal: The signal.
@@ -104,13 +100,13 @@ class Score:
 
 @dataclass(frozen=True)
 class AppliedParameter:
-    """What one parameter does to the model.
+    """The effect of one parameter on the model.
 
     Attributes:
       name: The parameter's; its components are called ``name[0]`` and so on among the estimates.
       values: Identified, or fixed where it was frozen.
       modifier: What they are written into, as from
-        :func:`~sysid_ros.sysid.modifiers.modifier_to_dict`; empty where nothing is.
+        :func:`~sysid_ros.engine.parameters.modifiers.modifier_to_dict`; empty where nothing is.
       robot: The one of several robots that it belongs to alone.
     """
 
@@ -141,7 +137,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How well parameters predict.
+    """The quality of parameters' predictions.
 
     In scores and sequences, ``initial`` is the untuned model and ``fitted`` the one evaluated.
 

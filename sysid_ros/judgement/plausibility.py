@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement.outcome import AppliedParameter
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 FLAG = "outside the plausible range"
 _NO_CLAIM = ("at ", "unidentifiable", "poorly determined")  # flags of values that claim nothing
@@ -75,7 +75,7 @@ def _place(applied: AppliedParameter) -> tuple[str, str]:
 
 
 def _judged(parameter: ParameterEstimate, plausible: _Range | None) -> str:
-    """Why a value is implausible; empty where it is not."""
+    """Return the reason why a value is implausible; empty where it is not."""
     if plausible is None or any(flag.startswith(_NO_CLAIM) for flag in parameter.flags):
         return ""
     scale = parameter.initial if plausible.relative else 1.0

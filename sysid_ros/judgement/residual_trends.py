@@ -14,17 +14,12 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals import control_names, sensor_unit
+from sysid_ros.engine.windows import START_SAMPLE, MeasuredJoint, SequenceData, measured_joints
 from sysid_ros.judgement.outcome import ResidualTrend
 from sysid_ros.judgement.scoring import WindowErrors
-from sysid_ros.sysid.control import control_names
-from sysid_ros.sysid.sensor_units import sensor_unit
-from sysid_ros.sysid.starts import MeasuredJoint, measured_joints
-from sysid_ros.sysid.window_simulation import START_SAMPLE
-from sysid_ros.sysid.windows import SequenceData
-
-FloatArray = npt.NDArray[np.float64]
 
 _BINS = 24  # even, so that zero lies between two of them
 _MIN_SAMPLES = 10  # in a bin, below which its mean says nothing
@@ -111,7 +106,7 @@ def joint_torque(
     motion: MeasuredJoint,
     times: FloatArray,
 ) -> FloatArray:
-    """What the actuators put on a joint by their commands and the measured motion.
+    """Compute the torque of the actuators on a joint from their commands and the measured motion.
 
     Args:
       model: The compiled model, whose gains count.

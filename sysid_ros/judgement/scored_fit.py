@@ -12,9 +12,18 @@ from dataclasses import replace
 from importlib import metadata
 
 import sysid_ros
+from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset, FitInputs, SequenceSet
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.judgement.outcome import AppliedParameter, FloatArray, Outcome
+from sysid_ros.engine.estimation import (
+    BiasCheck,
+    FitResult,
+    friction_provenance,
+    sentences,
+    servo_combinations,
+)
+from sysid_ros.engine.parameters import ParameterDict, modifier_to_dict
+from sysid_ros.experiment import Experiment
+from sysid_ros.judgement.outcome import AppliedParameter, Outcome
 from sysid_ros.judgement.plausibility import with_plausibility
 from sysid_ros.judgement.residual_trends import residual_trends
 from sysid_ros.judgement.scoring import (
@@ -25,21 +34,15 @@ from sysid_ros.judgement.scoring import (
     traces,
 )
 from sysid_ros.judgement.verdict import verdict, warnings
-from sysid_ros.sysid.bias_check import BiasCheck
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.friction.combinations import sentences, servo_combinations
-from sysid_ros.sysid.friction.parameters import friction_provenance
-from sysid_ros.sysid.modifiers import modifier_to_dict
-from sysid_ros.sysid.parameter_dict import ParameterDict
 
 
 def title_of(experiment: Experiment) -> str:
-    """What results of an experiment are called: the folder that its file is in."""
+    """Return the title of an experiment's results: the folder that its file is in."""
     return experiment.path.absolute().parent.name if experiment.path else "fit"
 
 
 def scoring_settings(experiment: Experiment, *, overlap: bool) -> ScoringSettings:
-    """How an experiment's sequences are cut to be scored.
+    """Return the cutting of an experiment's sequences for scores.
 
     Args:
       experiment: The experiment.

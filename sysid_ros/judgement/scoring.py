@@ -14,27 +14,26 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.least_squares import Point, loss_named
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.signals import ModelSequences, is_position, joint_shown, sensor_unit
+from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.windows import (
+    SequenceData,
+    SignalColumn,
+    WindowSimulation,
+    first_orientation,
+    model_group,
+)
 from sysid_ros.judgement.outcome import Score, SequenceFit, SignalFit
-from sysid_ros.sysid.gauss_newton import Point
-from sysid_ros.sysid.losses import loss_named
-from sysid_ros.sysid.model_group import model_group
-from sysid_ros.sysid.orientations import first_orientation
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.rollout_pool import RolloutPool
-from sysid_ros.sysid.sensor_units import is_position, joint_shown, sensor_unit
-from sysid_ros.sysid.trajectory import ModelSequences
-from sysid_ros.sysid.window_simulation import WindowSimulation
-from sysid_ros.sysid.windows import SequenceData, SignalColumn
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ScoringSettings:
-    """How sequences are cut for scoring; see :class:`sysid_ros.experiment.schema.WindowConfig`."""
+    """The cutting of sequences for scores, as in a ``WindowConfig``."""
 
     length: float | None
     overlap: float

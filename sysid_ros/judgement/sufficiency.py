@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether a bag that is still being written determines an experiment's parameters already."""
+"""Sufficiency of a bag that is still being written for an experiment's parameters."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from pathlib import Path
 import mujoco
 
 from sysid_ros.dataset import declared_noise, fit_settings, model_of, model_sequences, unusable
+from sysid_ros.engine.estimation import Information, RunningInformation
 from sysid_ros.errors import BagError, ExperimentError
-from sysid_ros.experiment import message_paths_of
-from sysid_ros.experiment.schema import Experiment, SequenceConfig, ValidationConfig
+from sysid_ros.experiment import Experiment, SequenceConfig, ValidationConfig, message_paths_of
 from sysid_ros.recording.bags import ColumnReader, GrowingBag, open_recording
 from sysid_ros.recording.mapping import MappedRecording, WantedFields, map_columns
-from sysid_ros.robots.declared_parameters import build_parameters
-from sysid_ros.robots.several_robots import have_own_parameters, with_namespace
-from sysid_ros.sysid.running_information import Information, RunningInformation
+from sysid_ros.robots import build_parameters, have_own_parameters, with_namespace
 
 _TOO_LONG = 20.0  # times the recording so far: nobody waits for that
 PRECISION = 0.05  # standard error over magnitude that counts as enough
@@ -29,7 +27,7 @@ PRECISION = 0.05  # standard error over magnitude that counts as enough
 
 @dataclass(frozen=True)
 class ParameterSufficiency:
-    """What the data so far would tell about one parameter, in SI units.
+    """The information of the data so far about one parameter, in SI units.
 
     Attributes:
       name: Its name.
@@ -52,13 +50,13 @@ class ParameterSufficiency:
 
     @property
     def sufficient(self) -> bool:
-        """Whether there is enough information."""
+        """True if there is enough information."""
         return self.progress >= 1.0
 
 
 @dataclass(frozen=True)
 class Sufficiency:
-    """What a recording would tell so far.
+    """The information in a recording so far.
 
     Attributes:
       parameters: Each free scalar.
@@ -76,7 +74,7 @@ class Sufficiency:
 
     @property
     def sufficient(self) -> bool:
-        """Whether there is enough information about every parameter."""
+        """True if there is enough information about every parameter."""
         return self.settled and all(parameter.sufficient for parameter in self.parameters)
 
     def __str__(self) -> str:
@@ -193,7 +191,7 @@ def prepare(experiment: Experiment) -> None:
     if experiment.fit.engine != "auto":
         return
     with suppress(ImportError):  # numba does not run everywhere
-        from sysid_ros.sysid.sensitivity.__main__ import main
+        from sysid_ros.engine.derivatives import main
 
         main()
 

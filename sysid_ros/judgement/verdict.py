@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from enum import Enum
 
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.least_squares import FitStatus
+from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.outcome import Score
-from sysid_ros.recording.mapping.signal_settings import Interpolation, SignalKind
-from sysid_ros.sysid.fit_progress import FitStatus
-from sysid_ros.sysid.fit_result import FitResult
+from sysid_ros.recording.mapping import Interpolation, SignalKind
 
 # Below this relative decrease of the held-out error the tuning was not worth it.
 WORTHWHILE = 0.05
 
 
 class Judgement(str, Enum):
-    """What a fit was good for, for programs; :func:`verdict` gives the reason."""
+    """The use of a fit, for programs; :func:`verdict` gives the reason."""
 
     IMPROVED = "IMPROVED"
     NO_IMPROVEMENT = "NO_IMPROVEMENT"
@@ -102,7 +102,7 @@ def _percent(share: float) -> str:
 
 
 def result_warnings(result: FitResult) -> tuple[str, ...]:
-    """What a careful reader must know about the fit itself: its end, and what it leaves open."""
+    """Return warnings about the fit itself: its end, and what it leaves open."""
     found = []
     if result.status is not FitStatus.CONVERGED:
         found.append(f"The fit did not converge: {result.message}.")
@@ -120,7 +120,7 @@ def result_warnings(result: FitResult) -> tuple[str, ...]:
 def warnings(
     experiment: Experiment, result: FitResult, training: Score, validation: Score | None
 ) -> tuple[str, ...]:
-    """What a careful reader must know, most important first.
+    """Return what a careful reader must know, most important first.
 
     Args:
       experiment: What was asked for.

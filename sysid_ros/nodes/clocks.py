@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which clock a node goes by: jumps of the system's clock must not move a robot or stop a timer."""
+"""The clock of a node: jumps of the system's clock must not move a robot or stop a timer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rclpy.node import Node
 
 
 def uses_simulated_time(node: Node) -> bool:
-    """Whether the node's time comes from the topic ``/clock``."""
+    """Return whether the node's time comes from the topic ``/clock``."""
     return bool(node.get_parameter("use_sim_time").value)
 
 
@@ -54,7 +54,7 @@ class ClockWatch:
 
     @property
     def waiting(self) -> bool:
-        """Whether time is to come from ``/clock`` and nothing has come from there yet."""
+        """True if time is to come from ``/clock`` and nothing has come from there yet."""
         return self._simulated and self._clock.now().nanoseconds == 0
 
     def look(self) -> str:
@@ -82,7 +82,7 @@ class ClockWatch:
 
 
 def motion_clock(node: Node) -> tuple[Clock, Callable[[], float]]:
-    """What the motion of a robot goes by: its simulation's time, or else a steady clock.
+    """Return the clock of a robot's motion: its simulation's time, or else a steady clock.
 
     Returns:
       A clock for timers, and a function that gives its time in seconds.

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the launch files share; only they import this module, as ``launch`` comes with ROS alone."""
+"""Parts shared by the launch files, which alone import this: ``launch`` comes with ROS."""
 
 from __future__ import annotations
 

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import ExperimentError
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def text(node: Node, name: str, default: str, description: str) -> str:

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every node process does around its node: start, spin, and end in good order."""
+"""The life of a node's process: start, spin, and end in good order."""
 
 from __future__ import annotations
 

@@ -9,15 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.judgement.outcome import Outcome, Score
-from sysid_ros.judgement.verdict import verdict, warnings
+from sysid_ros.experiment import Experiment
+from sysid_ros.judgement import Outcome, Score, verdict, warnings
 from sysid_ros.pipeline.fit_task import FitTask, run_fit_task
-from sysid_ros.processes.execution import IN_THIS_PROCESS, Workers, run_tasks
+from sysid_ros.processes import IN_THIS_PROCESS, Workers, run_tasks
 
 
 def folds_of(sequences: int, folds: int) -> list[tuple[int, ...]]:
-    """Which sequences each fold holds out: every ``folds``-th, so that sessions are mixed."""
+    """List the sequences that each fold holds out: every ``folds``-th, to mix sessions."""
     return [tuple(range(first, sequences, folds)) for first in range(folds)]
 
 

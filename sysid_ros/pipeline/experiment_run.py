@@ -12,12 +12,15 @@ from pathlib import Path
 import mujoco
 
 from sysid_ros.dataset import Dataset, FitInputs
+from sysid_ros.engine.estimation import BiasCheck, FitResult, FitState, bias_check, flagged
+from sysid_ros.engine.least_squares import FitStatus, Iteration
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.errors import StopRequestedError
-from sysid_ros.experiment import check_fittable
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.experiment import Experiment, check_fittable
 from sysid_ros.exports import SourceModel, StartState
-from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.judgement.scored_fit import (
+from sysid_ros.judgement import (
+    Outcome,
     applied_parameters,
     outcome_of,
     title_of,
@@ -27,18 +30,10 @@ from sysid_ros.pipeline.cross_validation import cross_validated
 from sysid_ros.pipeline.result_writing import write_results
 from sysid_ros.pipeline.resume import Resume, inputs_of
 from sysid_ros.pipeline.run_folder import RunFolder
-from sysid_ros.processes.execution import IN_THIS_PROCESS, Workers
-from sysid_ros.results import check_writable
-from sysid_ros.results.targets_file import write_targets
-from sysid_ros.run_logs.run_log import settings_of
-from sysid_ros.search.start import FoundStart, SearchListener, find_start
-from sysid_ros.search.trials import Trials
-from sysid_ros.sysid.bias_check import BiasCheck, bias_check, flagged
-from sysid_ros.sysid.candidate import CandidateBuilder
-from sysid_ros.sysid.fit_progress import FitStatus, Iteration
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.fit_state import FitState
-from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.processes import IN_THIS_PROCESS, Workers
+from sysid_ros.results import check_writable, write_targets
+from sysid_ros.run_logs import settings_of
+from sysid_ros.search import FoundStart, SearchListener, Trials, find_start
 
 
 @dataclass(frozen=True)
@@ -134,7 +129,7 @@ class _Run:
         earlier: FitState | Trials | None,
         on_iteration: Callable[[Iteration], None] | None,
     ) -> FoundStart | None:
-        """Where a search says to start, if the experiment asks for one that is still to be done."""
+        """Return the start that a search finds, if the experiment asks for one still to be done."""
         if self.inputs.experiment.fit.search is None or isinstance(earlier, FitState):
             return None
         recording = folder.recording(on_iteration)

@@ -9,21 +9,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs
-from sysid_ros.experiment import check_fittable
-from sysid_ros.experiment.schema import Experiment, ValidationConfig
-from sysid_ros.judgement.outcome import FloatArray, Outcome
-from sysid_ros.judgement.scored_fit import outcome_of
+from sysid_ros.engine.estimation import FitState
+from sysid_ros.experiment import Experiment, ValidationConfig, check_fittable
+from sysid_ros.judgement import Outcome, outcome_of
 from sysid_ros.pipeline.resume import inputs_of, kept_state
-from sysid_ros.results.state_file import write_state
-from sysid_ros.robots.declared_parameters import set_values
-from sysid_ros.search.start import find_start
-from sysid_ros.sysid.fit_state import FitState
+from sysid_ros.results import write_state
+from sysid_ros.robots import set_values
+from sysid_ros.search import find_start
 
 
 @dataclass(frozen=True)
 class FitTask:
-    """What to fit.
+    """The data and settings of one fit.
 
     Attributes:
       experiment: The experiment; its path is absolute, for models beside it.
@@ -92,7 +91,7 @@ class _Memory:
     inputs: Mapping[str, str]
 
     def recall(self) -> FitState | None:
-        """Where an earlier fit of the same inputs stood."""
+        """Return the state of an earlier fit of the same inputs."""
         return kept_state(self.folder, self.inputs) if self.folder is not None else None
 
     def keep(self, state: FitState) -> None:

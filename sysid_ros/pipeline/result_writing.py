@@ -12,27 +12,30 @@ from pathlib import Path
 
 import mujoco
 
+from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.exports import MODEL, Identified, SourceModel, StartState, write_exports
 from sysid_ros.files import replace_file, translated_os_errors, write_json
-from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.judgement import Outcome
 from sysid_ros.report import render_report
-from sysid_ros.results.checkpoint import CHECKPOINT_FILE
-from sysid_ros.results.document import document_from
-from sysid_ros.results.folder import discard, open_work_folder, publish
-from sysid_ros.results.parameters_file import write_parameters
-from sysid_ros.results.previous import previous_results
-from sysid_ros.results.result_folder import (
+from sysid_ros.results import (
+    CHECKPOINT_FILE,
     PARAMETERS,
     REPORT,
     RESIDUALS,
     RESULT,
+    SEARCH_FILE,
+    STATE_FILE,
+    TARGETS_FILE,
     ResultFolder,
     clear,
+    discard,
+    document_from,
+    open_work_folder,
+    previous_results,
+    publish,
+    write_parameters,
+    write_signals,
 )
-from sysid_ros.results.signals_file import write_signals
-from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE
-from sysid_ros.results.targets_file import TARGETS_FILE
-from sysid_ros.sysid.fit_progress import FitStatus
 from sysid_ros.video import drawing
 
 _DONE = (FitStatus.CONVERGED, FitStatus.STALLED)  # more of the same would change nothing

@@ -17,19 +17,19 @@ from typing import Any
 import mujoco
 
 from sysid_ros.dataset import Dataset
+from sysid_ros.engine.estimation import FitState
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.results.reading import ResultError
-from sysid_ros.results.state_file import (
+from sysid_ros.experiment import Experiment
+from sysid_ros.results import (
     SEARCH_FILE,
     STATE_FILE,
+    ResultError,
     claimed,
     folders_with_state,
     read_state,
 )
-from sysid_ros.robots.hook import hook_file
-from sysid_ros.search.trials import Trials, read_search_state
-from sysid_ros.sysid.fit_state import FitState
+from sysid_ros.robots import hook_file
+from sysid_ros.search import Trials, read_search_state
 
 # What may change between an interrupted fit and its continuation: limits, and what comes after.
 _FREE_SETTINGS = ("max_iterations", "time_limit", "threads", "bias_check", "landscapes")
@@ -38,7 +38,7 @@ _NOT_SETTINGS = ("path", "text", "overrides", "output", "scoring", "line", "alte
 
 @dataclass(frozen=True)
 class Resume:
-    """What to carry on with.
+    """The state to carry on with.
 
     Attributes:
       folder: A result folder or a work folder; ``None`` for the latest that fits the experiment.
@@ -95,7 +95,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Found:
-    """Where an interrupted run stood, and the folder that says so.
+    """The state of an interrupted run, and its folder.
 
     Attributes:
       folder: A result folder or a work folder.

@@ -11,18 +11,26 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 
+from sysid_ros.engine.estimation import FitState
+from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import OutputError, SysidError
 from sysid_ros.files import translated_os_errors
-from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.judgement import Outcome
 from sysid_ros.pipeline.resume import Resume, find_state
-from sysid_ros.processes.execution import WorkersError
-from sysid_ros.results.checkpoint import seed_checkpoint, write_checkpoint
-from sysid_ros.results.folder import discard, is_work_folder, open_work_folder
-from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE, claimed, write_state
-from sysid_ros.run_logs.run_log import Run, RunLogs
-from sysid_ros.search.trials import Trials, write_search_state, write_trials
-from sysid_ros.sysid.fit_progress import Iteration
-from sysid_ros.sysid.fit_state import FitState
+from sysid_ros.processes import WorkersError
+from sysid_ros.results import (
+    SEARCH_FILE,
+    STATE_FILE,
+    claimed,
+    discard,
+    is_work_folder,
+    open_work_folder,
+    seed_checkpoint,
+    write_checkpoint,
+    write_state,
+)
+from sysid_ros.run_logs import Run, RunLogs
+from sysid_ros.search import Trials, write_search_state, write_trials
 
 FOLDS = "folds"  # of cross-validation, a folder with the state of each
 

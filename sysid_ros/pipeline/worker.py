@@ -27,11 +27,10 @@ from typing import IO, Any, cast
 
 import numpy as np
 
+from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, OutputError
 from sysid_ros.pipeline.worker_process import FitFiles, FitRequest
-from sysid_ros.results import finalize_checkpoint, open_work_folder
-from sysid_ros.results.folder import discard
-from sysid_ros.sysid.fit_progress import Iteration
+from sysid_ros.results import discard, finalize_checkpoint, open_work_folder
 
 WORKER_MODULE = "sysid_ros.pipeline.worker_process"
 FIT_FUNCTION = f"{WORKER_MODULE}:fit"
@@ -50,7 +49,7 @@ class FitProgress:
 
 @dataclass(frozen=True)
 class FitEnd:
-    """How a fit ended."""
+    """The end of a fit."""
 
     code: ErrorCode
     message: str  # empty if the code is NONE

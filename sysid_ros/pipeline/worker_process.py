@@ -27,10 +27,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO, cast
 
+from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
-from sysid_ros.processes.process_life import die_with_parent
+from sysid_ros.processes import die_with_parent
 from sysid_ros.results import write_checkpoint
-from sysid_ros.sysid.fit_progress import Iteration
 
 _PARENT_GONE = 3  # exit status when standard input ends
 
@@ -67,7 +67,7 @@ class FitRequest:
 
 @dataclass(frozen=True)
 class FitFiles:
-    """Where a finished fit left its results."""
+    """The files that a finished fit left."""
 
     result_dir: Path
     report_file: Path | None
@@ -76,7 +76,7 @@ class FitFiles:
 
 @dataclass(frozen=True)
 class Callbacks:
-    """How a fit talks to the process that runs it."""
+    """The calls of a fit to the process that runs it."""
 
     on_stage: Callable[[str], None]
     on_iteration: Callable[[Iteration, float], None]  # second: estimated share of the work done

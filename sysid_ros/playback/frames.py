@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the bodies of a robot are, as frames of ROS."""
+"""The places of a robot's bodies, as frames of ROS."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where a recording's signals say that the joints were: hinges, slides, ball and free joints.
+"""Joint positions read off a recording's signals: hinges, slides, ball and free joints.
 
 An orientation's three signals are the rotation vector of what was measured since the first
 measurement, and for a simulation that plus the rotation vector from the measured to the simulated
-orientation, in the measured frame (:mod:`sysid_ros.sysid.orientations`).
+orientation, in the measured frame (:mod:`sysid_ros.engine.windows.orientations`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-from sysid_ros.judgement.outcome import SequenceFit, SignalFit
-from sysid_ros.sysid.sensor_units import joint_shown
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals import joint_shown
+from sysid_ros.judgement import SequenceFit, SignalFit
 
 _POSITION = ("rad", "m")
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))

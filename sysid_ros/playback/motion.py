@@ -10,10 +10,10 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError, ModelError, unknown_name
-from sysid_ros.judgement.outcome import Outcome, SequenceFit, SignalFit
+from sysid_ros.judgement import Outcome, SequenceFit, SignalFit
 from sysid_ros.playback.joint_positions import (
     configurations,
     joint_name,
@@ -22,15 +22,13 @@ from sysid_ros.playback.joint_positions import (
 )
 from sysid_ros.results import ResultFolder, read_results
 
-FloatArray = npt.NDArray[np.float64]
-
 _VELOCITY = ("rad/s", "m/s")
 SIMULATED = ("fitted", "initial")
 
 
 @dataclass(frozen=True)
 class Motion:
-    """How a robot moved and how its model moves.
+    """The motion of a robot and of its model.
 
     Where nothing was predicted, the simulated robot is between the neighbouring predictions.
 

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a robot looks like, in the shapes that viewers of ROS draw."""
+"""A robot's looks in the shapes that viewers of ROS draw."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.playback.frames import body_names
-
-FloatArray = npt.NDArray[np.float64]
 
 _G = mujoco.mjtGeom
 _SHOWN_GROUPS = 3  # the groups 0 to 2, which MuJoCo's viewers draw by default

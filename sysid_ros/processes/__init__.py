@@ -1,4 +1,26 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where work runs, how it ends, and what becomes of it then."""
+"""Processes that work: their kinds, their ends, and what becomes of the work."""
+
+from __future__ import annotations
+
+from sysid_ros.processes.execution import (
+    IN_THIS_PROCESS,
+    TaskPool,
+    Workers,
+    WorkersError,
+    run_tasks,
+)
+from sysid_ros.processes.interrupt import StopRequest
+from sysid_ros.processes.process_life import die_with_parent
+
+__all__ = [
+    "IN_THIS_PROCESS",
+    "StopRequest",
+    "TaskPool",
+    "Workers",
+    "WorkersError",
+    "die_with_parent",
+    "run_tasks",
+]

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where independent tasks run: in this process, in local processes, or on a Dask cluster.
+"""Execution of independent tasks: in this process, in local processes, or on a Dask cluster.
 
 Everything that can be spread out (folds, models, starts) is a module-level function of one plain
 argument, so that it can be sent anywhere. Local processes are spawned, never forked. A worker that
@@ -40,7 +40,7 @@ class WorkersError(SysidError):
 
 @dataclass(frozen=True)
 class Workers:
-    """What computes.
+    """The processes that compute.
 
     Attributes:
       count: Processes on this machine; 1 computes in this one.
@@ -108,7 +108,7 @@ class TaskPool:
 
     @property
     def is_here(self) -> bool:
-        """Whether tasks run in this process."""
+        """True if tasks run in this process."""
         return self._workers.dask is None and self._workers.count == 1
 
     def run(

@@ -32,7 +32,7 @@ class StopRequest:
         self._previous: dict[signal.Signals, Any] = {}
 
     def requested(self) -> bool:
-        """Whether a stop was asked for."""
+        """Return whether a stop was asked for."""
         return self._count > 0
 
     def __enter__(self) -> StopRequest:

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which recorded poses, twists and IMU readings are which free joint's or sensor's."""
+"""Assignment of recorded poses, twists and IMU readings to free joints and sensors."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _one(
 
 
 def _likeness(names: Sequence[str], topic: str) -> float:
-    """How much a part of a topic's name looks like one of some names."""
+    """Score how much a part of a topic's name looks like one of some names."""
     parts = [part for part in topic.split("/") if part]
     return max((similarity(name, part) for name in names for part in parts), default=0.0)
 

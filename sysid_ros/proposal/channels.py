@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.bags import Recording, open_recording, read_columns
 from sysid_ros.recording.mapping import choose_stamps
 from sysid_ros.recording.messages import (
+    Clock,
     Group,
     GroupArray,
     Number,
@@ -27,12 +28,10 @@ from sysid_ros.recording.messages import (
     locate,
     parse_field,
 )
-from sysid_ros.recording.messages.stored_message import Clock
 
 if TYPE_CHECKING:
     from sysid_ros.recording.messages import Node
 
-FloatArray = npt.NDArray[np.float64]
 
 _MOST_ELEMENTS = 64  # of an array without names; images and point clouds are longer
 _MOST_FIELDS = 400
@@ -68,7 +67,7 @@ class Channel:
 
     @property
     def moves(self) -> bool:
-        """Whether it ever changes."""
+        """True if it ever changes."""
         return any(len(part) > 1 and float(np.ptp(part)) > 0.0 for part in self.values)
 
 
@@ -208,7 +207,7 @@ def _last_name(path: str) -> str:
 
 
 def _quantity(text: str) -> str:
-    """What a field or topic is by its last telling word."""
+    """Return the quantity of a field or topic by its last telling word."""
     found = [
         (text.lower().rfind(word), quantity)
         for word, quantity in _QUANTITIES.items()

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which recorded number is which joint's position and which actuator's input."""
+"""Assignment of recorded numbers to joints' positions and actuators' inputs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-from sysid_ros.diagnosis.recorded import is_effort, is_servo
+from sysid_ros.diagnosis import is_effort, is_servo
 from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import match_names, similarity
-
-FloatArray = npt.NDArray[np.float64]
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FOLLOWS = 0.7  # correlation from which a joint follows a command

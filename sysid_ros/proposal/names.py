@@ -25,7 +25,7 @@ _PLAUSIBLE = 0.55  # similarity from which two names may mean the same
 
 @dataclass(frozen=True)
 class Match:
-    """Which of the recorded names a wanted one means, and whether there is any doubt."""
+    """The recorded name that a wanted one means, and whether there is any doubt."""
 
     index: int
     sure: bool
@@ -59,7 +59,7 @@ def match_names(wanted: Sequence[str], given: Sequence[str]) -> dict[str, Match]
 
 
 def _same_prefix(pairs: Sequence[tuple[str, str]]) -> bool:
-    """Whether each second name is the first and the same other words, such as an arm's name."""
+    """Tell whether each second name is the first plus the same words, such as an arm's name."""
     extra = set()
     for one, other in pairs:
         words, others = _words(one), _words(other)
@@ -70,7 +70,7 @@ def _same_prefix(pairs: Sequence[tuple[str, str]]) -> bool:
 
 
 def similarity(one: str, other: str) -> float:
-    """How much two names look like the same thing, from 0 to 1."""
+    """Score how much two names look like the same thing, from 0 to 1."""
     if one == other:
         return 1.0
     if not one or not other:

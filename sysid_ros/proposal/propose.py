@@ -13,21 +13,22 @@ import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset, load_dataset
-from sysid_ros.diagnosis import Finding, FindingKind, check_dataset
-from sysid_ros.diagnosis.filtered import motion_bandwidth
-from sysid_ros.diagnosis.recorded import is_servo
+from sysid_ros.diagnosis import Finding, FindingKind, check_dataset, is_servo, motion_bandwidth
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
-from sysid_ros.experiment import parse_experiment
-from sysid_ros.experiment.overrides import apply_overrides
-from sysid_ros.experiment.packages import Packages
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.experiment.yaml_tree import parse_yaml, plain
+from sysid_ros.experiment import (
+    Experiment,
+    Packages,
+    apply_overrides,
+    parse_experiment,
+    parse_yaml,
+    plain,
+)
 from sysid_ros.proposal.channels import Channel, read_channels, topics_of
 from sysid_ros.proposal.mapping import Mapping, map_channels
 from sysid_ros.proposal.proposed_parameters import Candidate, candidates, determined
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.proposal.text import Draft, SignalEntry
-from sysid_ros.robots.source import description_in, load_model
+from sysid_ros.robots import description_in, load_model
 
 _MOST_READ = 12  # recordings that channels are read from
 _MOST_TRIED = 6  # recordings that parameters are tried on

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which parameters recordings determine, and within which bounds to look for them."""
+"""The parameters that recordings determine, and the bounds to look for them in."""
 
 from __future__ import annotations
 
@@ -10,24 +10,19 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
-from sysid_ros.diagnosis.recorded import is_servo
+from sysid_ros.diagnosis import is_servo
+from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.least_squares import eliminate_starts, loss_named
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
+from sysid_ros.engine.uncertainty import bounds_width, first_noise
+from sysid_ros.engine.windows import model_group
 from sysid_ros.errors import SysidError
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.robots.declared_parameters import build_parameters
-from sysid_ros.sysid.attributes import lookup
-from sysid_ros.sysid.blas import single_blas_thread
-from sysid_ros.sysid.estimates import bounds_width
-from sysid_ros.sysid.gauss_newton import eliminate_starts
-from sysid_ros.sysid.losses import loss_named
-from sysid_ros.sysid.model_group import model_group
-from sysid_ros.sysid.noise_levels import first_noise
-from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.rollout_pool import RolloutPool
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.experiment import Experiment
+from sysid_ros.robots import build_parameters
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
 _SERVO_ATTRIBUTES = ("kp", "kv", "force_limit", "time_constant")
@@ -169,7 +164,7 @@ def _moved_by(model: mujoco.MjModel, body: int, joints: Sequence[str], free: boo
 def determined(
     experiment: Experiment, dataset: Dataset, offered: Sequence[Candidate], window: float | None
 ) -> list[bool]:
-    """Which of some parameters the recordings determine, given those before.
+    """Choose those of some parameters that the recordings determine, given those before.
 
     The information at the model's own values, from the same windows and sensors as a fit, is taken
     parameter by parameter: one is kept if what it does to the signals is its own and large beside

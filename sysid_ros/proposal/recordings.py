@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which recordings a proposal fits, which it holds out, and how it cuts them."""
+"""The recordings that a proposal fits and holds out, and their windows."""
 
 from __future__ import annotations
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sysid_ros.engine.estimation import BiasCheck, Refit
 from sysid_ros.report.numbers import number, unit
-from sysid_ros.sysid.bias_check import BiasCheck, Refit
 
 
 @dataclass(frozen=True)
 class Shift:
-    """How far one refit moved one parameter; ``relative`` is in halves of the interval."""
+    """The shift of one parameter by one refit; ``relative`` is in halves of the interval."""
 
     text: str
     relative: str

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sysid_ros.judgement.outcome import FloatArray
+from sysid_ros.arrays import FloatArray
 
 _BREAK = 5.0  # an interval this many times the usual one is drawn as a gap
 

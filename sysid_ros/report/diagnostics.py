@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the residuals still contain: their distribution, memory and frequencies."""
+"""The contents of the residuals: their distribution, memory and frequencies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from sysid_ros.judgement.outcome import FloatArray, SequenceFit, SignalFit
+from sysid_ros.arrays import FloatArray
+from sysid_ros.judgement import SequenceFit, SignalFit
 from sysid_ros.report.numbers import unit
 
 _BINS = 41

@@ -1,14 +1,14 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What changed since earlier results of the same model, in one line each."""
+"""Changes since earlier results of the same model, in one line each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.judgement import Outcome
 from sysid_ros.report.numbers import number, percent_change, plural, to_error, unit
 from sysid_ros.report.several_results import SIGNIFICANT, standard_errors_apart
 
@@ -41,7 +41,7 @@ class HistoryRow:
 
     @property
     def summary(self) -> str:
-        """What changed in a few words."""
+        """The changes in a few words."""
         parts = []
         if self.moved:
             parts.append(f"{plural(len(self.moved), 'parameter')} moved")

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What to record next, so that the parameters that are still vague become known.
+"""The next recording, by which the parameters that are still vague become known.
 
 Each kind of parameter acts on a motion in its own way (Armstrong-Hélouvry, Dupont and Canudas de
 Wit 1994 for friction; Swevers et al. 1997 for excitation), so that the kind of what is vague, or of
@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
-from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.judgement import Outcome
 from sysid_ros.report.numbers import number, plural
 from sysid_ros.report.table_rows import correlations
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 VAGUE = 0.2  # half an interval relative to the value, above which an estimate is called vague
 ENTANGLED = 0.8  # correlation above which two parameters are worth telling apart
@@ -24,7 +24,7 @@ _NAMED = 4  # parameters named in one sentence
 
 
 class Kind(Enum):
-    """How a parameter acts on the motion; each value is the motion that shows it."""
+    """The ways in which a parameter acts on the motion; each value is the motion that shows it."""
 
     INERTIA = "quick reversals, since inertia acts on accelerations only"
     DAMPING = "long steady stretches at several speeds up to the highest allowed"
@@ -68,7 +68,7 @@ _TELLING_APART = {
 
 
 def kind_of(parameter: ParameterEstimate) -> Kind:
-    """Which kind of parameter this is, by its name where that tells, else by its unit."""
+    """Return the kind of a parameter, by its name where that tells, else by its unit."""
     if "load_friction" in parameter.name:
         return Kind.LOAD_FRICTION
     if parameter.unit == "kg m^2" or parameter.name.endswith("_armature"):

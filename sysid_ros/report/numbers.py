@@ -55,7 +55,7 @@ def to_error(value: float, standard_error: float | None) -> str:
 
 
 def percent_change(before: float, after: float) -> str:
-    """How much ``after`` differs from ``before``, for example ``-92 %``."""
+    """Format the change from ``before`` to ``after``, for example ``-92 %``."""
     if not (math.isfinite(before) and math.isfinite(after)) or before == 0.0:
         return _UNKNOWN
     change = 100.0 * (after - before) / abs(before)

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What several models predict on the same recordings, as the page's script reads it."""
+"""Predictions of several models on the same recordings, as the page's script reads them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sysid_ros.judgement.outcome import SequenceFit, SignalFit
+from sysid_ros.judgement import SequenceFit, SignalFit
 from sysid_ros.report.decimate import reduce_curves
 from sysid_ros.report.numbers import unit
 from sysid_ros.report.render import asset, json_for_html
@@ -58,7 +58,7 @@ def _signal(fits: Sequence[SignalFit], points: int) -> dict[str, Any]:
 
 
 def overlay_content(predictions: Mapping[str, Sequence[SequenceFit]]) -> dict[str, Any]:
-    """What a template that includes ``overlay_section.html.j2`` asks for.
+    """Return the variables of templates that include ``overlay_section.html.j2``.
 
     Args:
       predictions: As for :func:`overlay_data`.

@@ -14,15 +14,14 @@ from typing import Any
 
 import jinja2
 
-from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.judgement import Outcome
 from sysid_ros.report import numbers, several_results, table_rows
 from sysid_ros.report.bias_table import bias_rows
 from sysid_ros.report.diagnostics import residual_diagnostics
 from sysid_ros.report.history import history_rows
 from sysid_ros.report.next_experiment import next_experiment
 from sysid_ros.report.signal_data import signal_data
-from sysid_ros.report.svg import charts, pairs
-from sysid_ros.report.svg.heatmap import heatmap
+from sysid_ros.report.svg import charts, heatmap, pairs
 from sysid_ros.video import Video, telling_stretch
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -141,7 +140,7 @@ def _content(outcome: Outcome) -> dict[str, Any]:
 
 
 def _video(outcome: Outcome, video: Video) -> dict[str, Any]:
-    """What the section of the animation shows."""
+    """Return the content of the animation's section."""
     if video.content is None:
         return {"video": None, "video_reason": video.reason}
     stretch = telling_stretch(outcome.sequences)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.judgement import Outcome
 from sysid_ros.report.numbers import number, percent_change, to_error, unit
-from sysid_ros.report.svg.forest import forest
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
+from sysid_ros.report.svg import forest
 
 # Two estimates that differ by more than this many standard errors of their difference are not
 # the same number measured twice.
@@ -101,7 +101,7 @@ def standard_errors_apart(first: ParameterEstimate, second: ParameterEstimate) -
 
 
 def cautions(results: Mapping[str, Outcome]) -> list[str]:
-    """Why some of the errors may not compare."""
+    """Return reasons why some of the errors may not compare."""
     outcomes = list(results.values())
     found = []
     if len({_held_out(outcome) for outcome in outcomes}) > 1:

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from sysid_ros.judgement.outcome import FloatArray, SequenceFit, SignalFit
+from sysid_ros.arrays import FloatArray
+from sysid_ros.judgement import SequenceFit, SignalFit
 from sysid_ros.report.decimate import reduce_curves
 from sysid_ros.report.numbers import unit
 

@@ -13,11 +13,12 @@ import numpy as np
 import yaml
 from markupsafe import Markup
 
-from sysid_ros.judgement.outcome import FloatArray, Score, SequenceFit, SignalFit
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.judgement import Score, SequenceFit, SignalFit
 from sysid_ros.report.numbers import number, percent_change, to_error, unit
-from sysid_ros.report.svg.bounds import bounds_bar
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
+from sysid_ros.report.svg import bounds_bar
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,83 @@
 
 from __future__ import annotations
 
-from sysid_ros.results.checkpoint import finalize_checkpoint, write_checkpoint
-from sysid_ros.results.folder import check_writable, open_work_folder
+from sysid_ros.results.checkpoint import (
+    CHECKPOINT_FILE,
+    finalize_checkpoint,
+    seed_checkpoint,
+    write_checkpoint,
+)
+from sysid_ros.results.document import (
+    HASH_PREFIX,
+    document_from,
+    evaluation_document,
+    parameter_entry,
+    score_entry,
+)
+from sysid_ros.results.folder import (
+    check_writable,
+    discard,
+    is_work_folder,
+    open_work_folder,
+    publish,
+)
+from sysid_ros.results.parameters_file import read_values, write_parameters
+from sysid_ros.results.previous import previous_results
 from sysid_ros.results.reading import ResultError, read_results
-from sysid_ros.results.result_folder import ResultFolder
+from sysid_ros.results.result_folder import (
+    PARAMETERS,
+    REPORT,
+    RESIDUALS,
+    RESULT,
+    VIDEO,
+    ResultFolder,
+    clear,
+)
+from sysid_ros.results.signals_file import write_signals
+from sysid_ros.results.state_file import (
+    SEARCH_FILE,
+    STATE_FILE,
+    claimed,
+    folders_with_state,
+    read_state,
+    write_state,
+)
+from sysid_ros.results.targets_file import TARGETS_FILE, write_targets
 
 __all__ = [
+    "CHECKPOINT_FILE",
+    "HASH_PREFIX",
+    "PARAMETERS",
+    "REPORT",
+    "RESIDUALS",
+    "RESULT",
+    "SEARCH_FILE",
+    "STATE_FILE",
+    "TARGETS_FILE",
+    "VIDEO",
     "ResultError",
     "ResultFolder",
     "check_writable",
+    "claimed",
+    "clear",
+    "discard",
+    "document_from",
+    "evaluation_document",
     "finalize_checkpoint",
+    "folders_with_state",
+    "is_work_folder",
     "open_work_folder",
+    "parameter_entry",
+    "previous_results",
+    "publish",
     "read_results",
+    "read_state",
+    "read_values",
+    "score_entry",
+    "seed_checkpoint",
     "write_checkpoint",
+    "write_parameters",
+    "write_signals",
+    "write_state",
+    "write_targets",
 ]

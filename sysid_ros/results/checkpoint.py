@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 
+from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.least_squares import FitStatus, Iteration
+from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import OutputError
 from sysid_ros.files import translated_os_errors, write_json
-from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.judgement import Outcome
 from sysid_ros.results.document import document_from, iteration_entry
 from sysid_ros.results.folder import is_work_folder, publish
 from sysid_ros.results.parameters_file import write_parameters
 from sysid_ros.results.reading import iteration_from
 from sysid_ros.results.result_folder import PARAMETERS, RESULT, ResultFolder, clear
 from sysid_ros.results.targets_file import TARGETS_FILE, read_targets
-from sysid_ros.sysid.fit_progress import FitStatus, Iteration
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 CHECKPOINT_FILE = "checkpoint.json"
 _NO_UNCERTAINTY = "no uncertainty: the fit did not end"

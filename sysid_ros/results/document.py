@@ -13,12 +13,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from sysid_ros.judgement.outcome import Evaluation, Outcome, Score
-from sysid_ros.judgement.verdict import judge
-from sysid_ros.sysid.bias_check import BiasCheck
-from sysid_ros.sysid.fit_progress import Iteration
-from sysid_ros.sysid.friction.combinations import Combination
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
+from sysid_ros.engine.estimation import BiasCheck, Combination
+from sysid_ros.engine.least_squares import Iteration
+from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.judgement import Evaluation, Outcome, Score, judge
 
 FORMAT = 1
 VERSION_PREFIX = "version "
@@ -76,7 +74,7 @@ def document_from(outcome: Outcome) -> dict[str, Any]:
 
 
 def evaluation_document(found: Evaluation) -> dict[str, Any]:
-    """What ``sysid_ros evaluate --json`` prints: scores as in ``result.json``, and by recording."""
+    """Return what ``sysid_ros evaluate --json`` prints: scores, also by recording."""
     return {
         "parameters": found.parameters,
         "training": score_entry(found.training),

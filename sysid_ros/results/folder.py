@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where results go: folders that appear whole or not at all, and never replace another."""
+"""Folders of results: they appear whole or not at all, and never replace another."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def publish(work_folder: Path) -> Path:
 
 
 def is_work_folder(folder: Path) -> bool:
-    """Whether ``folder`` is an unpublished one made by :func:`open_work_folder`."""
+    """Return whether ``folder`` is an unpublished one made by :func:`open_work_folder`."""
     return folder.name.startswith(".") and folder.name.endswith(_WORK_SUFFIX)
 
 

@@ -13,18 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult, Landscape, Refit
+from sysid_ros.engine.least_squares import FitStatus, Iteration
+from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import ErrorCode, SysidError
-from sysid_ros.judgement.outcome import AppliedParameter, Outcome, ResidualTrend, Score
+from sysid_ros.judgement import AppliedParameter, Outcome, ResidualTrend, Score
 from sysid_ros.recording.mapping import TopicQuality
 from sysid_ros.results.document import FORMAT, HASH_PREFIX, VERSION_PREFIX
 from sysid_ros.results.result_folder import RESIDUALS, RESULT
 from sysid_ros.results.signals_file import read_signals
-from sysid_ros.sysid.bias_check import BiasCheck, Refit
-from sysid_ros.sysid.fit_progress import FitStatus, Iteration
-from sysid_ros.sysid.fit_result import FitResult, FloatArray
-from sysid_ros.sysid.friction.combinations import Combination
-from sysid_ros.sysid.landscape import Landscape
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 
 class ResultError(SysidError):

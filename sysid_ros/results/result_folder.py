@@ -20,7 +20,7 @@ VIDEO = "video.webp"
 
 @dataclass(frozen=True)
 class ResultFolder:
-    """Where one result lies; ``model`` and the two after it are ``None`` where absent."""
+    """The files of one result; ``model`` and the two after it are ``None`` where absent."""
 
     folder: Path
     result: Path  # result.json

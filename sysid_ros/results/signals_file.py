@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.files import dumps, replacing
-from sysid_ros.judgement.outcome import SequenceFit, SignalFit
+from sysid_ros.judgement import SequenceFit, SignalFit
 
 # Noise hardly compresses: level 1 takes a fifth of level 6's time for the same size within 2 %.
 _COMPRESSION_LEVEL = 1

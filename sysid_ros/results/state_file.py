@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from sysid_ros.engine.estimation import FitState
+from sysid_ros.engine.least_squares import Point
 from sysid_ros.errors import OutputError
 from sysid_ros.files import dumps, replace_file
 from sysid_ros.results.document import iteration_entry
 from sysid_ros.results.reading import ResultError, iteration_from
-from sysid_ros.sysid.fit_state import FitState
-from sysid_ros.sysid.gauss_newton import Point
 
 STATE_FILE = "state.npz"
 SEARCH_FILE = "search.json"  # where a run stands that has no state yet, as it is still searching

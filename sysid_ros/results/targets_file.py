@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What parameters are written into, kept while a fit runs.
+"""The elements that parameters are written into, kept while a fit runs.
 
 A fit that is killed leaves the best values of its parameters. With this file its result also says
 what they stand for, so that they can be written into a model.
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sysid_ros.files import write_json
-from sysid_ros.judgement.outcome import AppliedParameter
+from sysid_ros.judgement import AppliedParameter
 
 TARGETS_FILE = "targets.json"
 

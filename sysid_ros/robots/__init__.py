@@ -1,4 +1,34 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where models come from, with the sensors that signals need."""
+"""Sources of models, with the sensors that signals need."""
+
+from __future__ import annotations
+
+from sysid_ros.robots.declared_friction import with_friction_model
+from sysid_ros.robots.declared_parameters import build_parameters, set_values
+from sysid_ros.robots.hook import hook_file
+from sysid_ros.robots.model_text import ModelText
+from sysid_ros.robots.several_robots import have_own_parameters, with_namespace
+from sysid_ros.robots.source import description_in, load_model, with_free_base, with_state_sensors
+from sysid_ros.robots.state_sensors import by_sensor
+from sysid_ros.robots.xml_text import Element, XmlText, number, numbers
+
+__all__ = [
+    "Element",
+    "ModelText",
+    "XmlText",
+    "build_parameters",
+    "by_sensor",
+    "description_in",
+    "have_own_parameters",
+    "hook_file",
+    "load_model",
+    "number",
+    "numbers",
+    "set_values",
+    "with_free_base",
+    "with_friction_model",
+    "with_namespace",
+    "with_state_sensors",
+]

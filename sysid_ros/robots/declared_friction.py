@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from sysid_ros.engine.elements import matching, matching_names
+from sysid_ros.engine.friction import PARAMETERS, parameters_of
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment.attribute_names import FRICTION
-from sysid_ros.experiment.schema import Experiment, ParameterConfig
-from sysid_ros.sysid.elements import matching, matching_names
-from sysid_ros.sysid.friction.models import PARAMETERS, parameters_of
+from sysid_ros.experiment import FRICTION, Experiment, ParameterConfig
 
 # What joints have without a friction model, and the parameters of M1 that are the same.
 _PLAIN = {"damping": "friction_viscous", "frictionloss": "friction_base"}

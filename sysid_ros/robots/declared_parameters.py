@@ -10,21 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.attributes import Attribute, lookup
+from sysid_ros.engine.elements import matching, matching_names
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.errors import ExperimentError, SysidError, unknown_name
-from sysid_ros.experiment.schema import Experiment, ParameterConfig
+from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.robots.declared_friction import expanded
 from sysid_ros.robots.hook import call_hook
 from sysid_ros.robots.state_sensors import state_labels
-from sysid_ros.sysid.attribute import Attribute
-from sysid_ros.sysid.attributes import lookup
-from sysid_ros.sysid.elements import matching, matching_names
-from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
-from sysid_ros.sysid.parameter import Parameter
-from sysid_ros.sysid.parameter_dict import ParameterDict
-
-FloatArray = npt.NDArray[np.float64]
 
 # What the attributes of a body determine; of two that overlap, one can be fitted.
 _CENTRE = ("com_x", "com_y", "com_z")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import mujoco
 
 from sysid_ros.errors import ModelError, unknown_name
-from sysid_ros.experiment.schema import SignalConfig
+from sysid_ros.experiment import SignalConfig
 
 _ON_SITES = ("accelerometer", "gyro", "velocimeter", "magnetometer", "force", "torque")
 _ON_JOINTS = ("jointpos", "jointvel", "jointactuatorfrc")

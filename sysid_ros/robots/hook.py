@@ -11,11 +11,15 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
+from sysid_ros.engine.parameters import (
+    AttributeModifier,
+    ModifierFn,
+    Parameter,
+    ParameterDict,
+    SignalModifier,
+)
 from sysid_ros.errors import ExperimentError, SysidError
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
-from sysid_ros.sysid.parameter import ModifierFn, Parameter
-from sysid_ros.sysid.parameter_dict import ParameterDict
+from sysid_ros.experiment import Experiment
 
 
 def call_hook(experiment: Experiment, parameters: ParameterDict, spec: Any) -> None:

@@ -46,7 +46,7 @@ class ModelText:
 
     @property
     def is_urdf(self) -> bool:
-        """Whether the text is URDF; MJCF otherwise.
+        """True if the text is URDF; MJCF otherwise.
 
         Raises:
           ModelError: It is no well-formed XML.

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from sysid_ros.experiment.schema import Experiment, MaskConfig
+from sysid_ros.experiment import Experiment, MaskConfig
 
 
 def have_own_parameters(experiment: Experiment) -> bool:
-    """Whether any parameter has one value for each robot."""
+    """Return whether any parameter has one value for each robot."""
     return any(config.per_robot for config in experiment.parameters)
 
 

@@ -12,16 +12,15 @@ from pathlib import Path
 
 import mujoco
 
+from sysid_ros.engine.signals import with_wrenches
 from sysid_ros.errors import ModelError, unknown_name
-from sysid_ros.experiment.packages import Packages
-from sysid_ros.experiment.schema import SignalConfig
+from sysid_ros.experiment import Packages, SignalConfig
 from sysid_ros.recording.bags import open_recording, read_text
-from sysid_ros.recording.mapping.signal_settings import SignalKind
+from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots.declared_sensors import add_declared_sensor
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
 from sysid_ros.robots.urdf import PreparedUrdf, is_urdf, prepare_urdf
-from sysid_ros.sysid.wrench import with_wrenches
 
 
 @dataclass(frozen=True)

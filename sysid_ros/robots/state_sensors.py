@@ -17,11 +17,10 @@ from collections.abc import Mapping
 import mujoco
 import numpy as np
 
+from sysid_ros.engine.signals import SignalMapping, SignalType, TimeSeries
 from sysid_ros.errors import ModelError
-from sysid_ros.experiment.schema import SignalConfig
-from sysid_ros.recording.mapping.signal_settings import SignalKind
-from sysid_ros.sysid.mappings import SignalMapping, SignalType
-from sysid_ros.sysid.timeseries import TimeSeries
+from sysid_ros.experiment import SignalConfig
+from sysid_ros.recording.mapping import SignalKind
 
 _S, _J, _O = mujoco.mjtSensor, mujoco.mjtJoint, mujoco.mjtObj
 _SCALAR = {SignalKind.QPOS: _S.mjSENS_JOINTPOS, SignalKind.QVEL: _S.mjSENS_JOINTVEL}

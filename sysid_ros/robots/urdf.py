@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from sysid_ros.errors import ModelError
-from sysid_ros.experiment.packages import PACKAGE, Packages, as_uri
+from sysid_ros.experiment import PACKAGE, Packages, as_uri
 from sysid_ros.robots.urdf_inertia import make_physical
 
 _READABLE = (".stl", ".obj", ".msh")  # by MuJoCo
@@ -74,7 +74,7 @@ def prepare_urdf(text: str, source: str, folder: Path | None, packages: Packages
 
 
 def is_urdf(text: str) -> bool:
-    """Whether a model's text is a URDF; text that is no XML is not."""
+    """Return whether a model's text is a URDF; text that is no XML is not."""
     try:
         return bool(ET.fromstring(text).tag == "robot")  # noqa: S314
     except ET.ParseError:
@@ -131,7 +131,7 @@ class _Meshes:
         return path
 
     def warnings(self, source: str) -> tuple[str, ...]:
-        """What was left out, one sentence each."""
+        """Return what was left out, one sentence each."""
         found = []
         if self._absent:
             found.append(

@@ -12,9 +12,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
 
 _ENTRIES = {
     "ixx": (0, 0),
@@ -79,7 +78,7 @@ def _moving_links(root: ET.Element) -> set[str]:
 
 
 def _is_empty(inertial: ET.Element) -> bool:
-    """Whether an inertial element says that there is no mass."""
+    """Return whether an inertial element says that there is no mass."""
     inertia = inertial.find("inertia")
     return _mass(inertial) == 0.0 and (inertia is None or not np.any(_matrix(inertia)))
 

@@ -38,7 +38,7 @@ class Element:
             yield from child.descendants()
 
     def ancestors(self) -> Iterator[Element]:
-        """What the element is in, from the inside out."""
+        """List the elements around this one, from the inside out."""
         element = self.parent
         while element is not None:
             yield element

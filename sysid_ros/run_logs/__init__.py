@@ -1,4 +1,14 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a run got on, for people and for the tools that they watch runs with."""
+"""Logs of runs, for people and for the tools that they watch runs with."""
+
+from __future__ import annotations
+
+from sysid_ros.run_logs.run_log import Run, RunLogs, settings_of
+
+__all__ = [
+    "Run",
+    "RunLogs",
+    "settings_of",
+]

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.experiment import Experiment
+from sysid_ros.judgement import Outcome
 from sysid_ros.run_logs.csv_log import CsvLog
 from sysid_ros.run_logs.mlflow_log import MlflowLog
 from sysid_ros.run_logs.tensorboard_log import TensorBoardLog
 from sysid_ros.run_logs.wandb_log import WandbLog
-from sysid_ros.sysid.fit_progress import Iteration
 
 _LOG = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class RunLog(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """What a log is made for.
+    """The run that a log is made for.
 
     Attributes:
       title: The result's.
@@ -117,7 +117,7 @@ class RunLogs:
 
 
 def settings_of(experiment: Experiment) -> dict[str, str]:
-    """What tells a run from others: how it was fitted, and what."""
+    """Return the settings that tell a run from others."""
     search = experiment.fit.search
     return {
         "model": experiment.model or "",

@@ -13,11 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import ExperimentError
-
-FloatArray = npt.NDArray[np.float64]
 
 SIGMA = 0.3  # first spread, in shares of the bounds' distance
 _WORST = 1e30  # what a diverged simulation counts as

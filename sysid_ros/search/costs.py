@@ -9,21 +9,17 @@ import fnmatch
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import FitSettings, SignalNoise
+from sysid_ros.engine.least_squares import loss_named
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import Candidate, RolloutPool
+from sysid_ros.engine.uncertainty import first_noise
+from sysid_ros.engine.windows import WindowSimulation, model_group
 from sysid_ros.errors import ExperimentError, ModelError, unknown_name
-from sysid_ros.sysid.candidate import Candidate
-from sysid_ros.sysid.fit import FitSettings, SignalNoise
-from sysid_ros.sysid.losses import loss_named
-from sysid_ros.sysid.model_group import model_group
-from sysid_ros.sysid.noise_levels import first_noise
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.rollout_pool import RolloutPool
-from sysid_ros.sysid.trajectory import ModelSequences
-from sysid_ros.sysid.window_simulation import WindowSimulation
-
-FloatArray = npt.NDArray[np.float64]
 
 _NO_DEVIATION = np.zeros(0)
 _MAX_BYTES = 256 << 20  # of sensor data and states that are kept at once

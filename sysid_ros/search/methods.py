@@ -1,17 +1,16 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where to look next: points of the unit cube, asked for in batches and told their costs."""
+"""Search methods: points of the unit cube, asked for in batches and told their costs."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
 
 RANDOM_BATCH = 64
 

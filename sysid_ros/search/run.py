@@ -10,18 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import StopRequestedError
-from sysid_ros.experiment.fit_schema import SearchConfig
+from sysid_ros.experiment import SearchConfig
 from sysid_ros.search.bipop import BipopCmaEs
 from sysid_ros.search.methods import LatinHypercube, Method, Uniform
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.study import Nsga2, Recorded, Study, nsga2_sampler
 from sysid_ros.search.trials import Trials
-from sysid_ros.sysid.fit_progress import Iteration
 
-FloatArray = npt.NDArray[np.float64]
 Costs = Callable[[FloatArray], FloatArray]  # (n, p) to (n, n_costs)
 
 DISTINCT = 0.05  # of the bounds' distance, in every parameter: closer candidates are one start
@@ -29,7 +28,7 @@ DISTINCT = 0.05  # of the bounds' distance, in every parameter: closer candidate
 
 @dataclass(frozen=True)
 class SearchEnd:
-    """What a search found.
+    """The outcome of a search.
 
     Attributes:
       trials: Everything it tried, the experiment's own start first.
@@ -119,7 +118,7 @@ def run_search(
 
 
 def _study(config: SearchConfig, space: SearchSpace, costs: int) -> Study | None:
-    """Where trials are kept and shared, if anywhere; NSGA-II always has one."""
+    """Open the study that keeps and shares trials, if any; NSGA-II always has one."""
     if config.method != "nsga2" and config.study is None:
         return None
     sampler = nsga2_sampler(config.seed) if config.method == "nsga2" else None

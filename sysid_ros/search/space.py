@@ -8,13 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.errors import ExperimentError
-from sysid_ros.sysid.parameter_dict import ParameterDict
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 DECADES = 100.0  # bounds whose ratio is at least this are searched on a logarithmic scale
 

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where an experiment's fit should start, by the search that it asks for."""
+"""The start of an experiment's fit, by the search that it asks for."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs
+from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import DataError, StopRequestedError
-from sysid_ros.experiment.fit_schema import SearchConfig
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.processes.execution import IN_THIS_PROCESS, TaskPool, Workers
+from sysid_ros.experiment import Experiment, SearchConfig
+from sysid_ros.processes import IN_THIS_PROCESS, TaskPool, Workers
 from sysid_ros.search.run import Costs, SearchEnd, run_search
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.trial_task import (
@@ -30,14 +30,11 @@ from sysid_ros.search.trial_task import (
     run_start_task,
 )
 from sysid_ros.search.trials import Trials
-from sysid_ros.sysid.fit_progress import Iteration
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class FoundStart:
-    """What a search ended with.
+    """The start that a search ended with.
 
     Attributes:
       values: Where to start, (p,).
@@ -52,7 +49,7 @@ class FoundStart:
 
 @dataclass(frozen=True)
 class SearchListener:
-    """Who is told how a search gets on.
+    """The listener to a search's progress.
 
     Attributes:
       trials: Given everything tried so far, after each batch.

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import ExperimentError
 from sysid_ros.search.methods import Method
 from sysid_ros.search.space import SearchSpace
-
-FloatArray = npt.NDArray[np.float64]
 
 NAME = "sysid_ros"  # of a study that has none
 POPULATION = 50  # of NSGA-II

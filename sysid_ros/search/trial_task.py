@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a search sends to other processes, each of which reads the recordings once."""
+"""The tasks that a search sends to other processes, each of which reads the recordings once."""
 
 from __future__ import annotations
 
@@ -13,23 +13,21 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs
+from sysid_ros.engine.uncertainty import misfit
 from sysid_ros.errors import SysidError
-from sysid_ros.experiment.schema import Experiment
-from sysid_ros.processes.execution import TaskPool
+from sysid_ros.experiment import Experiment
+from sysid_ros.processes import TaskPool
 from sysid_ros.search.costs import CandidateCosts
-from sysid_ros.sysid.residual_size import misfit
-
-FloatArray = npt.NDArray[np.float64]
 
 CHUNK = 8  # candidates per task at most: small enough that no worker waits long for another
 
 
 @dataclass(frozen=True)
 class SearchKey:
-    """What a search simulates; equal only to itself, so that a process can recognise it.
+    """The key of a search's simulations; equal only to itself, so that a process can recognise it.
 
     Attributes:
       experiment: Its path is absolute.
@@ -69,7 +67,7 @@ class StartTask:
 
 @dataclass(frozen=True)
 class Refined:
-    """Where a fit from one start ended.
+    """The end of a fit from one start.
 
     Attributes:
       values: The parameters, (p,).

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a search has tried: told, recorded, and read back so that it can be carried on."""
+"""The trials of a search: told, recorded, and read back so that it can be carried on."""
 
 from __future__ import annotations
 
@@ -14,13 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.files import dumps, replace_file
-from sysid_ros.results.reading import ResultError
-from sysid_ros.results.state_file import SEARCH_FILE
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.results import SEARCH_FILE, ResultError
 
 TRIALS = "trials.csv"
 

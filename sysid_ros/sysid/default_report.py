@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import scipy
 
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.problem import ResidualFunction
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import ModelError, OutputError
 from sysid_ros.files import replace_file
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.residual_function import ResidualFunction
-from sysid_ros.sysid.trajectory import ModelSequences
 
 if TYPE_CHECKING:
-    from sysid_ros.judgement.outcome import Outcome
+    from sysid_ros.judgement import Outcome
     from sysid_ros.video import Video
 
 
@@ -64,7 +64,7 @@ def default_report(
     build_model: Any = None,
     generate_videos: bool = True,
 ) -> Report:
-    """Report what :func:`sysid_ros.sysid.optimize` found.
+    """Report what :func:`sysid_ros.engine.estimation.optimize` found.
 
     Measured, initial and fitted signals, parameters with intervals and bounds, correlations, what
     the data leaves open, and how the optimizer went.

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A result of :func:`sysid_ros.sysid.optimize` in the form that reports are written from."""
+"""A result of ``sysid.optimize`` in the form that reports are written from."""
 
 from __future__ import annotations
 
@@ -12,30 +12,32 @@ from importlib import metadata
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import sysid_ros
-from sysid_ros.judgement.outcome import Outcome, Score, SequenceFit, SignalFit
-from sysid_ros.judgement.scoring import pooled_score
-from sysid_ros.judgement.verdict import result_warnings, verdict
-from sysid_ros.sysid.estimates import BOUND_MARGIN, bounds_width, estimates
-from sysid_ros.sysid.fit_progress import FitStatus
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.gauss_newton import ReducedSystem
-from sysid_ros.sysid.identifiability import describe_open_directions
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import parameter_scale
-from sysid_ros.sysid.residual_function import ResidualFunction
-from sysid_ros.sysid.sensor_units import is_position, sensor_unit
-from sysid_ros.sysid.timeseries import TimeSeries
-from sysid_ros.sysid.trajectory import ModelSequences
-from sysid_ros.sysid.uncertainty import (
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.least_squares import FitStatus, ReducedSystem
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.problem import ResidualFunction, parameter_scale
+from sysid_ros.engine.signals import ModelSequences, TimeSeries, is_position, sensor_unit
+from sysid_ros.engine.uncertainty import (
+    BOUND_MARGIN,
     Covariance,
+    bounds_width,
     covariance,
+    describe_open_directions,
+    estimates,
     no_covariance,
 )
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.judgement import (
+    Outcome,
+    Score,
+    SequenceFit,
+    SignalFit,
+    pooled_score,
+    result_warnings,
+    verdict,
+)
 
 WHITE_NOISE = (
     "The intervals assume white noise; a windowed fit (sysid_ros fit) allows for correlated errors."
@@ -44,7 +46,7 @@ WHITE_NOISE = (
 
 @dataclass(frozen=True)
 class _Bounds:
-    """What estimates are judged against; see :class:`sysid_ros.sysid.estimates.Bounded`."""
+    """Bounds to judge estimates against."""
 
     params: ParameterDict
     lower: FloatArray
@@ -60,7 +62,7 @@ def library_outcome(
     opt_result: Mapping[str, Any],
     title: str,
 ) -> Outcome:
-    """Lay out what :func:`sysid_ros.sysid.optimize` found.
+    """Lay out what :func:`sysid_ros.engine.estimation.optimize` found.
 
     Args:
       models_sequences: The models with their recordings, as ``residual_fn`` has them.

@@ -12,12 +12,10 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import ModelError, OutputError, unknown_name
 from sysid_ros.files import replacing
-
-FloatArray = npt.NDArray[np.float64]
 
 _SUFFIXES = (".xml", ".mjb")
 

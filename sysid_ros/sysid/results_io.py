@@ -12,19 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.parameters import ParameterDict, apply_param_modifiers_spec, at_bound
+from sysid_ros.engine.signals import ModelSequences, timeseries_io
+from sysid_ros.engine.uncertainty import calculate_intervals
 from sysid_ros.errors import OutputError
 from sysid_ros.files import replace_file
-from sysid_ros.sysid import timeseries_io
-from sysid_ros.sysid.intervals import calculate_intervals
-from sysid_ros.sysid.model_modifier import apply_param_modifiers_spec
 from sysid_ros.sysid.model_saving import save_model
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.parameter_table import at_bound
-from sysid_ros.sysid.trajectory import ModelSequences
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def save_results(

@@ -1,4 +1,20 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What people see in a terminal: progress while it lasts, tables at the end."""
+"""Output on a terminal: progress while it lasts, tables at the end."""
+
+from __future__ import annotations
+
+from sysid_ros.terminal.printing import console_for, plain_table, print_evaluations, print_outcome
+from sysid_ros.terminal.progress import FitProgress, ReadingProgress, is_counted, working
+
+__all__ = [
+    "FitProgress",
+    "ReadingProgress",
+    "console_for",
+    "is_counted",
+    "plain_table",
+    "print_evaluations",
+    "print_outcome",
+    "working",
+]

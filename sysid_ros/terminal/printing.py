@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a person sees in the terminal when something is done: tables, verdict and warnings."""
+"""Final output on a terminal: tables, verdict and warnings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sysid_ros.judgement.outcome import Evaluation, Outcome, Score
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
+from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.judgement import Evaluation, Outcome, Score
 
 # Where output is not a terminal, lines are as long as they need to be.
 _WIDTH_WITHOUT_TERMINAL = 200

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a person sees while something takes long: bars on a terminal, else a few plain lines."""
+"""Progress on a terminal: bars, or a few plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from sysid_ros.sysid.fit_progress import Iteration
+from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.terminal.printing import console_for
 
 # Without a terminal, as under ros2 launch or in a log file, steps are told one by one at first and
@@ -35,7 +35,7 @@ _COUNTED = re.compile(r"(\d+) of (\d+)(?: \w+)?$")
 
 
 def is_counted(stage: str) -> bool:
-    """Whether a stage is one of many of its kind, such as ``reading recordings: 2 of 9``."""
+    """Return whether a stage is one of many of its kind, such as ``reading recordings: 2 of 9``."""
     return _COUNTED.search(stage) is not None
 
 
@@ -91,7 +91,7 @@ class FitProgress:
 
     @property
     def visible(self) -> bool:
-        """Whether there is a terminal to draw on."""
+        """True if there is a terminal to draw on."""
         return not self._bar.disable
 
     def stage(self, text: str) -> None:

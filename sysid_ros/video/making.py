@@ -18,8 +18,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.errors import DataError
-from sysid_ros.judgement.outcome import SequenceFit
-from sysid_ros.results.result_folder import VIDEO
+from sysid_ros.judgement import SequenceFit
+from sysid_ros.results import VIDEO
 from sysid_ros.video.poses import poses, telling_stretch
 
 NOTHING_TO_DRAW = 2  # exit status of the process where drawing would work

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
-from sysid_ros.judgement.outcome import FloatArray, SequenceFit, SignalFit
-from sysid_ros.playback.joint_positions import configurations, shown_joints
+from sysid_ros.judgement import SequenceFit, SignalFit
+from sysid_ros.playback import configurations, shown_joints
 
 FRAMES_PER_SECOND = 10
 SECONDS = 4.0
@@ -75,7 +76,7 @@ def _error(signals: Sequence[SignalFit], start: float, end: float) -> float:
 
 
 def poses(model: mujoco.MjModel, sequence: SequenceFit, stretch: Stretch) -> Poses:
-    """Where the joints were, at :data:`FRAMES_PER_SECOND`.
+    """Return the joints' positions at :data:`FRAMES_PER_SECOND`.
 
     Args:
       model: The identified model; joints that nothing measures stay as in its first keyframe, or

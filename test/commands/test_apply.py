@@ -14,10 +14,10 @@ import pytest
 from outcomes import outcome as synthetic
 
 from sysid_ros.cli import main
+from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.errors import ErrorCode
 from sysid_ros.judgement.outcome import AppliedParameter
 from sysid_ros.pipeline.result_writing import write_results
-from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
 
 URDF = """<robot name="arm"><link name="base"/>
   <link name="forearm"><inertial><mass value="1"/>

@@ -10,9 +10,9 @@ from dataclasses import replace
 from outcomes import outcome as synthetic
 
 from sysid_ros.comparison.model_fits import led_astray, levels, misfits
+from sysid_ros.engine.friction.models import MODELS, parameters_of
+from sysid_ros.engine.uncertainty.residual_size import ResidualSize
 from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.sysid.friction.models import MODELS, parameters_of
-from sysid_ros.sysid.residual_size import ResidualSize
 
 
 def fitted(names: str, rms: float) -> Outcome:

@@ -10,18 +10,16 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 import pytest
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.finding import Finding, FindingKind
 from sysid_ros.diagnosis.recorded import Recorded, Samples
 from sysid_ros.diagnosis.repair import ExperimentLines
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.experiment import parse_experiment
-from sysid_ros.sysid.parameter_dict import ParameterDict
-
-FloatArray = npt.NDArray[np.float64]
 
 ARM = """<mujoco><worldbody><body><joint name="j0" axis="0 1 0"/>
   <inertial pos="0 0 -.1" mass="1" diaginertia=".01 .01 .01"/>

@@ -45,7 +45,7 @@ EXCUSED = {
     "python -m mujoco.viewer": "opens a window",
     "python -m benchmark": "takes long; run by make benchmark",
     ".venv/bin/python -m benchmark": "takes long; run by make benchmark",
-    "python -m sysid_ros.sysid.sensitivity": "run by make setup",
+    "python -m sysid_ros.engine.derivatives": "run by make setup",
     "sysid_ros fit experiment.yaml --log wandb": "logs to an account",
 }
 PROGRAMS = ("sysid_ros", "python -m sysid_ros", ".venv/bin/python -m sysid_ros", "diff", *EXCUSED)

@@ -16,17 +16,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_texts import spec_of
 
-from sysid_ros.errors import ModelError
-from sysid_ros.exports.model_difference import model_difference
-from sysid_ros.exports.source_model import write_source_model
-from sysid_ros.robots.model_text import ModelText
-from sysid_ros.sysid.attributes import lookup, table
-from sysid_ros.sysid.elements import names
-from sysid_ros.sysid.friction import (
+from sysid_ros.engine.attributes.attribute_table import lookup, table
+from sysid_ros.engine.elements.named_elements import names
+from sysid_ros.engine.friction import (
     FrictionParameters,
     apply_friction_to_spec,
     joint_frictions,
 )
+from sysid_ros.errors import ModelError
+from sysid_ros.exports.model_difference import model_difference
+from sysid_ros.exports.source_model import write_source_model
+from sysid_ros.robots.model_text import ModelText
 
 ARM = """<mujoco model="arm">
   <!-- Keep me: "damping='9'" -->

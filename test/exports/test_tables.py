@@ -13,13 +13,13 @@ import pytest
 import yaml
 from outcomes import outcome as synthetic
 
+from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
+from sysid_ros.engine.friction.servo import VoltageServo, apply_servo_to_spec
+from sysid_ros.engine.parameters.modifiers import AttributeModifier
 from sysid_ros.exports.bam import bam_documents
 from sysid_ros.exports.randomization import randomization_yaml
 from sysid_ros.exports.ros2_control import ros2_control_yaml
 from sysid_ros.judgement.outcome import AppliedParameter, Outcome
-from sysid_ros.sysid.friction import FrictionParameters, apply_friction_to_spec
-from sysid_ros.sysid.friction.servo import VoltageServo, apply_servo_to_spec
-from sysid_ros.sysid.modifiers import AttributeModifier
 
 MODEL = """<mujoco><worldbody><body name="link1"><joint name="shoulder" armature="0.1"
   damping="0.3" frictionloss="0.05"/><geom size=".1"/><body name="link2"><joint name="elbow"

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_texts import spec_of
 
+from sysid_ros.engine.attributes.attribute_table import lookup
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.model_difference import model_difference
 from sysid_ros.exports.urdf_edits import edited_urdf
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.xml_text import XmlText
-from sysid_ros.sysid.attributes import lookup
 
 URDF = """<?xml version="1.0"?>
 <robot name="arm">  <!-- for the lab -->

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from browser import Page, open_browser
 
+from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.fit_page import LivePage, LiveProgress
-from sysid_ros.sysid.fit_progress import Iteration
 
 
 def step(number: int) -> Iteration:

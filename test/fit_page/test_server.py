@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.fit_page import LivePage, LiveProgress
 from sysid_ros.fit_page.page_server import TOKEN_HEADER, LivePageError
-from sysid_ros.sysid.fit_progress import Iteration
 
 
 def step(number: int, cost: float = 1.0, names: tuple[str, ...] = ("mass", "damping")) -> Iteration:

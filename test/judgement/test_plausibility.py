@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from outcomes import fit_result
 
+from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import AppliedParameter
 from sysid_ros.judgement.plausibility import FLAG, with_plausibility
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 MASS = {"type": "attribute", "element": "body", "attribute": "mass", "name": "link"}
 DELAY = {"type": "signal", "attribute": "delay", "name": "servo"}

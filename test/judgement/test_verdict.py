@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from outcomes import fit_result, score
 
+from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.judgement.verdict import Judgement, judge, verdict
-from sysid_ros.sysid.fit_result import FitResult
 
 
 def result(*, opened: bool) -> FitResult:

@@ -13,9 +13,9 @@ import pytest
 from outcomes import fit_result
 from rich.console import Console
 
+from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.nodes.identify.truth_table import all_close, compare, truth_table
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 
 def fit(value: float, error: float | None, *flags: str) -> FitResult:

@@ -11,9 +11,9 @@ from pathlib import Path
 import mujoco
 import pytest
 
+from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import RunReport, run_experiment
-from sysid_ros.sysid.fit_progress import FitStatus
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.errors import ErrorCode
 from sysid_ros.pipeline.worker import FitEnd, FitProgress, run_fit
 from sysid_ros.pipeline.worker_process import FitRequest
 from sysid_ros.results import read_results
-from sysid_ros.sysid.fit_progress import FitStatus
 
 TESTS = Path(__file__).resolve().parents[1]
 

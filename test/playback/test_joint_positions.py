@@ -12,9 +12,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sysid_ros.engine.signals.tangent import rotation_between
 from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 from sysid_ros.playback.joint_positions import configurations, shown_joints
-from sysid_ros.sysid.tangent import rotation_between
 
 MODEL = """<mujoco><worldbody>
   <body name="trunk"><freejoint/><geom size="0.1"/>

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import scipy.signal
 
-from sysid_ros.judgement.outcome import FloatArray, SequenceFit, SignalFit
+from sysid_ros.arrays import FloatArray
+from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 from sysid_ros.report.diagnostics import residual_diagnostics
 
 STEP = 0.01

@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 from outcomes import outcome as synthetic
 
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.report.next_experiment import Kind, kind_of, next_experiment
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 
 def with_parameters(

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from outcomes import outcome as synthetic
 
+from sysid_ros.engine.least_squares.search_progress import FitStatus
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.report import render_report
-from sysid_ros.sysid.fit_progress import FitStatus
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 
 class Elements(HTMLParser):

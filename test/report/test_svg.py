@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from outcomes import outcome as synthetic
 
+from sysid_ros.engine.estimation.landscape import Landscape
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.report.diagnostics import residual_diagnostics
 from sysid_ros.report.svg import charts, pairs
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.bounds import bounds_bar
 from sysid_ros.report.svg.element import element
 from sysid_ros.report.svg.heatmap import heatmap
-from sysid_ros.sysid.landscape import Landscape
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 finite = st.floats(-1e12, 1e12)
 

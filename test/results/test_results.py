@@ -19,6 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from outcomes import outcome as synthetic
 
+from sysid_ros.engine.least_squares.search_progress import FitStatus, Iteration
+from sysid_ros.engine.parameters.modifiers import AttributeModifier
 from sysid_ros.errors import ErrorCode, OutputError
 from sysid_ros.files import dumps, plain
 from sysid_ros.judgement.outcome import AppliedParameter, Outcome
@@ -33,8 +35,6 @@ from sysid_ros.results import (
     write_checkpoint,
 )
 from sysid_ros.results.targets_file import write_targets
-from sysid_ros.sysid.fit_progress import FitStatus, Iteration
-from sysid_ros.sysid.modifiers import AttributeModifier
 from sysid_ros.video import Video
 
 SPEC = "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody></mujoco>"

@@ -11,10 +11,10 @@ import mujoco
 import numpy as np
 import pytest
 
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.robots.declared_parameters import build_parameters
-from sysid_ros.sysid.parameter_dict import ParameterDict
 
 MODEL = """
 <mujoco>
@@ -187,7 +187,7 @@ def test_attributes_of_a_body_that_overlap_exclude_each_other(
 
 
 HOOK = """\
-from sysid_ros.sysid.parameter import Parameter
+from sysid_ros.engine.parameters.parameter import Parameter
 
 def add(parameters, spec):
     def write(spec, parameter):

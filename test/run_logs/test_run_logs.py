@@ -18,10 +18,10 @@ from outcomes import outcome as synthetic
 from pendulum_experiment import write_pendulum_experiment
 
 from sysid_ros.cli import main
+from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.errors import ErrorCode, ExperimentError
 from sysid_ros.results import read_results
 from sysid_ros.run_logs.run_log import Run, RunLogs, summary_of
-from sysid_ros.sysid.fit_progress import Iteration
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search_problems import rastrigin, space
 
+from sysid_ros.engine.parameters.parameter import Parameter
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.errors import ExperimentError, StopRequestedError
 from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.search.methods import LatinHypercube
@@ -24,8 +26,6 @@ from sysid_ros.search.trials import (
     write_search_state,
     write_trials,
 )
-from sysid_ros.sysid.parameter import Parameter
-from sysid_ros.sysid.parameter_dict import ParameterDict
 
 
 def search(

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from search_problems import rastrigin, space, take_part
 
+from sysid_ros.engine.parameters.parameter import Parameter
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.search.run import run_search
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.study import Study
-from sysid_ros.sysid.parameter import Parameter
-from sysid_ros.sysid.parameter_dict import ParameterDict
 
 TESTS = Path(__file__).resolve().parents[1]
 optuna = pytest.importorskip("optuna", reason="the extra sysid_ros[search] is absent")

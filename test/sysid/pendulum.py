@@ -10,13 +10,13 @@ import mujoco.rollout
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.initial_state import create_initial_state
-from sysid_ros.sysid.mappings import SignalType
-from sysid_ros.sysid.modifiers import AttributeModifier
-from sysid_ros.sysid.parameter import Parameter
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.timeseries import TimeSeries
-from sysid_ros.sysid.trajectory import ModelSequences
+from sysid_ros.engine.parameters.modifiers import AttributeModifier
+from sysid_ros.engine.parameters.parameter import Parameter
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
+from sysid_ros.engine.signals.initial_state import create_initial_state
+from sysid_ros.engine.signals.mappings import SignalType
+from sysid_ros.engine.signals.timeseries import TimeSeries
+from sysid_ros.engine.signals.trajectory import ModelSequences
 
 TRUTH = {"armature": 0.03, "damping": 0.12, "frictionloss": 0.08}
 START = {"armature": 0.01, "damping": 0.3, "frictionloss": 0.02}

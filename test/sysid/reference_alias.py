@@ -11,28 +11,19 @@ import types
 import mujoco
 
 from sysid_ros import sysid
-from sysid_ros.sysid import (
-    attribute,
-    body_modifiers,
-    inertia,
-    mappings,
-    model_modifier,
-    optimize,
-    parameter,
-    parameter_dict,
-    residual,
-    results_io,
-    signal_modifier,
-    signal_transform,
-    slim_model,
-    timeseries,
-    trajectory,
-)
+from sysid_ros.engine.attributes import attribute
+from sysid_ros.engine.elements import inertia, slim_model
+from sysid_ros.engine.estimation import optimize
+from sysid_ros.engine.parameters import body_modifiers, model_modifier, parameter, parameter_dict
+from sysid_ros.engine.problem import residual
+from sysid_ros.engine.residuals import signal_modifier, signal_transform
+from sysid_ros.engine.signals import mappings, timeseries, trajectory
+from sysid_ros.sysid import results_io
 
 
 def _infer_inertial(spec, body_name):
     """What the reference's fixtures use to make an inertia explicit."""
-    from sysid_ros.sysid.body_inertia import make_explicit
+    from sysid_ros.engine.elements.body_inertia import make_explicit
 
     make_explicit(spec, [body_name])
     return spec.body(body_name)

@@ -9,12 +9,12 @@ import mujoco
 import numpy as np
 import pytest
 
+from sysid_ros.engine.attributes.attribute_table import lookup, table
+from sysid_ros.engine.elements.named_elements import matching, names
+from sysid_ros.engine.friction.models import PARAMETERS
+from sysid_ros.engine.friction.servo import SERVO_PARAMETERS
 from sysid_ros.errors import ModelError, SysidError
 from sysid_ros.sysid import AttributeModifier, Parameter
-from sysid_ros.sysid.attributes import lookup, table
-from sysid_ros.sysid.elements import matching, names
-from sysid_ros.sysid.friction.models import PARAMETERS
-from sysid_ros.sysid.friction.servo import SERVO_PARAMETERS
 
 XML = """
 <mujoco>

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from sysid import pendulum
 
-from sysid_ros.sysid.bias_check import bias_check, flagged
-from sysid_ros.sysid.fit import FitSettings, fit
-from sysid_ros.sysid.fit_progress import FitStatus
-from sysid_ros.sysid.timeseries import TimeSeries
+from sysid_ros.engine.estimation.bias_check import bias_check, flagged
+from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.least_squares.search_progress import FitStatus
+from sysid_ros.engine.signals.timeseries import TimeSeries
 
 CHANGES = ["half the time step", "windows of 0.5 s", "a velocity filter of 15 Hz"]
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from sysid import pendulum
 
-from sysid_ros.sysid.blocks import BLOCKS, by_block
-from sysid_ros.sysid.fit import FitSettings, fit
-from sysid_ros.sysid.gauss_newton import eliminate_starts
-from sysid_ros.sysid.losses import loss_named
-from sysid_ros.sysid.model_group import model_group
-from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.rollout_pool import RolloutPool
+from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.least_squares.gauss_newton import eliminate_starts
+from sysid_ros.engine.least_squares.losses import loss_named
+from sysid_ros.engine.problem.windowed_problem import WindowedProblem
+from sysid_ros.engine.simulation.rollout_pool import RolloutPool
+from sysid_ros.engine.uncertainty.blocks import BLOCKS, by_block
+from sysid_ros.engine.windows.model_group import model_group
 
 
 @pytest.mark.parametrize("estimate", [True, False])

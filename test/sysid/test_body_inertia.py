@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from sysid_ros.engine.attributes.attribute_table import lookup
+from sysid_ros.engine.elements.body_inertia import make_explicit
+from sysid_ros.engine.elements.inertia import BodyInertia, full_inertia, inertia_from_theta
+from sysid_ros.engine.elements.slim_model import remove_visuals
 from sysid_ros.errors import ModelError
 from sysid_ros.sysid import InertiaType, ParameterDict, apply_param_modifiers, body_inertia_param
-from sysid_ros.sysid.attributes import lookup
-from sysid_ros.sysid.body_inertia import make_explicit
-from sysid_ros.sysid.inertia import BodyInertia, full_inertia, inertia_from_theta
-from sysid_ros.sysid.slim_model import remove_visuals
 
 BODIES = """
   <worldbody><body name="inferred"><joint/><geom size=".1"/><geom size=".05" pos=".3 0 0"/>

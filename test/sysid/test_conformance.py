@@ -280,7 +280,7 @@ def test_interpolation_equals_the_references(method):
 def test_inertia_coordinates_equal_the_references():
     from mujoco.sysid._src import model_modifier
 
-    from sysid_ros.sysid.body_modifiers import theta_inertia_from_body
+    from sysid_ros.engine.parameters.body_modifiers import theta_inertia_from_body
 
     spec = mujoco.MjSpec.from_string(
         '<mujoco><worldbody><body name="b"><freejoint/><inertial pos=".1 .2 .3" mass="2" '

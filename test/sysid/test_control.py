@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.sysid.control import SignalIntegral, step_offsets
+from sysid_ros.engine.signals.control import SignalIntegral, step_offsets
 
 VALUES = st.lists(st.floats(-10, 10), min_size=2, max_size=12)
 

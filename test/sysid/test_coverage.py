@@ -10,20 +10,18 @@ from collections.abc import Callable
 import mujoco
 import mujoco.rollout
 import numpy as np
-import numpy.typing as npt
 import pytest
 import scipy.signal
 
-from sysid_ros.sysid.fit import FitSettings, fit
-from sysid_ros.sysid.initial_state import create_initial_state
-from sysid_ros.sysid.mappings import SignalType
-from sysid_ros.sysid.modifiers import AttributeModifier
-from sysid_ros.sysid.parameter import Parameter
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.timeseries import TimeSeries
-from sysid_ros.sysid.trajectory import ModelSequences
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.parameters.modifiers import AttributeModifier
+from sysid_ros.engine.parameters.parameter import Parameter
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
+from sysid_ros.engine.signals.initial_state import create_initial_state
+from sysid_ros.engine.signals.mappings import SignalType
+from sysid_ros.engine.signals.timeseries import TimeSeries
+from sysid_ros.engine.signals.trajectory import ModelSequences
 
 EXPERIMENTS = 400
 WINDOWS = 50

@@ -12,8 +12,8 @@ import pytest
 from sysid.sysid_problems import record, record_cart, record_spring_mass
 
 from sysid_ros import sysid
-from sysid_ros.sysid import rollout_pool
-from sysid_ros.sysid.discrepancy import DIVERGED
+from sysid_ros.engine.residuals.discrepancy import DIVERGED
+from sysid_ros.engine.simulation import rollout_pool
 
 
 def mass_parameter(start: float = 2.0) -> sysid.ParameterDict:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sysid_ros.sysid.attributes import table
+from sysid_ros.engine.attributes.attribute_table import table
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "library.md"
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from sysid import pendulum
 
+from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
+from sysid_ros.engine.least_squares.search_progress import FitStatus, Iteration
+from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
+from sysid_ros.engine.parameters.parameter import Parameter
+from sysid_ros.engine.signals.timeseries import TimeSeries
 from sysid_ros.errors import DataError, ExperimentError
-from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.fit_progress import FitStatus, Iteration
-from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
-from sysid_ros.sysid.parameter import Parameter
-from sysid_ros.sysid.timeseries import TimeSeries
 
 
 @pytest.mark.parametrize("optimizer", ["auto", "mujoco", "scipy", "scipy_parallel_fd"])

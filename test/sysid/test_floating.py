@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from sysid_ros import sysid
-from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.fit_progress import FitStatus
-from sysid_ros.sysid.model_group import model_group
+from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
+from sysid_ros.engine.least_squares.search_progress import FitStatus
+from sysid_ros.engine.windows.model_group import model_group
 
 TIMESTEP = 0.005
 FINER = 10  # the robot's own steps per step of the model

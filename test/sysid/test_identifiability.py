@@ -10,9 +10,9 @@ import pytest
 from sysid.sysid_problems import record_cart
 
 from sysid_ros import sysid
-from sysid_ros.sysid.fit import FitSettings, fit
-from sysid_ros.sysid.identifiability import describe_open_directions
-from sysid_ros.sysid.uncertainty import Covariance
+from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.uncertainty.covariance import Covariance
+from sysid_ros.engine.uncertainty.identifiability import describe_open_directions
 
 
 def sequences(payload: float) -> sysid.ModelSequences:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from sysid_ros.sysid.inertia import (
+from sysid_ros.engine.elements.inertia import (
     BodyInertia,
     full_inertia,
     inertia_from_theta,

@@ -11,9 +11,9 @@ from sysid import pendulum
 from sysid.sysid_problems import record_cart
 
 from sysid_ros import sysid
+from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.estimation.fit_landscape import telling_pairs
 from sysid_ros.errors import ParameterError
-from sysid_ros.sysid.fit import FitSettings, fit
-from sysid_ros.sysid.fit_landscape import telling_pairs
 
 
 def cart(*payloads: float) -> tuple[sysid.ParameterDict, object]:

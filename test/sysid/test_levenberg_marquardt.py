@@ -9,13 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from sysid_ros import sysid
-from sysid_ros.sysid import levenberg_marquardt
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.least_squares import levenberg_marquardt
 
 
 def minimized(

@@ -11,9 +11,9 @@ import scipy.optimize
 import scipy.stats
 from sysid import pendulum
 
-from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.losses import LOSSES, loss_named
-from sysid_ros.sysid.timeseries import TimeSeries
+from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
+from sysid_ros.engine.least_squares.losses import LOSSES, loss_named
+from sysid_ros.engine.signals.timeseries import TimeSeries
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES))

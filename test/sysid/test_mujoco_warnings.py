@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from sysid import pendulum
 
-from sysid_ros.sysid.rollout_pool import RolloutPool
+from sysid_ros.engine.simulation.rollout_pool import RolloutPool
 
 
 def test_warnings_are_collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

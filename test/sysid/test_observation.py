@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.sysid.observation import cubic_weights, row_offset
+from sysid_ros.engine.signals.observation import cubic_weights, row_offset
 
 
 @given(

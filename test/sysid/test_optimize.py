@@ -13,11 +13,11 @@ import pytest
 import scipy.optimize
 
 from sysid_ros import sysid
+from sysid_ros.engine.least_squares.losses import loss_named
+from sysid_ros.engine.problem.objective import Objective
+from sysid_ros.engine.residuals.discrepancy import DIVERGED
+from sysid_ros.engine.uncertainty.intervals import calculate_intervals
 from sysid_ros.errors import ModelError, SysidError
-from sysid_ros.sysid.discrepancy import DIVERGED
-from sysid_ros.sysid.intervals import calculate_intervals
-from sysid_ros.sysid.losses import loss_named
-from sysid_ros.sysid.objective import Objective
 
 OPTIMIZERS = ["mujoco", "scipy", "scipy_parallel_fd"]
 T = np.linspace(0.0, 4.0, 60)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from sysid_ros import sysid
+from sysid_ros.engine.parameters.modifiers import BodyInertiaModifier, LostCallback
 from sysid_ros.errors import OutputError, SysidError
-from sysid_ros.sysid.modifiers import BodyInertiaModifier, LostCallback
 
 
 @st.composite

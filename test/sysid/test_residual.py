@@ -11,8 +11,8 @@ import pytest
 from sysid.sysid_problems import record, record_spring_mass
 
 from sysid_ros import sysid
+from sysid_ros.engine.simulation import rollout_pool
 from sysid_ros.errors import SysidError
-from sysid_ros.sysid import rollout_pool
 
 
 def group(recording, *, control=None, times=None, data=None, mapping_names=None):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sysid_ros.sysid.residual_size import effective_samples
+from sysid_ros.engine.uncertainty.residual_size import effective_samples
 
 
 def autoregression(rng: np.random.Generator, coefficient: float, count: int) -> np.ndarray:

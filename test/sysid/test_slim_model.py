@@ -11,7 +11,7 @@ import pytest
 from sysid import sysid_problems
 
 from sysid_ros import sysid
-from sysid_ros.sysid.slim_model import SlimModel
+from sysid_ros.engine.elements.slim_model import SlimModel
 
 
 def falling(height: float) -> mujoco.MjSpec:

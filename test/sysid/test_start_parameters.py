@@ -12,9 +12,9 @@ from sysid import pendulum
 from sysid.sysid_problems import record_spring_mass
 
 from sysid_ros import sysid
+from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.parameters.start_parameters import deviated
 from sysid_ros.errors import ParameterError
-from sysid_ros.sysid.fit import FitSettings, fit
-from sysid_ros.sysid.start_parameters import deviated
 
 WRONG = [0.02, -0.5]  # m, m/s: how far the recordings' given starts are off
 

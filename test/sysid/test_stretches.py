@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from sysid_ros import sysid
-from sysid_ros.sysid.model_group import model_group
-from sysid_ros.sysid.signal_settings import SignalSettings
-from sysid_ros.sysid.starts import StartReader
-from sysid_ros.sysid.stretches import known_from, linear, piecewise, stretches
+from sysid_ros.engine.residuals.signal_settings import SignalSettings
+from sysid_ros.engine.signals.stretches import known_from, linear, piecewise, stretches
+from sysid_ros.engine.windows.model_group import model_group
+from sysid_ros.engine.windows.starts import StartReader
 
 TIMES = np.concatenate([np.arange(0.0, 1.0, 0.01), np.arange(3.0, 4.0, 0.01)])
 CUTOFF = 30.0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy.spatial.transform import Rotation
 
-from sysid_ros.sysid.tangent import rotation_between
+from sysid_ros.engine.signals.tangent import rotation_between
 
 rotations = npst.arrays(np.float64, 3, elements=st.floats(-2.0, 2.0))
 

@@ -14,17 +14,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sysid_ros.sysid.fit import FitSettings, fit
-from sysid_ros.sysid.initial_state import create_initial_state
-from sysid_ros.sysid.losses import loss_named
-from sysid_ros.sysid.mappings import SignalType
-from sysid_ros.sysid.model_group import model_group
-from sysid_ros.sysid.parameter import Parameter
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.rollout_pool import RolloutPool
-from sysid_ros.sysid.timeseries import TimeSeries
-from sysid_ros.sysid.trajectory import ModelSequences
+from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.least_squares.losses import loss_named
+from sysid_ros.engine.parameters.parameter import Parameter
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
+from sysid_ros.engine.problem.windowed_problem import WindowedProblem
+from sysid_ros.engine.signals.initial_state import create_initial_state
+from sysid_ros.engine.signals.mappings import SignalType
+from sysid_ros.engine.signals.timeseries import TimeSeries
+from sysid_ros.engine.signals.trajectory import ModelSequences
+from sysid_ros.engine.simulation.rollout_pool import RolloutPool
+from sysid_ros.engine.windows.model_group import model_group
 
 STIFFNESS, DAMPING, MASS = 20.0, 0.5, 1.0
 RATE = np.array([2.0, 5.0])

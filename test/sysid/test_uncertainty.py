@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sysid_ros.sysid.gauss_newton import ReducedSystem
-from sysid_ros.sysid.uncertainty import covariance
+from sysid_ros.engine.least_squares.gauss_newton import ReducedSystem
+from sysid_ros.engine.uncertainty.covariance import covariance
 
 
 def system(seed: int, windows: int = 9, rows: int = 7, p: int = 3):

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sysid import pendulum
 
-from sysid_ros.sysid.model_group import model_group
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.windows import window_bounds
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
+from sysid_ros.engine.windows.cutting import window_bounds
+from sysid_ros.engine.windows.model_group import model_group
 
 
 def test_windows_tile_the_span() -> None:

@@ -11,9 +11,9 @@ import re
 import numpy as np
 import pytest
 
+from sysid_ros.engine.least_squares.search_progress import Iteration
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import Score
-from sysid_ros.sysid.fit_progress import Iteration
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 from sysid_ros.terminal.printing import console_for, parameter_table, score_table
 from sysid_ros.terminal.progress import FitProgress, ReadingProgress, working
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from sysid_ros.processes.process_life import die_with_parent
+from sysid_ros.processes import die_with_parent
 
 _GRACE = 5.0  # s for a node to end by itself
 _LOG_LINES = 15

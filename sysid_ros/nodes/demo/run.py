@@ -56,7 +56,7 @@ def free_domain() -> int:
 
 
 def _is_free(domain: int) -> bool:
-    """Whether the port of the domain's first participant can be bound (RTPS 2.2, 9.6.1.1)."""
+    """Tell whether the port of a domain's first participant can be bound (RTPS 2.2, 9.6.1.1)."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.bind(("", 7400 + 250 * domain + 10))

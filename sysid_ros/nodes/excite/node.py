@@ -22,8 +22,9 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import SysidError
-from sysid_ros.excitation import ExcitationError, FloatArray, Playback, check_limits
+from sysid_ros.excitation import ExcitationError, Playback, check_limits
 from sysid_ros.joint_monitor import JointMonitor
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import motion_clock

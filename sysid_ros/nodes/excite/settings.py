@@ -13,9 +13,9 @@ from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation import (
     ExcitationError,
-    FloatArray,
     Reference,
     TabulatedReference,
     design_multisine,
@@ -32,7 +32,7 @@ _COMMAND_TYPES = {
 
 @dataclass(frozen=True)
 class ExcitationSettings:
-    """What to play, how, and within which limits."""
+    """The motion to play, and its limits."""
 
     reference: Reference
     limits: MotionLimits

@@ -9,12 +9,12 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from sysid_ros.engine.least_squares import FitStatus, Iteration
+from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import ErrorCode
-from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.pipeline.worker_process import FitFiles
-from sysid_ros.results.document import HASH_PREFIX
-from sysid_ros.sysid.fit_progress import FitStatus, Iteration
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
+from sysid_ros.judgement import Outcome
+from sysid_ros.pipeline import FitFiles
+from sysid_ros.results import HASH_PREFIX
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.msg import IdentifiedParameter, IdentifiedParameters, Report
 
@@ -91,7 +91,7 @@ def identified_parameters(outcome: Outcome, files: FitFiles, stamp: Any) -> Iden
 
 
 def report_message(report_file: Path) -> Report:
-    """Where the report is, as a path and for a browser."""
+    """Return the report's place, as a path and for a browser."""
     return Report(file=str(report_file), url=report_file.absolute().as_uri())
 
 

@@ -34,10 +34,9 @@ from sysid_ros.nodes.fit_server.messages import (
 )
 from sysid_ros.nodes.fit_server.topics import FitTopics
 from sysid_ros.nodes.process import run_node
-from sysid_ros.pipeline.worker import FIT_FUNCTION, FitEnd, FitProgress, run_fit
-from sysid_ros.pipeline.worker_process import FitRequest
+from sysid_ros.pipeline import FIT_FUNCTION, FitEnd, FitProgress, FitRequest, run_fit
 from sysid_ros.results import read_results
-from sysid_ros.terminal.progress import is_counted
+from sysid_ros.terminal import is_counted
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.msg import IdentifiedParameters, Report
 

@@ -12,7 +12,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Float64
 
-from sysid_ros.sysid.fit_progress import Iteration
+from sysid_ros.engine.least_squares import Iteration
 
 # Who subscribes in the middle of a fit and asks for it (transient local) gets its course so far.
 _QOS = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)

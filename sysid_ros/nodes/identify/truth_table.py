@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
+from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.uncertainty import ParameterEstimate
 
 RELATIVE_TOLERANCE = 0.05
 LEVEL = 0.99  # of the interval that may hold the truth instead
@@ -29,14 +29,14 @@ class TruthRow:
 
     @property
     def identifiable(self) -> bool:
-        """Whether the data determines the parameter."""
+        """True if the data determines the parameter."""
         return self.estimate is None or not any(
             _UNIDENTIFIABLE in flag for flag in self.estimate.flags
         )
 
     @property
     def close(self) -> bool:
-        """Whether the estimate lies within 5 % of the truth, or its 99 % interval around it."""
+        """True if the estimate lies within 5 % of the truth, or its 99 % interval around it."""
         if self.estimate is None:
             return False
         if abs(self.estimate.value - self.truth) <= RELATIVE_TOLERANCE * abs(self.truth):
@@ -52,7 +52,7 @@ def compare(fit: FitResult, truth: Mapping[str, float]) -> tuple[TruthRow, ...]:
 
 
 def all_close(rows: tuple[TruthRow, ...]) -> bool:
-    """Whether every parameter that the data determines was found, and one at least."""
+    """Return whether every parameter that the data determines was found, and one at least."""
     judged = [row.close for row in rows if row.identifiable]
     return bool(judged) and all(judged)
 

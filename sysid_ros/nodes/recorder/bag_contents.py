@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a recorder puts into its bags besides messages, so that they explain themselves."""
+"""Contents of a recorder's bags besides messages, so that they explain themselves."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sysid_ros.errors import ModelError
-from sysid_ros.experiment import locate_model, packages_of
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.experiment import Experiment, locate_model, packages_of
 from sysid_ros.nodes.recorder.bag_session import BagContents
 from sysid_ros.nodes.recorder.diagnostics import topic_values
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics
@@ -57,7 +56,7 @@ def description_contents(topic: str, text: str) -> BagContents:
 
 
 def closing_contents(statistics: Mapping[str, TopicStatistics], now_ns: int) -> BagContents:
-    """What was counted of every topic.
+    """Return the counts of every topic.
 
     Args:
       statistics: The counts by topic.

@@ -23,7 +23,7 @@ _MEGABYTE = 1_000_000
 
 @dataclass(frozen=True)
 class BagSettings:
-    """Where and how bags are written.
+    """The place and form of bags.
 
     Attributes:
       output_dir: Holds the bags.
@@ -48,7 +48,7 @@ class BagSettings:
 
 @dataclass(frozen=True)
 class BagContents:
-    """What goes into every bag besides messages.
+    """The contents of every bag besides messages.
 
     Attributes:
       attachments: Files: media type and content by name.
@@ -95,12 +95,12 @@ class BagSession:
 
     @property
     def writing(self) -> bool:
-        """Whether there is an open bag, paused or not."""
+        """True if there is an open bag, paused or not."""
         return self._bag is not None
 
     @property
     def in_snapshot_mode(self) -> bool:
-        """Whether messages wait for :meth:`take_snapshot`."""
+        """True if messages wait for :meth:`take_snapshot`."""
         return self._buffer is not None
 
     @property
@@ -283,7 +283,7 @@ class BagSession:
             self.split()
 
     def _shortage(self) -> str:
-        """Why the disk is too full to go on, empty if it is not."""
+        """Return the reason why the disk is too full to go on, empty if it is not."""
         folder = self._settings.output_dir.absolute()
         while not folder.exists():
             folder = folder.parent

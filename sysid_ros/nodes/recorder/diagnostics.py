@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the recorder tells on ``/diagnostics``, one status per topic and one for itself."""
+"""The recorder's ``/diagnostics``, one status per topic and one for itself."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def topic_status(
 
 
 def topic_values(counts: TopicStatistics, now_ns: int) -> dict[str, str]:
-    """What was counted of one topic, as on ``/diagnostics`` and at the end of a bag.
+    """Return the counts of one topic, as on ``/diagnostics`` and at the end of a bag.
 
     Args:
       counts: The counts.

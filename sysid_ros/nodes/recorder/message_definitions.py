@@ -64,7 +64,7 @@ def definition(msgtype: str) -> str:
 
 
 def has_header(msgtype: str) -> bool:
-    """Whether the type's first field is a ``std_msgs/Header``."""
+    """Return whether the type's first field is a ``std_msgs/Header``."""
     fields = list(message_class(msgtype).get_fields_and_field_types().values())
     return bool(fields) and fields[0] == "std_msgs/Header"
 

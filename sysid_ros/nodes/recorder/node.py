@@ -23,8 +23,7 @@ from rclpy.timer import Timer
 from std_msgs.msg import String
 
 from sysid_ros.errors import OutputError, SysidError
-from sysid_ros.experiment import load_experiment
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.experiment import Experiment, load_experiment
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
 from sysid_ros.nodes.process import run_node
@@ -43,8 +42,8 @@ from sysid_ros.nodes.recorder.snapshot_buffer import SnapshotBuffer
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
-from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC
-from sysid_ros.recording.messages.stored_message import Clock
+from sysid_ros.recording.mapping import CLOCK_TOPIC
+from sysid_ros.recording.messages import Clock
 
 _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
 _WATCH_PERIOD = 0.2  # s between looks at the graph
@@ -96,7 +95,7 @@ class Recorder(LifecycleNode):
 
     @property
     def autostart(self) -> bool:
-        """Whether the node is to configure and activate itself."""
+        """True if the node is to configure and activate itself."""
         return self._settings.autostart
 
     @_reported
@@ -264,7 +263,7 @@ class Recorder(LifecycleNode):
             self._say_how_it_ended()
 
     def _times(self, info: Any) -> tuple[int, int]:
-        """When a message was received and published; one clock for both in simulated time."""
+        """Return a message's times of receipt and publication; one clock in simulated time."""
         if uses_simulated_time(self):
             now = self._now_ns()
             return now, now

@@ -31,7 +31,7 @@ _IGNORED = (
 
 @dataclass(frozen=True)
 class QosOverride:
-    """What is prescribed for one topic; ``None`` leaves it to the publishers."""
+    """The QoS prescribed for one topic; ``None`` leaves it to the publishers."""
 
     reliability: str | None = None
     durability: str | None = None

@@ -23,7 +23,7 @@ from sysid_ros_interfaces.srv import (
 
 
 class Recording(Protocol):
-    """What the services act on."""
+    """The recording that the services act on."""
 
     def start_writing(self) -> None:
         """Begin a bag.

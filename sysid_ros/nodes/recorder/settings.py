@@ -16,7 +16,7 @@ from sysid_ros.nodes.recorder.bag_session import BagSettings
 
 @dataclass(frozen=True)
 class RecorderSettings:
-    """What does not change while the node lives.
+    """Settings that do not change while the node lives.
 
     Attributes:
       bag: Where and how bags are written.

@@ -40,7 +40,7 @@ class SnapshotBuffer:
 
     @property
     def seconds(self) -> float:
-        """How far back the buffer reaches from its newest message."""
+        """The time from the buffer's oldest to its newest message."""
         return self._messages[-1][0] - self._messages[0][0] if self._messages else 0.0
 
     def add(self, message: BufferedMessage, now: float) -> None:

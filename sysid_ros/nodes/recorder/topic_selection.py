@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which topics a recorder wants: names, shell patterns and a regular expression."""
+"""The topics that a recorder wants: names, shell patterns and a regular expression."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WILD = re.compile(r"[*?\[]")
 
 
 def is_pattern(name: str) -> bool:
-    """Whether ``name`` is a shell pattern rather than a topic."""
+    """Return whether ``name`` is a shell pattern rather than a topic."""
     return _WILD.search(name) is not None
 
 
@@ -50,7 +50,7 @@ class TopicSelection:
 
     @property
     def has_patterns(self) -> bool:
-        """Whether topics are wanted that are not known by name."""
+        """True if topics are wanted that are not known by name."""
         return bool(self._globs) or self._regex is not None
 
     def matching(self, present: Iterable[str]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a recorder counts per topic while messages pass by."""
+"""Counts of a recorder per topic while messages pass by."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class TopicStatistics:
         return max(0.0, 1e-9 * (now_ns - self._last_log_ns)) if self.received else 0.0
 
     def has_fallen_silent(self, now_ns: int) -> bool:
-        """Whether a topic that came at a rate comes no more."""
+        """Return whether a topic that came at a rate comes no more."""
         patience = max(_PATIENCE, _MISSED / self.rate) if self.rate >= _REGULAR else np.inf
         return self.silence(now_ns) > patience
 
@@ -118,7 +118,7 @@ class TopicStatistics:
 
     @property
     def clock(self) -> ClockRelation | None:
-        """How the stamps' clock relates to that of receipt, ``None`` before the first message."""
+        """The stamps' clock relative to that of receipt, ``None`` before the first message."""
         if not self._quickest:
             return None
         stamps, received = np.array(self._quickest, dtype=np.int64).reshape(-1, 2).T

@@ -41,7 +41,7 @@ MessageCallback = Callable[[WatchedTopic, bytes, Any], None]
 
 @dataclass(frozen=True)
 class WatchCallbacks:
-    """Who is told what.
+    """The listeners of a watch.
 
     Attributes:
       found: Called when a topic is found, before its first message.
@@ -105,7 +105,7 @@ class TopicWatch:
         self.problems: dict[str, str] = {}
 
     def health(self) -> dict[str, str | None]:
-        """What is wrong with each wanted topic, ``None`` where nothing is."""
+        """Return the fault of each wanted topic, ``None`` where there is none."""
         return {name: self.problems.get(name) for name in self._names}
 
     def refresh(self) -> None:
@@ -191,7 +191,7 @@ class TopicWatch:
 
 
 def _taken_by_poll(message: Any) -> None:
-    """What rclpy would call if its executor took the messages."""
+    """Stand in for the callback that rclpy would call if its executor took the messages."""
 
 
 def _profile(topic: WatchedTopic, depth: int, override: QosOverride) -> QoSProfile:

@@ -27,10 +27,7 @@ from std_msgs.msg import String
 from sysid_ros.exports import URDF
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.process import run_node
-from sysid_ros.playback.frames import Frame, frames_of
-from sysid_ros.playback.motion import SIMULATED, load_motion
-from sysid_ros.playback.shapes import shapes_of
-from sysid_ros.playback.viewer import GHOST
+from sysid_ros.playback import GHOST, SIMULATED, Frame, frames_of, load_motion, shapes_of
 
 ROBOTS = ("measured", "simulated")
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

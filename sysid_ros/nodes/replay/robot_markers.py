@@ -11,7 +11,7 @@ from typing import Any
 from geometry_msgs.msg import Point
 from visualization_msgs.msg import Marker, MarkerArray
 
-from sysid_ros.playback.shapes import Shape, ShapeKind
+from sysid_ros.playback import Shape, ShapeKind
 
 _TYPES = {
     ShapeKind.BOX: Marker.CUBE,

@@ -24,9 +24,10 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.nodes.clocks import steady_clock
-from sysid_ros.nodes.sim_robot.simulated_robot import FloatArray, RobotState, SimulatedRobot
+from sysid_ros.nodes.sim_robot.simulated_robot import RobotState, SimulatedRobot
 
 # Of the robot's time. Zero would mean that it has not begun; little, as a node that hears of a
 # joint state before the first /clock takes it for that old.
@@ -38,7 +39,7 @@ _REST = ("", "waiting")  # of excite's states, those in which it has not seen th
 
 
 class NoCommandError(SysidError):
-    """Who moves the robot says that it does, and sends nothing."""
+    """Report that whoever moves the robot says so and sends nothing."""
 
     code = ErrorCode.DATA_UNUSABLE
 

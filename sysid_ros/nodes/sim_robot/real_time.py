@@ -16,8 +16,9 @@ from collections.abc import Callable
 
 from rclpy.node import Node
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.nodes.clocks import steady_clock
-from sysid_ros.nodes.sim_robot.simulated_robot import FloatArray, RobotState, SimulatedRobot
+from sysid_ros.nodes.sim_robot.simulated_robot import RobotState, SimulatedRobot
 
 
 class RealTime:

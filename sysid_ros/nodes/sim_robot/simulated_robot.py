@@ -15,14 +15,12 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.elements import matching
 from sysid_ros.errors import ModelError
 from sysid_ros.nodes.sim_robot.true_parameters import TrueParameter
-from sysid_ros.sysid.attributes import lookup
-from sysid_ros.sysid.elements import matching
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def build_true_model(
@@ -54,7 +52,7 @@ def build_true_model(
 
 @dataclass(frozen=True)
 class RobotState:
-    """What the robot's sensors say at one instant, noise included; ``n`` joints."""
+    """The readings of the robot's sensors at one instant, noise included; ``n`` joints."""
 
     time: float  # s since the start
     position: FloatArray  # (n,)
@@ -145,7 +143,7 @@ class SimulatedRobot:
             self._data.ctrl[:] = self._queue.pop(0)[1]
 
     def measure(self) -> RobotState:
-        """What the sensors say now; every call draws new noise."""
+        """Read the sensors now; every call draws new noise."""
         # After a step the forces are those of the step's start; this brings them up to date.
         mujoco.mj_forward(self._model, self._data)
         truth = (self._data.qpos, self._data.qvel, self._data.qfrc_actuator)

@@ -27,7 +27,7 @@ from std_msgs.msg import Float64
 
 from sysid_ros.errors import StopRequestedError, SysidError
 from sysid_ros.experiment import load_experiment
-from sysid_ros.judgement.sufficiency import PRECISION, LiveSufficiency, Sufficiency, prepare
+from sysid_ros.judgement import PRECISION, LiveSufficiency, Sufficiency, prepare
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.process import run_node
@@ -100,7 +100,7 @@ class SufficiencyNode(Node):
 
     @property
     def busy(self) -> bool:
-        """Whether a judgement or the preparation for it is under way."""
+        """True if a judgement or the preparation for it is under way."""
         work = self._work or self._prepared
         return not work.done()
 

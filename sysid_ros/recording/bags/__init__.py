@@ -3,6 +3,8 @@
 
 """Bags as files: reading every format, following, recovering and writing them."""
 
+from __future__ import annotations
+
 from sysid_ros.recording.bags.bag import Recording, TopicInfo, open_recording
 from sysid_ros.recording.bags.bag_files import find_bag_files
 from sysid_ros.recording.bags.bag_folder import BagFolder, BagTopic, QosProfile

@@ -112,7 +112,7 @@ class Recording:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was wrong with the files, one sentence each; complete once all was read."""
+        """Faults of the files, one sentence each; complete once all was read."""
         found = [text for storage in self._storages for text in storage.warnings]
         return (*self._files.warnings, *found)
 

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which files make up a bag, and what its ``metadata.yaml`` says about them."""
+"""The files that make up a bag, and what its ``metadata.yaml`` says about them."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong, on one line."""
+    """Return the fault on one line."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         return f"line {error.problem_mark.line + 1}, {error.problem}"
     return " ".join(str(error).split())

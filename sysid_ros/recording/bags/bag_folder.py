@@ -26,7 +26,7 @@ _RESERVE_SIZE = 1 << 18  # bytes; the index of an hour of recording
 
 @dataclass(frozen=True)
 class QosProfile:
-    """What one publisher offers, in the words of rosbag2's metadata."""
+    """The QoS that one publisher offers, in the words of rosbag2's metadata."""
 
     history: str = "unknown"
     depth: int = 0
@@ -288,7 +288,7 @@ class BagFolder:
 
 @dataclass(frozen=True)
 class _FileSummary:
-    """What ``metadata.yaml`` says about one file."""
+    """The entry of ``metadata.yaml`` about one file."""
 
     name: str
     size: int

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is in a bag: ``sysid_ros info``."""
+"""The contents of a bag: ``sysid_ros info``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STAMP_OFFSET = 4  # of a leading header's stamp: after CDR's own header, or ROS
 
 @dataclass(frozen=True)
 class TopicSummary:
-    """What was read from one topic.
+    """The messages read from one topic, in numbers.
 
     Attributes:
       name: Its name.
@@ -86,7 +86,7 @@ class AttachmentSummary:
 
 @dataclass(frozen=True)
 class BagInfo:
-    """What is in a bag; ``str`` gives a table for a terminal.
+    """The contents of a bag; ``str`` gives a table for a terminal.
 
     Attributes:
       path: The file or folder.
@@ -232,7 +232,7 @@ class _Reading:
 
 
 def _misfit(recording: Recording, message: RawMessage) -> str | None:
-    """Why a message cannot be decoded; ``None`` if it can."""
+    """Return the reason why a message cannot be decoded; ``None`` if it can."""
     topic, types = recording.topic(message.topic), recording.types(message.topic)
     try:
         locate(message.data, topic.msgtype, types, serialization=topic.serialization)

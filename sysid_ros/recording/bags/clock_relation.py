@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the clock of a topic's stamps relates to that of the recorder.
+"""The relation of a topic's clock of stamps to that of the recorder.
 
 A message is received after it was stamped, by the transport's least delay at the least; queueing
 only adds to it. So the relation of the clocks is the lower envelope of receipt minus stamp, not
@@ -15,11 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray, IntArray
 
 _STRETCHES = 40
 _LEAST_STRETCHES = 5  # fewer do not show a drift
@@ -28,7 +26,7 @@ FASTEST_CLOCK = 1e-3  # s/s; no clock of a computer is off by more
 
 @dataclass(frozen=True)
 class ClockRelation:
-    """How receive times relate to stamps.
+    """The relation of receive times to stamps.
 
     Attributes:
       median: Median of receipt minus stamp [s]: clock offset and transport together.

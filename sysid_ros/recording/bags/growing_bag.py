@@ -87,6 +87,6 @@ class GrowingBag:
         return messages_in(records, self._channels)
 
     def _ended(self, file: BinaryIO) -> bool:
-        """Whether the recorder has completed the file that was read."""
+        """Return whether the recorder has completed the file that was read."""
         file.seek(self._position)
         return file.read(1) == bytes([Opcode.DATA_END])

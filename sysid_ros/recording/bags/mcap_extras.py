@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an MCAP file carries besides messages: attached files and named texts."""
+"""Contents of an MCAP file besides messages: attached files and named texts."""
 
 from __future__ import annotations
 

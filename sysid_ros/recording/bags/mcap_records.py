@@ -36,7 +36,7 @@ _LARGEST_CHUNK = 1 << 32  # bytes; recorders write chunks of a few MiB at most
 
 
 class Summary(NamedTuple):
-    """What the end of a complete file says about it."""
+    """The summary at the end of a complete file."""
 
     schemas: dict[int, Schema]
     channels: dict[int, Channel]

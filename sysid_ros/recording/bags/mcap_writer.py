@@ -107,7 +107,7 @@ class McapFile:
 
     @property
     def vanished(self) -> bool:
-        """Whether the file was deleted; what is written to it can still be saved."""
+        """True if the file was deleted; what is written to it can still be saved."""
         return os.fstat(self._file.fileno()).st_nlink == 0
 
     def add_channel(
@@ -206,7 +206,7 @@ class McapFile:
 
     @property
     def closed(self) -> bool:
-        """Whether the file takes nothing more."""
+        """True if the file takes nothing more."""
         return self._file.closed
 
     def abandon(self) -> None:

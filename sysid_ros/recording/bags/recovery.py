@@ -29,7 +29,7 @@ _ENCODINGS = {"msg": "ros2msg", "idl": "ros2idl"}
 
 @dataclass
 class Recovery:
-    """What was saved.
+    """The outcome of a recovery.
 
     Attributes:
       path: The new bag.

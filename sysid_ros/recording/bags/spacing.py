@@ -1,16 +1,15 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How evenly a topic was sampled: rate, jitter, gaps."""
+"""The evenness of a topic's sampling: rate, jitter, gaps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
 
 
 @dataclass(frozen=True)

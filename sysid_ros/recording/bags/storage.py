@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every bag format offers: its topics, and its messages one after the other.
+"""The interface of every bag format: its topics, and its messages one after the other.
 
 Each format has one module (``storage_mcap``, ``storage_sqlite3``, ``storage_rosbag1``) that reads
 one file from front to back. Reading the records directly rather than through
@@ -57,7 +57,7 @@ class Storage(Protocol):
 
     @property
     def progress(self) -> float:
-        """How much of the file has been read by ``messages``, 0 to 1."""
+        """The share of the file that ``messages`` has read, 0 to 1."""
 
     def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
         """Yield the messages of some topics in the order in which they lie in the file.

@@ -92,7 +92,7 @@ class McapStorage:
 
     @property
     def progress(self) -> float:
-        """How much of the file has been read, 0 to 1."""
+        """The share of the file that has been read, 0 to 1."""
         return self._file.tell() / self._size
 
     def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:

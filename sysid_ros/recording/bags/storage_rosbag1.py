@@ -100,7 +100,7 @@ class Rosbag1Storage:
 
     @property
     def progress(self) -> float:
-        """How much of the file has been read, 0 to 1."""
+        """The share of the file that has been read, 0 to 1."""
         return self._file.tell() / self._size
 
     def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
@@ -163,7 +163,7 @@ class Rosbag1Storage:
 
     @property
     def _whole(self) -> bool:
-        """Whether the recorder closed the file: only then the header says where the index is."""
+        """True if the recorder closed the file: only then the header says where the index is."""
         return 0 < self._index <= self._size
 
     def _contents(self, position: int) -> Iterator[_Message | _Connection | _Counts]:

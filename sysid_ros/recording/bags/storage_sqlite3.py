@@ -55,7 +55,7 @@ class Sqlite3Storage:
 
     @property
     def progress(self) -> float:
-        """How much of what was asked for has been read, 0 to 1."""
+        """The share of what was asked for that has been read, 0 to 1."""
         return self._read / max(1, self._wanted)
 
     def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:

@@ -3,6 +3,8 @@
 
 """From fields of messages to signals of the model: clocks, masks, gaps, the signal map."""
 
+from __future__ import annotations
+
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
 from sysid_ros.recording.mapping.mapped_series import (
     control_time_series,
@@ -17,11 +19,13 @@ from sysid_ros.recording.mapping.signal_settings import (
     SignalKind,
     SignalSettings,
 )
+from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC
 from sysid_ros.recording.mapping.stamps import choose_stamps
 from sysid_ros.recording.mapping.time_intervals import Intervals, union
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
 
 __all__ = [
+    "CLOCK_TOPIC",
     "ClockCorrection",
     "Interpolation",
     "Intervals",

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.bags import FASTEST_CLOCK, ClockRelation, relate
 from sysid_ros.recording.mapping.signal_settings import (
@@ -23,8 +23,6 @@ from sysid_ros.recording.mapping.signal_settings import (
 from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC, SimulationTime, simulation_time
 from sysid_ros.recording.mapping.stamps import Stamps, choose_stamps, put_in_order
 from sysid_ros.recording.messages import Clock, TopicColumns
-
-FloatArray = npt.NDArray[np.float64]
 
 _SUSPICIOUS_DRIFT = 0.005  # s over a whole recording, of one topic's clock against another's
 _SUSPICIOUS_DELAY = 0.05  # s; from stamp to receipt a message rarely takes longer
@@ -142,7 +140,7 @@ def _simulated(
     clock: Clock,
     simulation: SimulationTime,
 ) -> bool:
-    """Whether messages without a header are to be dated by the simulation's time."""
+    """Return whether messages without a header are to be dated by the simulation's time."""
     if any(source_of(used, clock)[1] is Clock.SIMULATION for used in read):
         return True
     headers = [columns[used.topic].header_ns for used in read]

@@ -1,16 +1,15 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where nothing is known about a signal: gaps between samples, commands sent on change."""
+"""Gaps, where nothing is known about a signal; commands that are sent on change have none."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.recording.mapping.time_intervals import Intervals, complement
 
-FloatArray = npt.NDArray[np.float64]
 _STEADY_SHARE = 0.9  # of the intervals must be short for a command to count as a stream
 
 

@@ -9,16 +9,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals import SUFFIXES, SignalType, TimeSeries, timeseries_io
 from sysid_ros.errors import OutputError
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
 from sysid_ros.recording.mapping.signal_settings import SignalKind
-from sysid_ros.sysid import timeseries_io
-from sysid_ros.sysid.mappings import SUFFIXES, SignalType
-from sysid_ros.sysid.timeseries import TimeSeries
-
-FloatArray = npt.NDArray[np.float64]
 
 _TYPES = {
     SignalKind.ACTUATOR: SignalType.MjCtrl,

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a reader of the results should know about how the mapped topics were recorded."""
+"""Warnings for the reader of results about the recording of the mapped topics."""
 
 from __future__ import annotations
 

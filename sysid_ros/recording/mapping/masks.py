@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""When a signal counts: ``enabled_when`` as stretches of time.
+"""Stretches of time in which a signal counts: ``enabled_when``.
 
 A mask is a field that says whether the robot was powered, in the right mode, seen by the camera.
 Nothing is guessed between its messages. A publisher that repeats itself is asked all the time: the
@@ -15,17 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedRecording, DatedTopic, source_of
 from sysid_ros.recording.mapping.samples import samples
 from sysid_ros.recording.mapping.signal_settings import MaskSettings
 from sysid_ros.recording.mapping.time_intervals import Intervals, complement, union
 from sysid_ros.recording.messages import Clock, parse_field
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 _INSTANT = 1e-6  # s; a message speaks for its own instant, also where the next one contradicts it
 _MISSED_MESSAGES = 5.0  # a publisher that was silent for so many intervals had stopped

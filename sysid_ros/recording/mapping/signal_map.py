@@ -103,7 +103,7 @@ def map_recording(
 
 @dataclass(frozen=True)
 class WantedFields:
-    """What signals and masks need of a recording.
+    """The fields of a recording that signals and masks need.
 
     Attributes:
       signals: The signals.

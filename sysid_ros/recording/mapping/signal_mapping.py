@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
 from sysid_ros.recording.mapping.gaps import unknown_intervals
@@ -26,8 +27,6 @@ from sysid_ros.recording.messages import (
     played,
     unit_quaternions,
 )
-
-FloatArray = npt.NDArray[np.float64]
 
 _LEAST_COVERAGE = 0.5  # of the time in which a signal counts; one known for less is refused
 

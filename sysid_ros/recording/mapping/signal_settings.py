@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the signal map is asked for; the experiment file's signals and masks have this shape."""
+"""Requests to the signal map; the experiment file's signals and masks have this shape."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sysid_ros.recording.messages import Clock
 
 
 class ClockCorrection(str, Enum):
-    """Whether stamps are translated to the recorder's clock."""
+    """The choices for translating stamps to the recorder's clock."""
 
     NONE = "none"
     OFFSET = "offset"  # one shift for each topic
@@ -21,14 +21,14 @@ class ClockCorrection(str, Enum):
 
 
 class Interpolation(str, Enum):
-    """How a signal behaves between its samples."""
+    """The behaviour of a signal between its samples."""
 
     HOLD = "hold"  # commands: the last value stays in force
     LINEAR = "linear"  # measurements
 
 
 class SignalKind(str, Enum):
-    """What a signal is tied to in the model."""
+    """The elements of a model that a signal can be tied to."""
 
     ACTUATOR = "actuator"
     SENSOR = "sensor"
@@ -55,11 +55,11 @@ class MaskSettings(Protocol):
 
     @property
     def invert(self) -> bool:
-        """Whether it is enabled when this does not hold."""
+        """True if it is enabled when this does not hold."""
 
     @property
     def clock(self) -> Clock | None:
-        """Which of a message's times counts; ``None`` for the experiment's choice."""
+        """The time of a message that counts; ``None`` for the experiment's choice."""
 
 
 class SignalSettings(Protocol):
@@ -67,7 +67,7 @@ class SignalSettings(Protocol):
 
     @property
     def kind(self) -> SignalKind:
-        """What the signal is tied to."""
+        """The kind of element that the signal is tied to."""
 
     @property
     def name(self) -> str:
@@ -99,8 +99,8 @@ class SignalSettings(Protocol):
 
     @property
     def clock(self) -> Clock | None:
-        """Which of a message's times counts; ``None`` for the experiment's choice."""
+        """The time of a message that counts; ``None`` for the experiment's choice."""
 
     @property
     def enabled_when(self) -> Sequence[MaskSettings]:
-        """What must hold for the signal to count."""
+        """The conditions under which the signal counts."""

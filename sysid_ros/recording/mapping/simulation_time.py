@@ -13,12 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import IntArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.messages import CLOCK, TopicColumns, parse_field
-
-IntArray = npt.NDArray[np.int64]
 
 CLOCK_TOPIC = "/clock"
 CLOCK_FIELDS = (parse_field("clock.sec"), parse_field("clock.nanosec"))
@@ -70,7 +68,7 @@ class SimulationTime:
         return stamps
 
     def covers(self, header_ns: IntArray) -> bool:
-        """Whether header stamps are the simulation's time."""
+        """Return whether header stamps are the simulation's time."""
         low, high = self.simulation_ns[0] - _MARGIN_NS, self.simulation_ns[-1] + _MARGIN_NS
         middle = np.median(header_ns)
         return bool(low <= middle <= high)

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which of a message's times dates its content, and putting stamps in order.
+"""The clock that dates messages, and putting stamps in order.
 
 Header stamps are the default: they name the instant of measurement. Messages without a header are
 dated by the time of publishing where the bag keeps it, since the receive time of a busy recorder
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import IntArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.messages import Clock, message_type
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from sysid_ros.recording.mapping.simulation_time import SimulationTime
     from sysid_ros.recording.messages import TopicColumns, message_type
 
-IntArray = npt.NDArray[np.int64]
 
 _DAY_NS = 86_400 * 1_000_000_000
 _LARGEST_DISORDER_NS = 1_000_000_000  # messages of several publishers may overtake each other

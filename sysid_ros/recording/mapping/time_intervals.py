@@ -10,8 +10,9 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+
 Intervals = tuple[tuple[float, float], ...]
-FloatArray = npt.NDArray[np.float64]
 
 
 def union(intervals: Iterable[tuple[float, float]]) -> Intervals:

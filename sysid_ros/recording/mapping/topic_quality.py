@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How well a topic was recorded: what was read, how evenly, with which clock."""
+"""The quality of a topic's recording: what was read, how evenly, with which clock."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sysid_ros.recording.messages import is_command
 
 @dataclass(frozen=True)
 class TopicQuality:
-    """What was read from one topic, and how well it was sampled."""
+    """The messages read from one topic in numbers, and the quality of their sampling."""
 
     sequence: str
     topic: str

@@ -3,6 +3,8 @@
 
 """Messages by themselves: definitions, trees of values, field paths, fast decoding."""
 
+from __future__ import annotations
+
 from sysid_ros.recording.messages.components import Components, components_of, unit_quaternions
 from sysid_ros.recording.messages.definitions import Definitions
 from sysid_ros.recording.messages.field_paths import FieldPath, parse_field

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from rosbags.interfaces import Nodetype
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.messages.field_paths import FieldPath, Step, field_named
 from sysid_ros.recording.messages.message_types import QUATERNION, message_type
@@ -24,7 +24,6 @@ from sysid_ros.recording.messages.message_types import QUATERNION, message_type
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Fielddefs
 
-FloatArray = npt.NDArray[np.float64]
 
 _UNIT_NORM = (0.9, 1.1)  # float32 and rounded text stay within a few per cent of 1
 

@@ -88,7 +88,7 @@ class Definitions:
         )
 
     def _given(self, name: str) -> Typesdict:
-        """What the files given say about a type, and what stands in the same file."""
+        """Return the definition of a type in the files given, with what stands in the same file."""
         file = self._files.find(name)
         if file is None:
             return {}

@@ -41,7 +41,7 @@ def stack_messages(messages: Sequence[bytes]) -> Rows:
 
 @dataclass(frozen=True)
 class FieldReader:
-    """Which fields to read from messages of one type.
+    """A reader of chosen fields from messages of one type.
 
     Attributes:
       msgtype: The type.
@@ -101,7 +101,7 @@ class _FixedWords(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the wanted numbers lie in messages laid out alike.
+    """The places of the wanted numbers in messages laid out alike.
 
     Attributes:
       length: Their length in bytes.

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where each value of a serialized message lies in its bytes.
+"""The places of a serialized message's values in its bytes.
 
 :func:`locate` walks one message by its type's fields and notes the offset of every number instead
 of decoding it. Numbers of a whole run of messages that are laid out alike can then be read with

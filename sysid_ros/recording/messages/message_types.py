@@ -24,7 +24,7 @@ _VECTOR = "geometry_msgs/msg/Vector3"
 
 @dataclass(frozen=True)
 class MessageType:
-    """What is special about a message type.
+    """The peculiarities of a message type.
 
     Attributes:
       parts: The fields that it stands for in MuJoCo's order, with their types; a number's is empty.

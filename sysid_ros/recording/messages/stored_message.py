@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Clock(str, Enum):
-    """Which of a message's times dates its content."""
+    """The times of a message that can date its content."""
 
     HEADER = "header"  # header.stamp; publish time where a type has no header
     PUBLISH = "publish"

@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.messages.field_paths import Absent, FieldPath
 from sysid_ros.recording.messages.message_layout import FieldReader, Layout, Rows, stack_messages
@@ -19,10 +20,7 @@ from sysid_ros.recording.messages.message_tree import Number
 from sysid_ros.recording.messages.stored_message import RawMessage
 from sysid_ros.recording.messages.trajectories import Trajectory, TrajectoryReader
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 _Scalar = TypeVar("_Scalar", bound=np.generic)
-BoolArray = npt.NDArray[np.bool_]
 
 _LAYOUTS_KEPT = 8  # of messages laid out in more ways in turn, each is located by itself
 

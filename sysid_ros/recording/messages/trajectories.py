@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.messages.field_paths import EVERY, Absent, FieldPath, Step, resolve
 from sysid_ros.recording.messages.message_tree import Group, GroupArray, Number, locate
@@ -29,7 +29,6 @@ from sysid_ros.recording.messages.message_tree import Group, GroupArray, Number,
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Fielddefs
 
-FloatArray = npt.NDArray[np.float64]
 
 _KNOT_INTERVAL = 0.01  # s, between samples of a curve
 _JUMP = 1e-6  # s, from a command to one that takes over at once
@@ -51,7 +50,7 @@ class Trajectory:
 
 
 def is_expanded(path: FieldPath) -> bool:
-    """Whether a path stands for all points of a trajectory."""
+    """Return whether a path stands for all points of a trajectory."""
     return any(step.element == EVERY for step in path.steps)
 
 

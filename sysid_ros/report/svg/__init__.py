@@ -2,3 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """Small static charts as inline SVG: sharp in print, styled by the page, no script."""
+
+from __future__ import annotations
+
+from sysid_ros.report.svg.axis import Axis, NamedAxis
+from sysid_ros.report.svg.bounds import bounds_bar
+from sysid_ros.report.svg.element import element, group
+from sysid_ros.report.svg.forest import forest
+from sysid_ros.report.svg.frame import Frame
+from sysid_ros.report.svg.heatmap import heatmap
+
+__all__ = [
+    "Axis",
+    "Frame",
+    "NamedAxis",
+    "bounds_bar",
+    "element",
+    "forest",
+    "group",
+    "heatmap",
+]

@@ -37,7 +37,7 @@ class Axis:
         return cls(low - margin, high + margin, label)
 
     def fraction(self, value: float) -> float:
-        """Where ``value`` lies, 0 at the low end and 1 at the high end."""
+        """Return the place of ``value``, 0 at the low end and 1 at the high end."""
         if self.logarithmic:
             if value <= 0.0:
                 return 0.0

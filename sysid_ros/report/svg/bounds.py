@@ -9,9 +9,9 @@ import math
 
 from markupsafe import Markup
 
-from sysid_ros.report.numbers import number
+from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.report import number
 from sysid_ros.report.svg.element import element
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 _WIDTH = 140.0
 _HEIGHT = 18.0

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
-from sysid_ros.judgement.outcome import FloatArray, ResidualTrend
-from sysid_ros.report.diagnostics import ResidualDiagnostics
-from sysid_ros.report.numbers import unit
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.least_squares import Iteration
+from sysid_ros.judgement import ResidualTrend
+from sysid_ros.report import ResidualDiagnostics, unit
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.frame import Frame
-from sysid_ros.sysid.fit_progress import Iteration
 
 
 def rounds(trace: Sequence[Iteration]) -> list[list[Iteration]]:

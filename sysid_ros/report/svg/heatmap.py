@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from sysid_ros.judgement.outcome import FloatArray
+from sysid_ros.arrays import FloatArray
 from sysid_ros.report.svg.element import element, text, turned_text
 
 _CELL = 34.0

@@ -10,6 +10,7 @@ import csv
 import numpy as np
 import pytest
 
+from sysid_ros.engine.signals.mappings import SignalType
 from sysid_ros.errors import OutputError
 from sysid_ros.recording.mapping import (
     MappedRecording,
@@ -19,7 +20,6 @@ from sysid_ros.recording.mapping import (
     measured_time_series,
 )
 from sysid_ros.recording.mapping.signal_settings import SignalKind
-from sysid_ros.sysid.mappings import SignalType
 
 
 def signal(kind, name, times, values, *, held=False) -> MappedSignal:

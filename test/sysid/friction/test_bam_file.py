@@ -11,14 +11,14 @@ from pathlib import Path
 import mujoco
 import pytest
 
-from sysid_ros.errors import DataError
-from sysid_ros.sysid.friction import (
+from sysid_ros.engine.friction import (
     FrictionParameters,
     MotorFile,
     joint_frictions,
     load_motor_file,
     save_motor_file,
 )
+from sysid_ros.errors import DataError
 
 M6 = {
     "model": "m6", "actuator": "xl330", "kt": 2.21, "R": 2.03, "armature": 0.026,

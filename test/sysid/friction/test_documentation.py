@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sysid_ros.sysid.friction.models import COEFFICIENTS
+from sysid_ros.engine.friction.models import COEFFICIENTS
 
 MOTOR = {"model": "m1", "actuator": "xl330", "q_offset": 0.0, "friction_viscous": 0.051,
       "friction_base": 0.1}  # fmt: skip

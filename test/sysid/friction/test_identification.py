@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 from friction_bench import NOISE, parameters, record, true_frictions
 
-from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.fit_progress import FitStatus
-from sysid_ros.sysid.friction.parameters import MEANINGLESS, without_meaningless
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
+from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
+from sysid_ros.engine.estimation.friction_parameters import MEANINGLESS, without_meaningless
+from sysid_ros.engine.least_squares.search_progress import FitStatus
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 
 
 @pytest.mark.parametrize("name", ["m1", "m2", "m3"])

@@ -15,8 +15,7 @@ import mujoco.rollout
 import numpy as np
 import pytest
 
-from sysid_ros.errors import ModelError
-from sysid_ros.sysid.friction import (
+from sysid_ros.engine.friction import (
     FrictionParameters,
     FrictionStepper,
     apply_friction,
@@ -24,8 +23,9 @@ from sysid_ros.sysid.friction import (
     friction_callback,
     joint_frictions,
 )
-from sysid_ros.sysid.friction.callback import CallbackInUseError
-from sysid_ros.sysid.rollout_pool import RolloutPool
+from sysid_ros.engine.friction.callback import CallbackInUseError
+from sysid_ros.engine.simulation.rollout_pool import RolloutPool
+from sysid_ros.errors import ModelError
 
 # A driven arm whose elbow runs into its limit and whose hand hits the ground.
 ARM = """<mujoco>

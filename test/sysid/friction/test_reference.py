@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sysid_ros.engine.friction.models import MODELS, PARAMETERS, FrictionParameters
+from sysid_ros.engine.friction.reference import budget
 from sysid_ros.errors import ParameterError
-from sysid_ros.sysid.friction.models import MODELS, PARAMETERS, FrictionParameters
-from sysid_ros.sysid.friction.reference import budget
 
 COEFFICIENTS = st.floats(0.0, 2.0)
 TORQUES = st.floats(-5.0, 5.0)

@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sysid_ros.engine.estimation.servo_combinations import sentences, servo_combinations
+from sysid_ros.engine.friction import VoltageServo, apply_servo_to_spec
+from sysid_ros.engine.friction.servo import servo_of_spec
+from sysid_ros.engine.parameters.modifiers import AttributeModifier
+from sysid_ros.engine.parameters.parameter import Parameter
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.errors import ModelError, ParameterError
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.robots.declared_parameters import build_parameters
-from sysid_ros.sysid.friction import VoltageServo, apply_servo_to_spec
-from sysid_ros.sysid.friction.combinations import sentences, servo_combinations
-from sysid_ros.sysid.friction.servo import servo_of_spec
-from sysid_ros.sysid.modifiers import AttributeModifier
-from sysid_ros.sysid.parameter import Parameter
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.parameter_estimate import ParameterEstimate
 
 XML = """<mujoco>
 <worldbody><body><joint name="j" axis="0 1 0"/><geom size="0.1" pos="0 0 -0.3"/>

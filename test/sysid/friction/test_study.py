@@ -18,13 +18,13 @@ from friction_bench import NOISE, parameters, record, true_frictions
 
 from sysid_ros.comparison.paired import held_out
 from sysid_ros.comparison.pick import Pick, pick
+from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
+from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.friction import FrictionParameters
+from sysid_ros.engine.friction.models import MODELS
+from sysid_ros.engine.signals.trajectory import ModelSequences
 from sysid_ros.judgement.outcome import SequenceFit
 from sysid_ros.judgement.scoring import ScoringSettings, open_loop_errors, traces
-from sysid_ros.sysid.fit import FitSettings, SignalNoise, fit
-from sysid_ros.sysid.fit_result import FitResult
-from sysid_ros.sysid.friction import FrictionParameters
-from sysid_ros.sysid.friction.models import MODELS
-from sysid_ros.sysid.trajectory import ModelSequences
 
 REPETITIONS = 10  # of each model
 TRAINING, HELD_OUT = 6, 12  # recordings

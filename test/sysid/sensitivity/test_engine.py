@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sysid.sensitivity import chains
 from sysid.sensitivity.chains import Chain
 
-from sysid_ros.sysid.gauss_newton import Point
-from sysid_ros.sysid.modifiers import AttributeModifier, SignalModifier
-from sysid_ros.sysid.parameter import Parameter
-from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.problem import WindowedProblem
-from sysid_ros.sysid.sensitivity import engine
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.derivatives import engine
+from sysid_ros.engine.least_squares.gauss_newton import Point
+from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
+from sysid_ros.engine.parameters.parameter import Parameter
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
+from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 
 CHAINS = st.builds(
     Chain,

@@ -13,8 +13,8 @@ import pytest
 from sysid import sysid_problems
 
 from sysid_ros import sysid
-from sysid_ros.sysid.sensitivity.__main__ import main as compile_ahead
-from sysid_ros.sysid.sensitivity.compilation import entry_points
+from sysid_ros.engine.derivatives.__main__ import main as compile_ahead
+from sysid_ros.engine.derivatives.compilation import entry_points
 
 
 def arm(**options: Any) -> tuple[sysid.ParameterDict, Any, np.ndarray]:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numba
 import numpy as np
-import numpy.typing as npt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sysid_ros.sysid.sensitivity.spatial import (
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.derivatives.spatial import (
     load,
     move_inertia,
     multiply_inertia,
@@ -23,8 +23,6 @@ from sysid_ros.sysid.sensitivity.spatial import (
     store,
     velocity_product,
 )
-
-FloatArray = npt.NDArray[np.float64]
 
 _numbers = st.floats(-3.0, 3.0, allow_subnormal=False)
 _motions = arrays(np.float64, 6, elements=_numbers)

@@ -1,0 +1,21 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The table of what can be identified: one row per attribute of each kind of element."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.attributes.actuator_attributes import ActuatorKindError, is_position_servo
+from sysid_ros.engine.attributes.attribute import Attribute
+from sysid_ros.engine.attributes.attribute_table import lookup, table
+from sysid_ros.engine.attributes.body_attributes import mass_scaled, theta_bounds
+
+__all__ = [
+    "ActuatorKindError",
+    "Attribute",
+    "is_position_servo",
+    "lookup",
+    "mass_scaled",
+    "table",
+    "theta_bounds",
+]

@@ -1,0 +1,300 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Identifiable attributes of actuators: gains, transmission, limits, dynamics, DC motors.
+
+The force of most actuators is affine (MuJoCo documentation, Computation, Actuation model):
+
+    force = gain * u + bias,   gain = gainprm[0],   bias = b0 + b1 * length + b2 * velocity.
+
+A position servo has gainprm[0] = kp, b1 = -kp, b2 = -kv; a velocity servo gainprm[0] = kv,
+b2 = -kv. A positive b2 is a damping ratio that the compiler turns into a kv; it depends on the
+inertia at the reference configuration, so that an identified armature would move it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.attributes.attribute import Attribute, around, non_negative, scalar, scaled
+from sysid_ros.engine.elements import compiled, find
+from sysid_ros.errors import ModelError
+
+
+class ActuatorKindError(ModelError, ValueError):
+    """An actuator is not of the kind that has the named attribute."""
+
+
+def actuator_attributes() -> list[Attribute]:
+    """The rows for actuators."""
+    return [
+        Attribute("actuator", "gain", "", 1, scaled(), _read_gain, _write_gain),
+        Attribute("actuator", "bias", "N m", 1, around(1.0), _read_bias, _write_bias),
+        Attribute("actuator", "kp", "N m/rad", 1, scaled(), _read_kp, _write_kp),
+        Attribute("actuator", "kv", "N m s/rad", 1, non_negative(10.0), _read_kv, _write_kv),
+        Attribute("actuator", "gear", "", 1, scaled(), _read_gear, _write_gear),
+        Attribute("actuator", "force_limit", "N m", 1, scaled(), _read_limit, _write_limit),
+        Attribute(
+            "actuator", "time_constant", "s", 1, scaled(), _read_time_constant,
+            _write_time_constant,
+        ),
+        Attribute("actuator", "armature", "kg m^2", 1, non_negative(0.1), _read_armature,
+                  _write_armature),
+        Attribute("actuator", "damping", "N m s/rad", 1, non_negative(10.0), _read_damping,
+                  _write_damping),
+        Attribute("actuator", "resistance", "ohm", 1, scaled(), _read_resistance,
+                  _write_resistance),
+        Attribute("actuator", "motor_constant", "N m/A", 1, scaled(), _read_motor_constant,
+                  _write_motor_constant),
+        Attribute("actuator", "inductance", "H", 1, scaled(), _read_inductance,
+                  _write_inductance),
+        *(_lugre(name, unit, field, index) for name, unit, field, index in _LUGRE),
+    ]  # fmt: skip
+
+
+def is_position_servo(actuator: Any) -> bool:
+    """Return whether the actuator's force has a fixed gain and pulls towards a position.
+
+    Args:
+      actuator: An actuator of an MjSpec or of an MjModel.
+    """
+    return bool(
+        actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED
+        and actuator.biastype == mujoco.mjtBias.mjBIAS_AFFINE
+        and actuator.biasprm[1] != 0.0
+    )
+
+
+def _read_gain(spec: Any, name: str) -> FloatArray:
+    return scalar(_of_gain_type(spec, name, "gain").gainprm[0])
+
+
+def _write_gain(spec: Any, name: str, value: FloatArray) -> None:
+    _of_gain_type(spec, name, "gain").gainprm[0] = value[0]
+
+
+def _of_gain_type(spec: Any, name: str, attribute: str) -> Any:
+    actuator = find(spec, "actuator", name)
+    if actuator.gaintype not in (mujoco.mjtGain.mjGAIN_FIXED, mujoco.mjtGain.mjGAIN_AFFINE):
+        raise ActuatorKindError(
+            f"actuator {name!r} has no {attribute}: its gain is neither fixed nor affine"
+        )
+    return actuator
+
+
+def _read_bias(spec: Any, name: str) -> FloatArray:
+    actuator = find(spec, "actuator", name)
+    return scalar(actuator.biasprm[0] if _is_affine(actuator) else 0.0)
+
+
+def _write_bias(spec: Any, name: str, value: FloatArray) -> None:
+    actuator = find(spec, "actuator", name)
+    if actuator.biastype == mujoco.mjtBias.mjBIAS_NONE:
+        actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+        actuator.biasprm[:] = 0.0  # they had no meaning until now
+    elif not _is_affine(actuator):
+        raise ActuatorKindError(f"actuator {name!r} has no constant bias: its bias is not affine")
+    actuator.biasprm[0] = value[0]
+
+
+def _is_affine(actuator: Any) -> bool:
+    return bool(actuator.biastype == mujoco.mjtBias.mjBIAS_AFFINE)
+
+
+def _position_servo(spec: Any, name: str) -> Any:
+    actuator = find(spec, "actuator", name)
+    if not is_position_servo(actuator):
+        raise ActuatorKindError(
+            f"Actuator {name} is not a position actuator: kp needs a fixed gain and a bias that "
+            "is affine in the position"
+        )
+    return actuator
+
+
+def _read_kp(spec: Any, name: str) -> FloatArray:
+    return scalar(-_position_servo(spec, name).biasprm[1])
+
+
+def _write_kp(spec: Any, name: str, value: FloatArray) -> None:
+    actuator = _position_servo(spec, name)
+    # A general actuator may scale its command: gain u - kp q with gain / kp not 1.
+    actuator.gainprm[0] *= value[0] / -actuator.biasprm[1]
+    actuator.biasprm[1] = -value[0]
+
+
+def _servo(spec: Any, name: str) -> Any:
+    actuator = find(spec, "actuator", name)
+    if actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED and _is_affine(actuator):
+        return actuator
+    raise ActuatorKindError(
+        f"actuator {name!r} has no kv: it needs a fixed gain and an affine bias, as position and "
+        "velocity servos have"
+    )
+
+
+def _read_kv(spec: Any, name: str) -> FloatArray:
+    actuator = _servo(spec, name)
+    if actuator.biasprm[2] > 0.0:  # a damping ratio
+        return scalar(-compiled(spec).actuator(name).biasprm[2])
+    return scalar(abs(actuator.biasprm[2]))
+
+
+def _write_kv(spec: Any, name: str, value: FloatArray) -> None:
+    actuator = _servo(spec, name)
+    velocity_servo = actuator.biasprm[1] == 0.0 and actuator.gainprm[0] == -actuator.biasprm[2]
+    actuator.biasprm[2] = -value[0]
+    if velocity_servo:
+        actuator.gainprm[0] = value[0]
+
+
+def _read_gear(spec: Any, name: str) -> FloatArray:
+    return scalar(find(spec, "actuator", name).gear[0])
+
+
+def _write_gear(spec: Any, name: str, value: FloatArray) -> None:
+    find(spec, "actuator", name).gear[0] = value[0]
+
+
+def _read_limit(spec: Any, name: str) -> FloatArray:
+    actuator = find(spec, "actuator", name)
+    low, high = actuator.forcerange
+    if low == high or actuator.forcelimited == mujoco.mjtLimited.mjLIMITED_FALSE:
+        raise ActuatorKindError(
+            f"actuator {name!r} has no force limit in the model: give an initial value and bounds"
+        )
+    if not np.isclose(-low, high):
+        raise ActuatorKindError(
+            f"actuator {name!r} has the unsymmetric force range [{low:g}, {high:g}]; force_limit "
+            "identifies one limit for both directions: give an initial value and bounds"
+        )
+    return scalar(high)
+
+
+def _write_limit(spec: Any, name: str, value: FloatArray) -> None:
+    actuator = find(spec, "actuator", name)
+    actuator.forcerange = np.array([-value[0], value[0]])
+    actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
+
+
+def _filtered(spec: Any, name: str) -> Any:
+    actuator = find(spec, "actuator", name)
+    if actuator.dyntype in (mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT):
+        return actuator
+    raise ActuatorKindError(
+        f"actuator {name!r} has no time constant: its dyntype is neither filter nor filterexact "
+        "(for a position servo set timeconst in the model)"
+    )
+
+
+def _read_time_constant(spec: Any, name: str) -> FloatArray:
+    return scalar(_filtered(spec, name).dynprm[0])
+
+
+def _write_time_constant(spec: Any, name: str, value: FloatArray) -> None:
+    _filtered(spec, name).dynprm[0] = value[0]
+
+
+def _reflected(spec: Any, name: str, attribute: str) -> Any:
+    actuator = find(spec, "actuator", name)
+    if not hasattr(actuator, attribute):
+        raise ActuatorKindError(
+            f"actuators have no {attribute} in MuJoCo {mujoco.__version__}; identify the joint's"
+        )
+    return actuator
+
+
+def _read_armature(spec: Any, name: str) -> FloatArray:
+    return scalar(_reflected(spec, name, "armature").armature)
+
+
+def _write_armature(spec: Any, name: str, value: FloatArray) -> None:
+    _reflected(spec, name, "armature").armature = float(value[0])
+
+
+def _read_damping(spec: Any, name: str) -> FloatArray:
+    return scalar(_reflected(spec, name, "damping").damping[0])
+
+
+def _write_damping(spec: Any, name: str, value: FloatArray) -> None:
+    actuator = _reflected(spec, name, "damping")
+    coefficients = np.array(actuator.damping)
+    coefficients[0] = value[0]
+    actuator.damping = coefficients
+
+
+def _dc_motor(spec: Any, name: str) -> Any:
+    """A dcmotor: gainprm = (R, K, ...), dynprm[0] = L/R, lugre in dynprm[5:7], biasprm[3:6]."""
+    actuator = find(spec, "actuator", name)
+    kind = getattr(mujoco.mjtGain, "mjGAIN_DCMOTOR", None)
+    if kind is None or actuator.gaintype != kind:
+        raise ActuatorKindError(f"actuator {name!r} is not a dcmotor")
+    return actuator
+
+
+def _read_resistance(spec: Any, name: str) -> FloatArray:
+    return scalar(_dc_motor(spec, name).gainprm[0])
+
+
+def _write_resistance(spec: Any, name: str, value: FloatArray) -> None:
+    motor = _dc_motor(spec, name)
+    motor.dynprm[0] *= motor.gainprm[0] / value[0]  # the inductance stays
+    motor.gainprm[0] = value[0]
+
+
+def _read_motor_constant(spec: Any, name: str) -> FloatArray:
+    return scalar(_dc_motor(spec, name).gainprm[1])
+
+
+def _write_motor_constant(spec: Any, name: str, value: FloatArray) -> None:
+    _dc_motor(spec, name).gainprm[1] = value[0]
+
+
+def _inductive(spec: Any, name: str) -> Any:
+    motor = _dc_motor(spec, name)
+    if motor.dynprm[0] <= 0.0:
+        # With inductance the actuator gets a state, which would change the model's size.
+        raise ActuatorKindError(
+            f"dcmotor {name!r} has no inductance in the model; give it a small one there"
+        )
+    return motor
+
+
+def _read_inductance(spec: Any, name: str) -> FloatArray:
+    motor = _inductive(spec, name)
+    return scalar(motor.dynprm[0] * motor.gainprm[0])
+
+
+def _write_inductance(spec: Any, name: str, value: FloatArray) -> None:
+    motor = _inductive(spec, name)
+    motor.dynprm[0] = value[0] / motor.gainprm[0]
+
+
+_LUGRE = (
+    ("lugre_stiffness", "N m/rad", "dynprm", 5),
+    ("lugre_damping", "N m s/rad", "dynprm", 6),
+    ("lugre_coulomb", "N m", "biasprm", 3),
+    ("lugre_static", "N m", "biasprm", 4),
+    ("lugre_stribeck", "rad/s", "biasprm", 5),
+)
+
+
+def _lugre(attribute: str, unit: str, field: str, index: int) -> Attribute:
+    """One coefficient of a dcmotor's LuGre friction, where the model has it switched on."""
+
+    def motor(spec: Any, name: str) -> Any:
+        found = _dc_motor(spec, name)
+        if found.dynprm[5] <= 0.0:
+            raise ActuatorKindError(f"dcmotor {name!r} has no lugre friction in the model")
+        return found
+
+    def read(spec: Any, name: str) -> FloatArray:
+        return scalar(getattr(motor(spec, name), field)[index])
+
+    def write(spec: Any, name: str, value: FloatArray) -> None:
+        getattr(motor(spec, name), field)[index] = value[0]
+
+    return Attribute("actuator", attribute, unit, 1, scaled(), read, write)

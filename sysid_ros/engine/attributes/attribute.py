@@ -1,0 +1,108 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""One identifiable attribute: a row of :mod:`sysid_ros.engine.attributes.attribute_table`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import is_slide
+
+# nominal value -> (lower, upper), all of the attribute's size
+BoundsRule = Callable[[FloatArray], "tuple[FloatArray, FloatArray]"]
+
+# Units of a rotation's attributes, and of the same attributes along a straight line.
+_LINEAR_UNITS = {
+    "kg m^2": "kg",
+    "N m s/rad": "N s/m",
+    "N m s^2/rad^2, N m s^3/rad^3": "N s^2/m^2, N s^3/m^3",
+    "N m/rad": "N/m",
+    "N m/rad^2, N m/rad^3": "N/m^2, N/m^3",
+    "N m": "N",
+    "rad": "m",
+}
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute of one kind of model element that can be identified.
+
+    Attributes:
+      element: joint, body, actuator, geom, pair, tendon, option or signal.
+      name: The attribute's name, as in an experiment file.
+      unit: Of its components; for a joint, that of a hinge.
+      size: Number of scalar components.
+      bounds: Default bounds from the nominal value.
+      read: ``read(spec, name)`` gives the model's value, (size,) in ``unit``.
+      write: ``write(spec, name, value)`` changes the spec, nothing but this attribute.
+      components: Names of the components where there are several.
+    """
+
+    element: str
+    name: str
+    unit: str
+    size: int
+    bounds: BoundsRule
+    read: Callable[[Any, str], FloatArray]
+    write: Callable[[Any, str, FloatArray], None]
+    components: tuple[str, ...] = ()
+
+    def unit_for(self, spec: Any, name: str) -> str:
+        """The unit for one element, which for a slide joint differs from a hinge's."""
+        if self.element != "joint":
+            return self.unit
+        return _LINEAR_UNITS.get(self.unit, self.unit) if is_slide(spec, name) else self.unit
+
+
+def non_negative(at_least: float, factor: float = 10.0) -> BoundsRule:
+    """Bounds from zero to ``factor`` times the nominal value, or to ``at_least``."""
+
+    def rule(nominal: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return np.zeros_like(nominal), np.maximum(factor * nominal, at_least)
+
+    return rule
+
+
+def scaled(low: float = 0.1, high: float = 10.0, *, if_zero: float = 1.0) -> BoundsRule:
+    """Bounds from ``low`` to ``high`` times the nominal value, which keeps its sign.
+
+    A nominal value of zero gives plus and minus ``if_zero``.
+    """
+
+    def rule(nominal: FloatArray) -> tuple[FloatArray, FloatArray]:
+        ends = np.stack([low * nominal, high * nominal])
+        zero = nominal == 0.0
+        lower, upper = ends.min(axis=0), ends.max(axis=0)
+        return np.where(zero, -if_zero, lower), np.where(zero, if_zero, upper)
+
+    return rule
+
+
+def around(at_least: float, fraction: float = 1.0) -> BoundsRule:
+    """Bounds at a distance of ``fraction`` of the nominal's size, or ``at_least``."""
+
+    def rule(nominal: FloatArray) -> tuple[FloatArray, FloatArray]:
+        reach = np.maximum(fraction * np.abs(nominal), at_least)
+        return nominal - reach, nominal + reach
+
+    return rule
+
+
+def fixed(low: float, high: float) -> BoundsRule:
+    """The same bounds whatever the nominal value, widened to contain it."""
+
+    def rule(nominal: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return np.minimum(nominal, low), np.maximum(nominal, high)
+
+    return rule
+
+
+def scalar(value: float) -> FloatArray:
+    """A float64 array of shape (1,)."""
+    return np.array([value], dtype=np.float64)

@@ -1,0 +1,19 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Functions compiled by numba, and MuJoCo's structures seen from them."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.compiled.decorators import compiled, compiled_apart
+from sysid_ros.engine.compiled.struct_fields import array, integer, integer_array
+from sysid_ros.engine.compiled.struct_layout import offset
+
+__all__ = [
+    "array",
+    "compiled",
+    "compiled_apart",
+    "integer",
+    "integer_array",
+    "offset",
+]

@@ -1,0 +1,67 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The compiled entry points, kept on disk for the next process.
+
+numba keeps a compiled function as long as the file that defines it is unchanged, and does not look
+at the files of the functions that it calls. The entry points are therefore closures over a digest
+of all sources here: a change of any of them makes numba compile again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.derivatives import rollout, row_interpolation
+
+
+class EntryPoints(NamedTuple):
+    """The compiled functions of the pass; arguments as of the functions of the same name."""
+
+    differentiate_steps: Callable[..., float]  # rollout.differentiate_steps
+    interpolate: Callable[..., None]  # row_interpolation.interpolate
+
+
+@lru_cache(maxsize=1)
+def entry_points() -> EntryPoints:
+    """The entry points; the first call of each compiles it, unless it was kept on disk."""
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        text = source.read_bytes()
+        if b"@compiled" in text or source.name == "tables.py":
+            digest.update(text)
+    return _entries(digest.hexdigest())
+
+
+def compilable(array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The array as the entry points are compiled for; others would be compiled for half a minute.
+
+    numba tells arrays that may not be written from those that may.
+    """
+    return np.require(array, np.float64, ("C_CONTIGUOUS", "WRITEABLE"))
+
+
+def _entries(digest: str) -> EntryPoints:
+    kept: Callable[[Any], Any] = numba.njit(cache=True, nogil=True, error_model="numpy")
+
+    def differentiate_steps(  # type: ignore[no-untyped-def]
+        tables, model, readings, directions, states, control, buffers, out
+    ):
+        len(digest)
+        return rollout.differentiate_steps(
+            tables, model, readings, directions, states, control, buffers, out
+        )
+
+    def interpolate(derivatives, rows, weights, slots, out):  # type: ignore[no-untyped-def]
+        len(digest)
+        row_interpolation.interpolate(derivatives, rows, weights, slots, out)
+
+    return EntryPoints(kept(differentiate_steps), kept(interpolate))

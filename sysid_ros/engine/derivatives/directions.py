@@ -1,0 +1,62 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The directions in which a rollout is differentiated: what each changes in the model and start."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IntArray
+
+
+class ModelDirections(NamedTuple):
+    """Derivatives of the model's tables in the parameters, shared by all rollouts.
+
+    Inertial parameters are kept sparse, as a parameter seldom touches more than a few bodies.
+    """
+
+    dof_fields: FloatArray  # (N_DOF_FIELDS, nv, n_model)
+    dof_touched: IntArray  # (k, 2): the (field, dof) that any direction changes
+    actuator_fields: FloatArray  # (N_ACTUATOR_FIELDS, nu, n_model)
+    actuator_touched: IntArray  # (k, 2)
+    body_first: IntArray  # (nbody + 1,): where each body's entries begin
+    inertia_direction: IntArray  # (entries,): the direction
+    inertia_change: FloatArray  # (entries, 10)
+
+
+class RolloutDirections(NamedTuple):
+    """The directions of derivatives of one rollout; those of the model come first."""
+
+    start: FloatArray  # (2 nv, n): of positions and velocities at the start
+    control_direction: IntArray  # (n_control,): directions that change the controls
+    control_change: FloatArray  # (steps, n_control, nu)
+
+
+def model_directions(
+    dof_fields: FloatArray, actuator_fields: FloatArray, inertia: FloatArray
+) -> ModelDirections:
+    """Find what is touched.
+
+    Args:
+      dof_fields: Shape (N_DOF_FIELDS, nv, n_model).
+      actuator_fields: Shape (N_ACTUATOR_FIELDS, nu, n_model).
+      inertia: Shape (nbody, 10, n_model).
+    """
+    body, direction = np.nonzero(np.any(inertia != 0.0, axis=1))
+    return ModelDirections(
+        np.ascontiguousarray(dof_fields),
+        _touched(dof_fields),
+        np.ascontiguousarray(actuator_fields),
+        _touched(actuator_fields),
+        np.searchsorted(body, np.arange(inertia.shape[0] + 1)).astype(np.int64),
+        direction.astype(np.int64),
+        np.ascontiguousarray(inertia[body, :, direction]),
+    )
+
+
+def _touched(fields: FloatArray) -> IntArray:
+    places = np.argwhere(np.any(fields != 0.0, axis=2))
+    return np.ascontiguousarray(places.reshape(-1, 2), dtype=np.int64)

@@ -1,0 +1,211 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Springs, dampers and actuators at the joints, with their derivatives.
+
+Everything acts on single degrees of freedom, so derivatives in positions and velocities are
+diagonal. ``implicit`` is what the integrator treats implicitly: minus the derivative of the force
+in the velocity, as far as MuJoCo differentiates it (mjd_passive_vel, mjd_actuator_vel).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.derivatives.tables import (
+    BIAS,
+    DAMPING,
+    DAMPING_2,
+    DAMPING_3,
+    FORCE_HIGH,
+    FORCE_LOW,
+    GAIN,
+    GEAR,
+    IMPLICITFAST,
+    N_ACTUATOR_FIELDS,
+    N_DOF_FIELDS,
+    SPRINGREF,
+    STIFFNESS,
+    STIFFNESS_2,
+    STIFFNESS_3,
+    Tables,
+)
+
+
+class Forces(NamedTuple):
+    """Generalized forces and their derivatives."""
+
+    force: FloatArray  # (nv,)
+    by_position: FloatArray  # (nv,)
+    by_velocity: FloatArray  # (nv,)
+    by_field: FloatArray  # (N_DOF_FIELDS, nv)
+    implicit: FloatArray  # (nv,)
+    implicit_by_velocity: FloatArray  # (nv,)
+    implicit_by_field: FloatArray  # (N_DOF_FIELDS, nv)
+    total: FloatArray  # (nv,): of the actuators, before the joints' limits
+    actuator: Actuators
+
+
+class Actuators(NamedTuple):
+    """Actuator forces, before transmission unless said otherwise, and their derivatives."""
+
+    force: FloatArray  # (nu,)
+    by_position: FloatArray  # (nu,): in the joint's position
+    by_velocity: FloatArray  # (nu,): in the joint's velocity
+    by_control: FloatArray  # (nu,)
+    by_field: FloatArray  # (N_ACTUATOR_FIELDS, nu)
+    transmitted: FloatArray  # (nu,): gear, or 0 where the joint's force limit cuts changes off
+    transmitted_by_gear: FloatArray  # (nu,): likewise force, or 0
+    implicit: FloatArray  # (nu,): generalized, the share of what is implicit
+    implicit_by_field: FloatArray  # (N_ACTUATOR_FIELDS, nu): likewise
+
+
+def new_forces(nv: int, nu: int) -> Forces:
+    """Room for forces."""
+    return Forces(
+        np.zeros(nv),
+        np.zeros(nv),
+        np.zeros(nv),
+        np.zeros((N_DOF_FIELDS, nv)),
+        np.zeros(nv),
+        np.zeros(nv),
+        np.zeros((N_DOF_FIELDS, nv)),
+        np.zeros(nv),
+        Actuators(
+            np.zeros(nu),
+            np.zeros(nu),
+            np.zeros(nu),
+            np.zeros(nu),
+            np.zeros((N_ACTUATOR_FIELDS, nu)),
+            np.zeros(nu),
+            np.zeros(nu),
+            np.zeros(nu),
+            np.zeros((N_ACTUATOR_FIELDS, nu)),
+        ),
+    )
+
+
+@compiled
+def act(t: Tables, q: FloatArray, v: FloatArray, control: FloatArray, out: Forces) -> None:
+    """Evaluate all forces.
+
+    Args:
+      t: The model.
+      q: Joint positions, (nq,).
+      v: Joint velocities, (nv,).
+      control: Controls, (nu,).
+      out: Written.
+    """
+    _dampers(t, v, out)
+    _springs(t, q, out)
+    for k in range(control.size):
+        _actuator(t, k, q, v, control[k], out)
+    _transmit(t, control.size, out)
+
+
+@compiled
+def _dampers(t: Tables, v: FloatArray, out: Forces) -> None:
+    for i in range(v.size):
+        speed = abs(v[i])
+        linear, second, third = (
+            t.dof_fields[DAMPING, i],
+            t.dof_fields[DAMPING_2, i],
+            t.dof_fields[DAMPING_3, i],
+        )
+        slope = linear + 2.0 * second * speed + 3.0 * third * speed * speed
+        out.force[i] = -v[i] * (linear + second * speed + third * speed * speed)
+        out.by_velocity[i] = -slope
+        out.by_field[DAMPING, i] = -v[i]
+        out.by_field[DAMPING_2, i] = -v[i] * speed
+        out.by_field[DAMPING_3, i] = -v[i] * speed * speed
+        if t.implicit_damping:
+            out.implicit[i] = slope
+            out.implicit_by_velocity[i] = np.sign(v[i]) * (2.0 * second + 6.0 * third * speed)
+            out.implicit_by_field[DAMPING, i] = 1.0
+            out.implicit_by_field[DAMPING_2, i] = 2.0 * speed
+            out.implicit_by_field[DAMPING_3, i] = 3.0 * speed * speed
+
+
+@compiled
+def _springs(t: Tables, q: FloatArray, out: Forces) -> None:
+    for i in range(t.dof_jntid.size):
+        x = q[t.jnt_qposadr[t.dof_jntid[i]]] - t.dof_fields[SPRINGREF, i]
+        linear, second, third = (
+            t.dof_fields[STIFFNESS, i],
+            t.dof_fields[STIFFNESS_2, i],
+            t.dof_fields[STIFFNESS_3, i],
+        )
+        slope = linear + 2.0 * second * x + 3.0 * third * x * x
+        out.force[i] -= x * (linear + second * x + third * x * x)
+        out.by_position[i] = -slope
+        out.by_field[STIFFNESS, i] = -x
+        out.by_field[STIFFNESS_2, i] = -x * x
+        out.by_field[STIFFNESS_3, i] = -x * x * x
+        out.by_field[SPRINGREF, i] = slope
+
+
+@compiled
+def _actuator(t: Tables, k: int, q: FloatArray, v: FloatArray, control: float, out: Forces) -> None:
+    """One actuator's own force and its share of what is implicit."""
+    actuator, fields, dof = out.actuator, t.actuator_fields, t.actuator_dof[k]
+    position, velocity, gear = q[t.jnt_qposadr[t.dof_jntid[dof]]], v[dof], fields[GEAR, k]
+    low, high = t.ctrl_range[k]
+    clamped = min(max(control, low), high)
+    by_length = fields[GAIN + 1, k] * clamped + fields[BIAS + 1, k]
+    by_speed = fields[GAIN + 2, k] * clamped + fields[BIAS + 2, k]
+    gain = fields[GAIN, k] + gear * (
+        fields[GAIN + 1, k] * position + fields[GAIN + 2, k] * velocity
+    )
+    force = gain * clamped + fields[BIAS, k]
+    force += gear * (fields[BIAS + 1, k] * position + fields[BIAS + 2, k] * velocity)
+    actuator.by_field[:, k] = 0.0
+    actuator.implicit[k] = 0.0
+    actuator.implicit_by_field[:, k] = 0.0
+    low, high = fields[FORCE_LOW, k], fields[FORCE_HIGH, k]
+    if force <= low or force >= high:
+        limit = FORCE_LOW if force <= low else FORCE_HIGH
+        actuator.force[k] = fields[limit, k]
+        actuator.by_field[limit, k] = 1.0
+        actuator.by_position[k] = actuator.by_velocity[k] = actuator.by_control[k] = 0.0
+        return
+    actuator.force[k] = force
+    actuator.by_position[k] = gear * by_length
+    actuator.by_velocity[k] = gear * by_speed
+    actuator.by_control[k] = gain if clamped == control else 0.0
+    actuator.by_field[GEAR, k] = by_length * position + by_speed * velocity
+    for j, w in enumerate((1.0, gear * position, gear * velocity)):
+        actuator.by_field[GAIN + j, k] = w * clamped
+        actuator.by_field[BIAS + j, k] = w
+    if t.integrator == IMPLICITFAST:
+        actuator.implicit[k] = -gear * gear * by_speed
+        actuator.implicit_by_field[GAIN + 2, k] = -gear * gear * clamped
+        actuator.implicit_by_field[BIAS + 2, k] = -gear * gear
+        actuator.implicit_by_field[GEAR, k] = -2.0 * gear * by_speed
+
+
+@compiled
+def _transmit(t: Tables, nu: int, out: Forces) -> None:
+    """Add the actuators' forces to the joints, within the joints' limits."""
+    actuator, total = out.actuator, out.total
+    total[:] = 0.0
+    for k in range(nu):
+        total[t.actuator_dof[k]] += t.actuator_fields[GEAR, k] * actuator.force[k]
+    for i in range(total.size):
+        low, high = t.jnt_forcerange[t.dof_jntid[i]]
+        out.force[i] += min(max(total[i], low), high)
+    for k in range(nu):
+        dof = t.actuator_dof[k]
+        low, high = t.jnt_forcerange[t.dof_jntid[dof]]
+        inside = low < total[dof] < high
+        actuator.transmitted[k] = t.actuator_fields[GEAR, k] if inside else 0.0
+        actuator.transmitted_by_gear[k] = actuator.force[k] if inside else 0.0
+        out.by_position[dof] += actuator.transmitted[k] * actuator.by_position[k]
+        out.by_velocity[dof] += actuator.transmitted[k] * actuator.by_velocity[k]
+        if inside:
+            out.implicit[dof] += actuator.implicit[k]
+        else:
+            actuator.implicit_by_field[:, k] = 0.0

@@ -1,0 +1,87 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Small dense systems with many right-hand sides, as compiled loops over contiguous rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.compiled import compiled
+
+
+@compiled
+def factorize(matrix: FloatArray, factor: FloatArray) -> bool:
+    """Cholesky factor (lower triangle) of a symmetric matrix; whether it is positive definite."""
+    n = matrix.shape[0]
+    for j in range(n):
+        total = matrix[j, j]
+        for k in range(j):
+            total -= factor[j, k] * factor[j, k]
+        if not total > 0.0:
+            return False
+        factor[j, j] = np.sqrt(total)
+        for i in range(j + 1, n):
+            total = matrix[i, j]
+            for k in range(j):
+                total -= factor[i, k] * factor[j, k]
+            factor[i, j] = total / factor[j, j]
+    return True
+
+
+@compiled
+def solve_rows(factor: FloatArray, x: FloatArray) -> None:
+    """Solve in place for all columns of ``x``, shape (n, columns)."""
+    n, columns = x.shape
+    for i in range(n):
+        for k in range(i):
+            add_scaled(x, i, -factor[i, k], x, k, columns)
+        scale = 1.0 / factor[i, i]
+        for c in range(columns):
+            x[i, c] *= scale
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            add_scaled(x, i, -factor[k, i], x, k, columns)
+        scale = 1.0 / factor[i, i]
+        for c in range(columns):
+            x[i, c] *= scale
+
+
+@compiled
+def solve_vector(factor: FloatArray, x: FloatArray) -> None:
+    """Solve in place for one right-hand side, shape (n,)."""
+    n = x.size
+    for i in range(n):
+        for k in range(i):
+            x[i] -= factor[i, k] * x[k]
+        x[i] /= factor[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            x[i] -= factor[k, i] * x[k]
+        x[i] /= factor[i, i]
+
+
+@compiled
+def add_scaled(
+    target: FloatArray, row: int, scale: float, source: FloatArray, other: int, columns: int
+) -> None:
+    """``target[row, :columns] += scale * source[other, :columns]``."""
+    if scale != 0.0:
+        for c in range(columns):
+            target[row, c] += scale * source[other, c]
+
+
+@compiled
+def copy_vector(source: FloatArray, target: FloatArray) -> None:
+    """``target[:] = source``, without the buffer that NumPy's rules for overlap need."""
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@compiled
+def copy_matrix(source: FloatArray, target: FloatArray) -> None:
+    """The same for two axes."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[i, j] = source[i, j]

@@ -1,0 +1,114 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The changes of a model by parameters: differences of compiled models, table by table.
+
+The model is compiled once per parameter, so everything the compiler couples (a damping ratio makes
+armature change an actuator's bias) is in the derivative. A parameter that changes something the
+pass has no table for is left to finite differences of rollouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, cached_property
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.derivatives.directions import ModelDirections, model_directions
+from sysid_ros.engine.derivatives.tables import actuator_fields, dof_fields, inertial_parameters
+from sysid_ros.engine.simulation import size_signature
+
+# What a parameter may change in a model that the pass follows; the second group follows from the
+# first and is not used in a simulation without contacts, or is read as dof_invweight0.
+# fmt: off
+_FOLLOWED = frozenset((
+    "body_mass", "body_ipos", "body_iquat", "body_inertia", "dof_armature", "dof_frictionloss",
+    "dof_damping", "dof_dampingpoly", "dof_invweight0", "jnt_stiffness", "jnt_stiffnesspoly",
+    "qpos_spring", "actuator_gainprm", "actuator_biasprm", "actuator_gear", "actuator_forcerange",
+))
+_WITHOUT_EFFECT = frozenset((
+    "body_subtreemass", "body_invweight0", "body_sameframe", "body_simple", "body_margin",
+    "dof_M0", "dof_simplenum", "dof_length", "actuator_acc0", "actuator_length0",
+    "tendon_invweight0",
+))
+# fmt: on
+# What is drawn, or touches: contacts show as a violated equation of motion.
+_UNSEEN = ("bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
+_OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "integrator")
+
+
+class FollowedModel:
+    """A model that others are compared with.
+
+    Args:
+      base: The model at the point of linearization.
+    """
+
+    def __init__(self, base: mujoco.MjModel) -> None:
+        self._base = base
+
+    @cached_property
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays whose change the pass would miss."""
+        arrays = {name: getattr(self._base, name) for name in _relevant_names()}
+        return {
+            name: array
+            for name, array in arrays.items()
+            if isinstance(array, np.ndarray) and array.size
+        }
+
+    def unfollowed_change(self, moved: mujoco.MjModel) -> str | None:
+        """The first attribute that differs and that the pass does not follow, ``None`` for none."""
+        for name in _OPTIONS:
+            if not np.array_equal(getattr(self._base.opt, name), getattr(moved.opt, name)):
+                return f"opt.{name}"
+        if size_signature(moved) != size_signature(self._base):
+            return "its size"
+        for name, array in self._arrays.items():
+            after = getattr(moved, name)
+            if array.shape != after.shape or (array != after).any():
+                return name
+        return None
+
+
+def model_derivative(
+    base: mujoco.MjModel, moved: Sequence[mujoco.MjModel], steps: Sequence[float]
+) -> ModelDirections:
+    """Difference quotients of the tables.
+
+    Args:
+      base: The model at the point.
+      moved: The model with one parameter moved each.
+      steps: By how much, not zero.
+    """
+    dof, actuator, inertia = dof_fields(base), actuator_fields(base), inertial_parameters(base)
+    return model_directions(
+        _quotients(dof, [dof_fields(model) for model in moved], steps),
+        _quotients(actuator, [actuator_fields(model) for model in moved], steps),
+        _quotients(inertia, [inertial_parameters(model) for model in moved], steps),
+    )
+
+
+def _quotients(base: FloatArray, moved: Sequence[FloatArray], steps: Sequence[float]) -> FloatArray:
+    """Difference quotients, a column each on the last axis."""
+    result = np.zeros((*base.shape, len(moved)))
+    for k, (table, step) in enumerate(zip(moved, steps, strict=True)):
+        known = np.isfinite(base)  # infinite limits stay what they are
+        result[known, k] = (table[known] - base[known]) / step
+    return result
+
+
+@cache
+def _relevant_names() -> tuple[str, ...]:
+    """Attributes of a model whose change the pass would miss, and some that are no arrays."""
+    ignored = _FOLLOWED | _WITHOUT_EFFECT
+    return tuple(
+        name
+        for name in dir(mujoco.MjModel)
+        if not name.startswith(("_", *_UNSEEN)) and name not in ignored
+    )

@@ -1,0 +1,88 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Exact Jacobians for residual functions of the library: whole recordings, fixed starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.derivatives.engine import Sensitivities
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.simulation import ModelGroup, RecordedRun, Rollout, RolloutPool
+
+SMALLEST_SCALE = 1e-3  # of a parameter, for differences of compiled models
+_FIXED = np.zeros(0)  # starts are not estimated window by window
+
+
+class ResidualJacobian:
+    """Derivative of one residual function, kept honest by the checks of the pass.
+
+    Once it has met something that it does not know, it says so for good.
+
+    Args:
+      pool: Where simulations run.
+    """
+
+    def __init__(self, pool: RolloutPool) -> None:
+        self._pool = pool
+        self._gave_up = False
+        self._groups: list[Sensitivities] = []
+
+    def __call__(
+        self,
+        x: FloatArray,
+        params: ParameterDict,
+        groups: Sequence[ModelGroup[RecordedRun]],
+        rollouts: Sequence[Sequence[Rollout]],
+    ) -> FloatArray | None:
+        """The Jacobian of the concatenated residuals, (m, p); ``None`` where it is not known.
+
+        Args:
+          x: Values of the free parameters, (p,).
+          params: The parameters.
+          groups: The recordings, and how candidates are made.
+          rollouts: The simulations at ``x``, one list per group.
+        """
+        linear = all(run.is_linear for group in groups for run in group.windows)
+        self._gave_up |= not linear
+        if self._gave_up:
+            return None
+        self._prepare(x, params, groups)
+        if any(exact.gave_up for exact in self._groups):
+            self._gave_up = True
+            return None
+        blocks = []
+        for exact, group, known in zip(self._groups, groups, rollouts, strict=True):
+            starts = [_FIXED for _ in group.windows]
+            blocks += [each.jacobian for each in exact.derivatives(x, starts, known)]
+        self._gave_up = any(exact.gave_up for exact in self._groups)
+        return None if self._gave_up else np.vstack([*blocks, _prior_rows(params)])
+
+    def _prepare(
+        self, x: FloatArray, params: ParameterDict, groups: Sequence[ModelGroup[RecordedRun]]
+    ) -> None:
+        scale = np.maximum(SMALLEST_SCALE, np.abs(x))
+        for exact, group in zip(self._groups, groups, strict=False):
+            exact.renew(group, scale)
+        if not self._groups:
+            upper = params.get_bounds()[1]
+            self._groups = [Sensitivities(group, self._pool, upper, scale) for group in groups]
+            for exact, group in zip(self._groups, groups, strict=True):
+                exact.check(x, [_FIXED for _ in group.windows])
+
+
+def _prior_rows(params: ParameterDict) -> FloatArray:
+    """Derivative of the priors' residuals, (number of scalars with a prior, p)."""
+    deviations = np.concatenate(
+        [np.zeros(0)]
+        + [
+            np.full(p.size, np.inf) if p.prior is None else np.ravel(p.prior[1]) * np.ones(p.size)
+            for p in params.free()
+        ]
+    )
+    rows: FloatArray = np.diag(1.0 / deviations)[np.isfinite(deviations)]
+    return rows

@@ -1,0 +1,307 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Kinematics and the analytical derivatives of inverse dynamics, in world coordinates.
+
+For degrees of freedom j at or above i in the tree, with S the motion subspaces, I, B and f the
+inertia, the velocity-product matrix and the force of everything below (composites),
+
+    M_ij        = S_i . I_i S_j
+    dtau_i/dq_j = S_i . (B_i P_j + I_i R_j)
+    dtau_j/dq_i = S_j . (B_i P_i + I_i R_i + S_i x* f_i)
+    dtau_i/dv_j = S_i . (B_i S_j + I_i (P_j + T_j))
+    dtau_j/dv_i = S_j . (B_i S_i + I_i (P_i + T_i))
+
+    P_j = V x S_j, R_j = A x S_j + V x P_j   with velocity V and acceleration A before the joint,
+    T_j = V' x S_j                           with velocity V' behind it.
+
+See Singh, Russell & Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial
+Vector Algebra, IEEE RA-L 7 (2022), whose 2B is called B here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.derivatives.spatial import (
+    add,
+    cross_force,
+    cross_motion,
+    dot,
+    into_body,
+    load,
+    momentum_basis,
+    move_inertia,
+    multiply_inertia,
+    multiply_product,
+    multiply_product_transposed,
+    multiply_quaternions,
+    quaternion_to_matrix,
+    scale,
+    store,
+    velocity_product,
+)
+from sysid_ros.engine.derivatives.tables import SLIDE, Tables
+
+
+class Pose(NamedTuple):
+    """The pose of everything, about the fixed point of this step."""
+
+    position: FloatArray  # (nbody, 3), m
+    quaternion: FloatArray  # (nbody, 4)
+    rotation: FloatArray  # (nbody, 3, 3)
+    subspace: FloatArray  # (nv, 6)
+    inertia: FloatArray  # (nbody, 10): inertial parameters of each body alone
+
+
+class Motion(NamedTuple):
+    """Velocities and accelerations; the accelerations include the reaction to gravity."""
+
+    velocity: FloatArray  # (nbody, 6)
+    acceleration: FloatArray  # (nbody, 6)
+    velocity_before: FloatArray  # (nv, 6): before the joint
+    acceleration_before: FloatArray  # (nv, 6)
+    velocity_behind: FloatArray  # (nv, 6): behind the joint
+
+
+class Derivatives(NamedTuple):
+    """Inverse dynamics without armature, its derivatives, and what they are made of."""
+
+    torque: FloatArray  # (nv,)
+    mass: FloatArray  # (nv, nv)
+    by_position: FloatArray  # (nv, nv)
+    by_velocity: FloatArray  # (nv, nv)
+    inertia: FloatArray  # (nbody, 10): I of everything below, as its inertial parameters
+    product: FloatArray  # (nbody, 12): B of everything below, as of velocity_product
+    force: FloatArray  # (nbody, 6): f of everything below
+    p: FloatArray  # (nv, 6)
+    r: FloatArray  # (nv, 6)
+    w: FloatArray  # (nv, 6): P + T
+
+
+def new_pose(nbody: int, nv: int) -> Pose:
+    """Room for a pose."""
+    return Pose(
+        np.zeros((nbody, 3)),
+        np.zeros((nbody, 4)),
+        np.zeros((nbody, 3, 3)),
+        np.zeros((nv, 6)),
+        np.zeros((nbody, 10)),
+    )
+
+
+def new_motion(nbody: int, nv: int) -> Motion:
+    """Room for a motion."""
+    return Motion(
+        np.zeros((nbody, 6)),
+        np.zeros((nbody, 6)),
+        np.zeros((nv, 6)),
+        np.zeros((nv, 6)),
+        np.zeros((nv, 6)),
+    )
+
+
+def new_derivatives(nbody: int, nv: int) -> Derivatives:
+    """Room for derivatives."""
+    return Derivatives(
+        np.zeros(nv),
+        np.zeros((nv, nv)),
+        np.zeros((nv, nv)),
+        np.zeros((nv, nv)),
+        np.zeros((nbody, 10)),
+        np.zeros((nbody, 12)),
+        np.zeros((nbody, 6)),
+        np.zeros((nv, 6)),
+        np.zeros((nv, 6)),
+        np.zeros((nv, 6)),
+    )
+
+
+@compiled
+def move(t: Tables, q: FloatArray, pose: Pose) -> None:
+    """Forward kinematics: write ``pose`` for the joint positions ``q``, (nq,)."""
+    pose.quaternion[0, 0] = 1.0
+    quaternion_to_matrix(pose.quaternion[0], pose.rotation[0])
+    for body in range(1, t.body_parentid.size):
+        parent = t.body_parentid[body]
+        position, quaternion = pose.position[body], pose.quaternion[body]
+        for i in range(3):
+            position[i] = pose.position[parent, i]
+            for j in range(3):
+                position[i] += pose.rotation[parent, i, j] * t.body_pos[body, j]
+        a = pose.quaternion[parent]
+        multiply_quaternions(a[0], a[1], a[2], a[3], t.body_quat[body], quaternion)
+        quaternion_to_matrix(quaternion, pose.rotation[body])
+        for joint in range(t.body_jntadr[body], t.body_jntadr[body] + t.body_jntnum[body]):
+            _move_joint(t, q, joint, body, pose)
+        move_inertia(t.inertia[body], pose.rotation[body], position, pose.inertia[body])
+
+
+@compiled
+def _move_joint(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) -> None:
+    """Move a body by one of its joints and write the joint's motion subspace."""
+    position, rotation = pose.position[body], pose.rotation[body]
+    local, axis = t.jnt_pos[joint], t.jnt_axis[joint]
+    x, y, z = _rotated(rotation, axis)
+    ox, oy, oz = _rotated(rotation, local)
+    px, py, pz = position[0] + ox, position[1] + oy, position[2] + oz
+    address = t.jnt_qposadr[joint]
+    value = q[address] - t.qpos0[address]
+    s = pose.subspace[t.jnt_dofadr[joint]]
+    if t.jnt_type[joint] == SLIDE:
+        position[0] += value * x
+        position[1] += value * y
+        position[2] += value * z
+        store((0.0, 0.0, 0.0, x, y, z), s)
+        return
+    store((x, y, z, py * z - pz * y, pz * x - px * z, px * y - py * x), s)
+    # Turning about the world's axis on the left is turning about the body's on the right.
+    sine = np.sin(0.5 * value)
+    quaternion = pose.quaternion[body]
+    multiply_quaternions(np.cos(0.5 * value), sine * x, sine * y, sine * z, quaternion, quaternion)
+    quaternion_to_matrix(quaternion, rotation)
+    ox, oy, oz = _rotated(rotation, local)
+    position[0], position[1], position[2] = px - ox, py - oy, pz - oz
+
+
+@compiled
+def _rotated(rotation: FloatArray, x: FloatArray) -> tuple[float, float, float]:
+    return (
+        rotation[0, 0] * x[0] + rotation[0, 1] * x[1] + rotation[0, 2] * x[2],
+        rotation[1, 0] * x[0] + rotation[1, 1] * x[1] + rotation[1, 2] * x[2],
+        rotation[2, 0] * x[0] + rotation[2, 1] * x[1] + rotation[2, 2] * x[2],
+    )
+
+
+@compiled
+def propagate(t: Tables, pose: Pose, v: FloatArray, a: FloatArray, motion: Motion) -> None:
+    """Velocities and accelerations of all bodies.
+
+    Args:
+      t: The model.
+      pose: Where everything is.
+      v: Joint velocities, (nv,).
+      a: Joint accelerations, (nv,).
+      motion: Written.
+    """
+    for i in range(3):
+        motion.acceleration[0, 3 + i] = -t.gravity[i]
+    for body in range(1, t.body_parentid.size):
+        parent = t.body_parentid[body]
+        velocity = load(motion.velocity[parent])
+        acceleration = load(motion.acceleration[parent])
+        for joint in range(t.body_jntadr[body], t.body_jntadr[body] + t.body_jntnum[body]):
+            dof = t.jnt_dofadr[joint]
+            s = load(pose.subspace[dof])
+            store(velocity, motion.velocity_before[dof])
+            store(acceleration, motion.acceleration_before[dof])
+            velocity = add(velocity, scale(s, v[dof]))
+            store(velocity, motion.velocity_behind[dof])
+            turned = scale(cross_motion(velocity, s), v[dof])
+            acceleration = add(acceleration, add(scale(s, a[dof]), turned))
+        store(velocity, motion.velocity[body])
+        store(acceleration, motion.acceleration[body])
+
+
+@compiled
+def differentiate(t: Tables, pose: Pose, motion: Motion, d: Derivatives) -> None:
+    """Inverse dynamics, mass matrix and the derivatives in positions and velocities."""
+    _composites(t, pose, motion, d)
+    nv = t.dof_bodyid.size
+    for i in range(nv):
+        s, before = load(pose.subspace[i]), load(motion.velocity_before[i])
+        p = cross_motion(before, s)
+        store(p, d.p[i])
+        accelerated = cross_motion(load(motion.acceleration_before[i]), s)
+        store(add(accelerated, cross_motion(before, p)), d.r[i])
+        store(add(p, cross_motion(load(motion.velocity_behind[i]), s)), d.w[i])
+    d.mass[:] = 0.0
+    d.by_position[:] = 0.0
+    d.by_velocity[:] = 0.0
+    for i in range(nv):
+        body, s = t.dof_bodyid[i], load(pose.subspace[i])
+        inertia, product, force = d.inertia[body], d.product[body], load(d.force[body])
+        below_product, below_inertia = (
+            multiply_product_transposed(product, s),
+            multiply_inertia(inertia, s),
+        )
+        above_position = add(cross_force(s, force), multiply_inertia(inertia, load(d.r[i])))
+        above_position = add(above_position, multiply_product(product, load(d.p[i])))
+        above_velocity = add(multiply_product(product, s), multiply_inertia(inertia, load(d.w[i])))
+        d.torque[i] = dot(s, force)
+        j = i
+        while j >= 0:
+            sj, pj, rj, wj = load(pose.subspace[j]), load(d.p[j]), load(d.r[j]), load(d.w[j])
+            mass = dot(sj, below_inertia)
+            d.mass[i, j] = mass
+            d.mass[j, i] = mass
+            d.by_position[j, i] = dot(sj, above_position)
+            d.by_velocity[j, i] = dot(sj, above_velocity)
+            d.by_position[i, j] = dot(pj, below_product) + dot(rj, below_inertia)
+            d.by_velocity[i, j] = dot(sj, below_product) + dot(wj, below_inertia)
+            j = t.dof_parentid[j]
+
+
+@compiled
+def _composites(t: Tables, pose: Pose, motion: Motion, d: Derivatives) -> None:
+    """Inertia, velocity products and force of each body, then of everything below it."""
+    nbody = t.body_parentid.size
+    for body in range(nbody):
+        inertia, product = pose.inertia[body], d.product[body]
+        v, a = load(motion.velocity[body]), load(motion.acceleration[body])
+        turned = cross_force(v, multiply_inertia(inertia, v))
+        store(add(multiply_inertia(inertia, a), turned), d.force[body])
+        velocity_product(inertia, v, product)
+        for k in range(10):
+            d.inertia[body, k] = inertia[k]
+    for body in range(nbody - 1, 0, -1):
+        parent = t.body_parentid[body]
+        for k in range(6):
+            d.force[parent, k] += d.force[body, k]
+        for k in range(10):
+            d.inertia[parent, k] += d.inertia[body, k]
+        for k in range(12):
+            d.product[parent, k] += d.product[body, k]
+
+
+@compiled
+def torque_regressor(
+    t: Tables, pose: Pose, motion: Motion, body: int, basis: FloatArray, out: FloatArray
+) -> None:
+    """Compute the derivative of the joint torques by one body's inertial parameters.
+
+    Args:
+      t: The model.
+      pose: Where everything is.
+      motion: How everything moves.
+      body: The body.
+      basis: Scratch, (2, 6, 10).
+      out: Written for the degrees of freedom that move the body, (nv, 10).
+    """
+    rotation, position = pose.rotation[body], pose.position[body]
+    v = into_body(load(motion.velocity[body]), rotation, position)
+    a = into_body(load(motion.acceleration[body]), rotation, position)
+    momentum, force = basis[0], basis[1]
+    momentum_basis(v, momentum)
+    momentum_basis(a, force)
+    for k in range(10):
+        column = (
+            momentum[0, k], momentum[1, k], momentum[2, k],
+            momentum[3, k], momentum[4, k], momentum[5, k],
+        )  # fmt: skip
+        turned = cross_force(v, column)
+        for i in range(6):
+            force[i, k] += turned[i]
+    i = t.body_lastdof[body]
+    while i >= 0:
+        s = into_body(load(pose.subspace[i]), rotation, position)
+        for k in range(10):
+            total = 0.0
+            for row in range(6):
+                total += s[row] * force[row, k]
+            out[i, k] = total
+        i = t.dof_parentid[i]

@@ -1,0 +1,189 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Forward sensitivities along one rollout."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.derivatives.acceleration import (
+    Workspace,
+    evaluate,
+    new_workspace,
+    solve,
+    tangent,
+)
+from sysid_ros.engine.derivatives.directions import ModelDirections, RolloutDirections
+from sysid_ros.engine.derivatives.linear_algebra import copy_matrix, copy_vector
+from sysid_ros.engine.derivatives.sensors import Readings, read
+from sysid_ros.engine.derivatives.tables import RK4, Tables
+
+
+class Stage(NamedTuple):
+    """A state, its acceleration and the derivatives of both."""
+
+    q: FloatArray  # (nv,)
+    v: FloatArray  # (nv,)
+    a: FloatArray  # (nv,)
+    dq: FloatArray  # (nv, n)
+    dv: FloatArray  # (nv, n)
+    da: FloatArray  # (nv, n)
+
+
+class Buffers(NamedTuple):
+    """Room for the pass over one rollout, to be reused for the next."""
+
+    workspace: Workspace
+    now: Stage
+    stage: Stage  # inside a Runge-Kutta step
+    mean: Stage  # of the stages: velocities in v and dv, accelerations in a and da
+
+
+def new_buffers(t: Tables, n: int) -> Buffers:
+    """Room for ``n`` directions."""
+    nbody, nv = t.body_parentid.size, t.dof_bodyid.size
+    return Buffers(
+        new_workspace(nbody, nv, t.actuator_dof.size, n),
+        _new_stage(nv, n),
+        _new_stage(nv, n),
+        _new_stage(nv, n),
+    )
+
+
+def _new_stage(nv: int, n: int) -> Stage:
+    vectors = [np.zeros(nv) for _ in range(3)]
+    return Stage(*vectors, *(np.zeros((nv, n)) for _ in range(3)))
+
+
+@compiled
+def differentiate_steps(
+    t: Tables,
+    m: ModelDirections,
+    r: Readings,
+    d: RolloutDirections,
+    states: FloatArray,
+    control: FloatArray,
+    b: Buffers,
+    out: FloatArray,
+) -> float:
+    """Derivatives of all readings of a rollout.
+
+    Args:
+      t: The model.
+      m: Directions of the model; the first of all directions.
+      r: The readings.
+      d: Start and controls in all directions.
+      states: Positions and velocities at the start and after every step, (steps + 1, nq + nv).
+      control: Controls of every step, (steps, nu).
+      b: Room to work in.
+      out: Written, (steps, n_sensor, n): row k is the derivative before step k.
+
+    Returns:
+      The largest relative violation of the equation of motion: large where the rollout contains
+      what the pass does not know. Infinite where it could not be evaluated.
+    """
+    nv = d.start.shape[0] // 2
+    nq = states.shape[1] - nv
+    copy_matrix(d.start[:nv], b.now.dq)
+    copy_matrix(d.start[nv:], b.now.dv)
+    worst = 0.0
+    for k in range(control.shape[0]):
+        q, v, after = states[k, :nq], states[k, nq:], states[k + 1, nq:]
+        for i in range(nv):
+            b.now.a[i] = (after[i] - v[i]) / t.timestep
+        if t.integrator == RK4:
+            violation = _runge_kutta(t, m, r, d, k, q, v, control[k], b, out[k])
+        else:
+            violation = _semi_implicit(t, m, r, d, k, q, v, control[k], b, out[k])
+        worst = max(worst, violation)
+        if not worst < np.inf:
+            return np.inf
+    return worst
+
+
+@compiled
+def _semi_implicit(
+    t: Tables,
+    m: ModelDirections,
+    r: Readings,
+    d: RolloutDirections,
+    k: int,
+    q: FloatArray,
+    v: FloatArray,
+    control: FloatArray,
+    b: Buffers,
+    out: FloatArray,
+) -> float:
+    """Advance ``b.now`` by step ``k``; returns the violation of the equation of motion."""
+    w, now, change = b.workspace, b.now, d.control_change[k]
+    violation = evaluate(t, w, q, v, control, now.a)
+    read(t, w.forces, m, r, q, v, now.dq, now.dv, d.control_direction, change, out)
+    if not tangent(
+        t, w, m, v, now.a, now.dq, now.dv, d.control_direction, change, t.timestep, now.da
+    ):
+        return np.inf
+    for i in range(now.dq.shape[0]):
+        for c in range(now.dq.shape[1]):
+            now.dv[i, c] += t.timestep * now.da[i, c]
+            now.dq[i, c] += t.timestep * now.dv[i, c]
+    return violation
+
+
+@compiled_apart
+def _runge_kutta(
+    t: Tables,
+    m: ModelDirections,
+    r: Readings,
+    d: RolloutDirections,
+    k: int,
+    q: FloatArray,
+    v: FloatArray,
+    control: FloatArray,
+    b: Buffers,
+    out: FloatArray,
+) -> float:
+    """The same by one step of the classical Runge-Kutta method, whose stages are solved again."""
+    w, now, stage, mean, change = b.workspace, b.now, b.stage, b.mean, d.control_change[k]
+    nv, n = now.dq.shape
+    copy_vector(q, stage.q)
+    copy_vector(v, stage.v)
+    copy_vector(now.a, stage.a)
+    copy_matrix(now.dq, stage.dq)
+    copy_matrix(now.dv, stage.dv)
+    mean.v[:] = 0.0
+    mean.a[:] = 0.0
+    mean.dv[:] = 0.0
+    mean.da[:] = 0.0
+    for part in range(4):
+        if not solve(t, w, stage.q, stage.v, control, stage.a):
+            return np.inf
+        if part == 0:
+            read(t, w.forces, m, r, q, v, now.dq, now.dv, d.control_direction, change, out)
+        s = stage
+        if not tangent(t, w, m, s.v, s.a, s.dq, s.dv, d.control_direction, change, 0.0, s.da):
+            return np.inf
+        weight = 1.0 / 6.0 if part == 0 or part == 3 else 1.0 / 3.0
+        ahead = t.timestep if part == 2 else 0.5 * t.timestep
+        for i in range(nv):
+            mean.v[i] += weight * stage.v[i]
+            mean.a[i] += weight * stage.a[i]
+            stage.q[i] = q[i] + ahead * stage.v[i]
+            stage.v[i] = v[i] + ahead * stage.a[i]
+            for c in range(n):
+                mean.dv[i, c] += weight * stage.dv[i, c]
+                mean.da[i, c] += weight * stage.da[i, c]
+                stage.dq[i, c] = now.dq[i, c] + ahead * stage.dv[i, c]
+                stage.dv[i, c] = now.dv[i, c] + ahead * stage.da[i, c]
+    worst, scale = 0.0, 1e-12
+    for i in range(nv):
+        worst = max(worst, abs(mean.a[i] - now.a[i]))
+        scale = max(scale, abs(now.a[i]), abs(v[i]) / t.timestep)
+        for c in range(n):
+            now.dq[i, c] += t.timestep * mean.dv[i, c]
+            now.dv[i, c] += t.timestep * mean.da[i, c]
+    return worst / scale

@@ -1,0 +1,294 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Flat arrays of a model for the sensitivity pass, and the models that it covers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.engine.friction import has_friction
+
+_JOINT, _OPTION, _DISABLE = mujoco.mjtJoint, mujoco.mjtIntegrator, mujoco.mjtDisableBit
+FREE, BALL, SLIDE, HINGE = (
+    int(kind) for kind in (_JOINT.mjJNT_FREE, _JOINT.mjJNT_BALL, _JOINT.mjJNT_SLIDE,
+                           _JOINT.mjJNT_HINGE)
+)  # fmt: skip
+EULER, RK4 = int(_OPTION.mjINT_EULER), int(_OPTION.mjINT_RK4)
+IMPLICITFAST = int(_OPTION.mjINT_IMPLICITFAST)
+
+# Rows of Tables.dof_fields: what a parameter may change about one degree of freedom.
+ARMATURE, FRICTIONLOSS, INVWEIGHT = 0, 1, 2
+DAMPING, DAMPING_2, DAMPING_3 = 3, 4, 5  # times v, v|v|, v^3
+STIFFNESS, STIFFNESS_2, STIFFNESS_3, SPRINGREF = 6, 7, 8, 9  # times x, x^2, x^3, x = q - springref
+N_DOF_FIELDS = 10
+
+# Rows of Tables.actuator_fields: force = (g . w) ctrl + b . w, w = (1, length, velocity).
+GAIN, BIAS, GEAR, FORCE_LOW, FORCE_HIGH = 0, 3, 6, 7, 8
+N_ACTUATOR_FIELDS = 9
+
+
+class Tables(NamedTuple):
+    """The arrays of a model that the pass reads; names as in MjModel unless said otherwise."""
+
+    timestep: float  # s
+    integrator: int
+    implicit_damping: bool  # whether joint damping acts implicitly
+    friction_enabled: bool
+    limit_enabled: bool
+    refsafe: bool
+    gravity: FloatArray  # (3,)
+    qpos0: FloatArray  # (nq,)
+    body_parentid: IntArray
+    body_jntadr: IntArray
+    body_jntnum: IntArray
+    body_lastdof: IntArray  # (nbody,): the last dof that moves the body, -1 for none
+    body_pos: FloatArray
+    body_quat: FloatArray
+    inertia: FloatArray  # (nbody, 10): inertial parameters in the body's frame
+    jnt_type: IntArray
+    jnt_qposadr: IntArray
+    jnt_dofadr: IntArray
+    jnt_pos: FloatArray
+    jnt_axis: FloatArray
+    dof_bodyid: IntArray
+    dof_jntid: IntArray
+    dof_parentid: IntArray
+    dof_fields: FloatArray  # (N_DOF_FIELDS, nv)
+    dof_solref: FloatArray
+    dof_solimp: FloatArray
+    jnt_limited: IntArray
+    jnt_range: FloatArray
+    jnt_margin: FloatArray
+    jnt_solref: FloatArray
+    jnt_solimp: FloatArray
+    jnt_forcerange: FloatArray  # (njnt, 2): of all actuators together, infinite where unlimited
+    actuator_dof: IntArray  # (nu,)
+    actuator_fields: FloatArray  # (N_ACTUATOR_FIELDS, nu)
+    ctrl_range: FloatArray  # (nu, 2), infinite where unlimited
+
+
+def tables_of(model: mujoco.MjModel) -> Tables:
+    """Read the tables of a model that :func:`unsupported` has nothing against."""
+    disabled = int(model.opt.disableflags)
+    integrator = int(model.opt.integrator)
+    eulerdamp = integrator == EULER and not disabled & int(_DISABLE.mjDSBL_EULERDAMP)
+    return Tables(
+        timestep=float(model.opt.timestep),
+        integrator=integrator,
+        implicit_damping=eulerdamp or integrator == IMPLICITFAST,
+        friction_enabled=not disabled & int(_DISABLE.mjDSBL_FRICTIONLOSS),
+        limit_enabled=not disabled & int(_DISABLE.mjDSBL_LIMIT),
+        refsafe=not disabled & int(_DISABLE.mjDSBL_REFSAFE),
+        gravity=np.zeros(3)
+        if disabled & int(_DISABLE.mjDSBL_GRAVITY)
+        else _floats(model.opt.gravity),
+        qpos0=_floats(model.qpos0),
+        body_parentid=_ints(model.body_parentid),
+        body_jntadr=_ints(model.body_jntadr),
+        body_jntnum=_ints(model.body_jntnum),
+        body_lastdof=_last_dof(model),
+        body_pos=_floats(model.body_pos),
+        body_quat=_floats(model.body_quat),
+        inertia=inertial_parameters(model),
+        jnt_type=_ints(model.jnt_type),
+        jnt_qposadr=_ints(model.jnt_qposadr),
+        jnt_dofadr=_ints(model.jnt_dofadr),
+        jnt_pos=_floats(model.jnt_pos),
+        jnt_axis=_floats(model.jnt_axis),
+        dof_bodyid=_ints(model.dof_bodyid),
+        dof_jntid=_ints(model.dof_jntid),
+        dof_parentid=_ints(model.dof_parentid),
+        dof_fields=dof_fields(model),
+        dof_solref=_floats(model.dof_solref),
+        dof_solimp=_floats(model.dof_solimp),
+        jnt_limited=_ints(model.jnt_limited),
+        jnt_range=_floats(model.jnt_range),
+        jnt_margin=_floats(model.jnt_margin),
+        jnt_solref=_floats(model.jnt_solref),
+        jnt_solimp=_floats(model.jnt_solimp),
+        jnt_forcerange=_ranges(model.jnt_actfrcrange, model.jnt_actfrclimited),
+        actuator_dof=_ints(model.jnt_dofadr[np.asarray(model.actuator_trnid)[:, 0]]),
+        actuator_fields=actuator_fields(model),
+        ctrl_range=_ranges(
+            model.actuator_ctrlrange,
+            model.actuator_ctrllimited & (not disabled & int(_DISABLE.mjDSBL_CLAMPCTRL)),
+        ),
+    )
+
+
+def inertial_parameters(model: mujoco.MjModel) -> FloatArray:
+    """The ten inertial parameters of every body about its frame, (nbody, 10)."""
+    mass, com = np.asarray(model.body_mass), np.asarray(model.body_ipos)
+    rotation = np.empty((model.nbody, 9))
+    for matrix, quaternion in zip(rotation, model.body_iquat, strict=True):
+        mujoco.mju_quat2Mat(matrix, quaternion)
+    axes = rotation.reshape(-1, 3, 3)
+    tensor = np.einsum("bij,bj,bkj->bik", axes, np.asarray(model.body_inertia), axes)
+    square = np.einsum("bi,bi->b", com, com)
+    tensor += mass[:, None, None] * (
+        square[:, None, None] * np.eye(3) - np.einsum("bi,bk->bik", com, com)
+    )
+    off = tensor[:, [0, 0, 1], [1, 2, 2]]
+    return np.column_stack([mass, mass[:, None] * com, tensor[:, [0, 1, 2], [0, 1, 2]], off])
+
+
+def dof_fields(model: mujoco.MjModel) -> FloatArray:
+    """Collect what a parameter may change about each degree of freedom, (N_DOF_FIELDS, nv)."""
+    fields = np.zeros((N_DOF_FIELDS, model.nv))
+    disabled = int(model.opt.disableflags)
+    fields[ARMATURE] = model.dof_armature
+    fields[FRICTIONLOSS] = model.dof_frictionloss
+    fields[INVWEIGHT] = model.dof_invweight0
+    if not disabled & int(_DISABLE.mjDSBL_DAMPER):
+        fields[DAMPING] = model.dof_damping
+        fields[DAMPING_2:STIFFNESS] = _polynomial(model, "dof_dampingpoly", model.nv)
+    if not disabled & int(_DISABLE.mjDSBL_SPRING):
+        joints = np.asarray(model.dof_jntid)
+        fields[STIFFNESS] = model.jnt_stiffness[joints]
+        fields[STIFFNESS_2:SPRINGREF] = _polynomial(model, "jnt_stiffnesspoly", model.njnt)[
+            :, joints
+        ]
+        scalar = np.isin(np.asarray(model.jnt_type)[joints], (SLIDE, HINGE))
+        addresses = np.asarray(model.jnt_qposadr)[joints[scalar]]
+        fields[SPRINGREF, scalar] = model.qpos_spring[addresses]
+    return fields
+
+
+def actuator_fields(model: mujoco.MjModel) -> FloatArray:
+    """Collect what a parameter may change about each actuator, (N_ACTUATOR_FIELDS, nu)."""
+    fields = np.zeros((N_ACTUATOR_FIELDS, model.nu))
+    if not model.nu:
+        return fields
+    fields[GAIN : GAIN + 3] = np.asarray(model.actuator_gainprm)[:, :3].T
+    fixed = np.asarray(model.actuator_gaintype) == int(mujoco.mjtGain.mjGAIN_FIXED)
+    fields[GAIN + 1 : GAIN + 3, fixed] = 0.0
+    affine = np.asarray(model.actuator_biastype) == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    fields[BIAS : BIAS + 3, affine] = np.asarray(model.actuator_biasprm)[affine, :3].T
+    fields[GEAR] = np.asarray(model.actuator_gear)[:, 0]
+    fields[FORCE_LOW : FORCE_HIGH + 1] = _ranges(
+        model.actuator_forcerange, model.actuator_forcelimited
+    ).T
+    return fields
+
+
+def unsupported(model: mujoco.MjModel, sensors: Collection[int]) -> str | None:
+    """Return the reason why the pass cannot be used, ``None`` where it can.
+
+    Contacts do not rule a model out: a rollout in which they act no longer satisfies the pass's
+    equation of motion, which is checked at every step.
+
+    Args:
+      model: The compiled model.
+      sensors: Ids of the sensors whose derivative is asked for.
+    """
+    if int(model.opt.integrator) not in (EULER, RK4, IMPLICITFAST):
+        return "the implicit integrator differentiates the Coriolis forces a second time"
+    counts = ("ntendon", "neq", "nflex", "nmocap", "nplugin", "na", "npair")
+    for name, what in zip(counts, _COUNTED, strict=True):
+        if getattr(model, name, 0) and name != "npair":
+            return f"the model has {what}"
+    if model.opt.density or model.opt.viscosity:
+        return "the model moves in a fluid"
+    if np.any(model.body_gravcomp):
+        return "the model compensates gravity"
+    return (
+        _unsupported_joints(model) or _unsupported_actuators(model)
+        or _unsupported_sensors(model, sensors)
+    )  # fmt: skip
+
+
+_COUNTED = (
+    "tendons", "equality constraints", "flexible bodies", "mocap bodies", "plugins",
+    "actuators with activation", "contact pairs",
+)  # fmt: skip
+
+
+def _unsupported_joints(model: mujoco.MjModel) -> str | None:
+    kinds = np.asarray(model.jnt_type)
+    round_joint = np.isin(kinds, (FREE, BALL))
+    if np.any(round_joint):
+        return "the model has ball or free joints"
+    if has_friction(model):
+        return "a joint's friction depends on its load"
+    if np.any(getattr(model, "jnt_plasticadr", np.full(1, -1)) >= 0):
+        return "the model has plastic springs"
+    return None
+
+
+def _unsupported_actuators(model: mujoco.MjModel) -> str | None:
+    if int(model.opt.disableflags) & int(_DISABLE.mjDSBL_ACTUATION):
+        return "actuation is disabled"
+    joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+    if not np.all(np.isin(np.asarray(model.actuator_trntype), joint)):
+        return "an actuator acts on something else than a joint"
+    gains = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
+    biases = (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
+    if not np.all(np.isin(np.asarray(model.actuator_gaintype), gains)):
+        return "an actuator has a gain that is neither fixed nor affine"
+    if not np.all(np.isin(np.asarray(model.actuator_biastype), biases)):
+        return "an actuator has a bias that is not affine"
+    for name in ("actuator_delay", "actuator_damping", "actuator_dampingpoly", "actuator_armature"):
+        if np.any(getattr(model, name, 0.0)):
+            return f"an actuator has {name.removeprefix('actuator_')}"
+    return None
+
+
+def _unsupported_sensors(model: mujoco.MjModel, sensors: Collection[int]) -> str | None:
+    for sensor in sensors:
+        kind = int(model.sensor_type[sensor])
+        if kind not in SUPPORTED_SENSORS:
+            name = mujoco.mjtSensor(kind).name.removeprefix("mjSENS_").lower()
+            return f"the derivative of a {name} sensor is not known"
+        if model.sensor_cutoff[sensor] > 0.0:
+            return "a sensor has a cutoff"
+    return None
+
+
+_S = mujoco.mjtSensor
+SUPPORTED_SENSORS = tuple(
+    int(kind)
+    for kind in (
+        _S.mjSENS_JOINTPOS, _S.mjSENS_JOINTVEL, _S.mjSENS_ACTUATORPOS, _S.mjSENS_ACTUATORVEL,
+        _S.mjSENS_ACTUATORFRC, _S.mjSENS_JOINTACTFRC,
+    )
+)  # fmt: skip
+
+
+def _last_dof(model: mujoco.MjModel) -> IntArray:
+    """The last degree of freedom on the way from the world to each body."""
+    last = np.full(model.nbody, -1, dtype=np.int64)
+    for body in range(1, model.nbody):
+        number = int(model.body_dofnum[body])
+        last[body] = (
+            int(model.body_dofadr[body]) + number - 1
+            if number
+            else last[int(model.body_parentid[body])]
+        )
+    return last
+
+
+def _polynomial(model: mujoco.MjModel, name: str, count: int) -> FloatArray:
+    """Coefficients beyond the linear one, (2, count); zeros before MuJoCo 4."""
+    values = getattr(model, name, None)
+    return np.zeros((2, count)) if values is None else np.asarray(values)[:, :2].T
+
+
+def _ranges(ranges: Any, limited: Any) -> FloatArray:
+    """Ranges that are infinite where they do not apply, (n, 2)."""
+    unlimited = np.array([-np.inf, np.inf])
+    applies = np.asarray(limited, dtype=bool)[:, None]
+    return np.where(applies, np.asarray(ranges, dtype=float), unlimited)
+
+
+def _floats(values: Any) -> FloatArray:
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def _ints(values: Any) -> IntArray:
+    return np.ascontiguousarray(values, dtype=np.int64)

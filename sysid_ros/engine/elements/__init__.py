@@ -1,0 +1,44 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Named elements of a model, their inertia, and models without what only rendering needs."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.elements.body_inertia import (
+    compiled,
+    keep_authored,
+    read_inertia,
+    write_inertia,
+    write_moving_inertia,
+)
+from sysid_ros.engine.elements.inertia import (
+    BodyInertia,
+    InertiaType,
+    full_inertia,
+    inertia_from_theta,
+    theta_from_inertia,
+)
+from sysid_ros.engine.elements.named_elements import find, is_slide, matching, matching_names, names
+from sysid_ros.engine.elements.slim_model import SlimModel, remove_visuals, without_visuals
+
+__all__ = [
+    "BodyInertia",
+    "InertiaType",
+    "SlimModel",
+    "compiled",
+    "find",
+    "full_inertia",
+    "inertia_from_theta",
+    "is_slide",
+    "keep_authored",
+    "matching",
+    "matching_names",
+    "names",
+    "read_inertia",
+    "remove_visuals",
+    "theta_from_inertia",
+    "without_visuals",
+    "write_inertia",
+    "write_moving_inertia",
+]

@@ -1,0 +1,220 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Does an estimate depend on choices that should not matter?
+
+Noise makes estimates uncertain, and the intervals say by how much. A time step that is too long, a
+window that hides slow effects, or a filter that distorts the starts moves estimates without
+widening any interval. Refitting with each choice changed shows it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
+from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.least_squares import FitStatus
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.errors import SysidError
+
+LEVEL = 0.95  # of the intervals that shifts are compared with
+
+
+@dataclass(frozen=True)
+class Refit:
+    """The estimates with one choice changed.
+
+    Attributes:
+      change: What was changed, such as ``"half the time step"``.
+      values: The estimates, (p,), in the parameters' units.
+      half_widths: Half of each 95 % interval, (p,), NaN where none is claimed.
+      status: How the refit ended.
+      problem: Why it was not possible; the estimates are NaN then. Empty where it was.
+    """
+
+    change: str
+    values: FloatArray
+    half_widths: FloatArray
+    status: FitStatus
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class BiasCheck:
+    """The shifts of estimates when choices that should not matter are changed.
+
+    Attributes:
+      names: The free scalars, (p,).
+      units: Their units.
+      values: The estimates, (p,).
+      half_widths: Half of each 95 % interval, (p,), NaN where none is claimed.
+      refits: The estimates with other choices.
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    values: FloatArray
+    half_widths: FloatArray
+    refits: tuple[Refit, ...]
+
+    def moved(self, refit: Refit) -> tuple[str, ...]:
+        """Parameters that ``refit`` moves by more than both intervals; none where none is claimed.
+
+        The wider one counts: shorter windows say less, and their estimate may differ by noise.
+        """
+        with np.errstate(invalid="ignore"):
+            far = np.abs(refit.values - self.values) > np.maximum(
+                self.half_widths, refit.half_widths
+            )
+        return tuple(name for name, is_far in zip(self.names, far, strict=True) if is_far)
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return one sentence per refit that moved anything or came to no end."""
+        said = []
+        for refit in self.refits:
+            moved = self.moved(refit)
+            if moved:
+                shifts = ", ".join(f"{name} ({self._shift(refit, name)})" for name in moved)
+                said.append(
+                    f"With {refit.change} the estimates move by more than their intervals: "
+                    f"{shifts}. What the intervals say of them holds for this choice only."
+                )
+            if refit.problem:
+                said.append(f"The refit with {refit.change} was not possible: {refit.problem}.")
+            elif refit.status not in (FitStatus.CONVERGED, FitStatus.STALLED):
+                said.append(
+                    f"The refit with {refit.change} did not converge "
+                    f"({refit.status.value.lower()}), so that its part of the bias check is weak."
+                )
+        return tuple(said)
+
+    def _shift(self, refit: Refit, name: str) -> str:
+        k = self.names.index(name)
+        shift = refit.values[k] - self.values[k]
+        times = abs(shift) / self.half_widths[k] if self.half_widths[k] > 0.0 else math.inf
+        return f"{shift:+.2g} {self.units[k]}".rstrip() + f", {times:.2g} times"
+
+
+def bias_check(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    result: FitResult,
+    settings: FitSettings | None = None,
+    *,
+    known: SignalNoise | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    on_refit: Callable[[str], None] | None = None,
+) -> BiasCheck:
+    """Refit with half the time step, with half the windows' length, and with another filter.
+
+    Every refit starts at the fitted values, so that it costs a few steps only.
+
+    Args:
+      models_sequences: As they were fitted.
+      params: The parameters as before the fit.
+      result: What :func:`sysid_ros.engine.estimation.fit.fit` found.
+      settings: The settings it was found with; default those of ``fit``.
+      known: As for ``fit``.
+      should_stop: Asked while simulating; true leaves out the refits that are not finished.
+      on_refit: Told what is changed next.
+
+    Returns:
+      The estimates of every finished refit beside those of the fit.
+    """
+    fitted = params.copy()
+    fitted.update_from_vector(np.array([p.value for p in result.parameters]))
+    # The search for the optimum is over; only what it depends on is asked.
+    settings = replace(settings or FitSettings(), landscapes=0)
+    known = known or SignalNoise()
+    refits = []
+    for change, sequences, changed in _changes(models_sequences, settings):
+        if should_stop is not None and should_stop():
+            break
+        if on_refit is not None:
+            on_refit(change)
+        try:
+            again = fit(sequences, fitted, changed, known=known, should_stop=should_stop)
+        except SysidError as error:  # such as windows that are too short for the samples
+            nothing = np.full(len(result.parameters), math.nan)
+            refits.append(Refit(change, nothing, nothing, FitStatus.STALLED, str(error)))
+            continue
+        if again.status is FitStatus.CANCELED:
+            break
+        refits.append(Refit(change, *_estimates(again), again.status))
+    values, half_widths = _estimates(result)
+    return BiasCheck(
+        names=tuple(p.name for p in result.parameters),
+        units=tuple(p.unit for p in result.parameters),
+        values=values,
+        half_widths=half_widths,
+        refits=tuple(refits),
+    )
+
+
+def flagged(result: FitResult, check: BiasCheck) -> FitResult:
+    """The result with the flag ``moves with ...`` at every parameter that the check moved."""
+    parameters = []
+    for parameter in result.parameters:
+        flags = [
+            f"moves with {refit.change}"
+            for refit in check.refits
+            if parameter.name in check.moved(refit)
+        ]
+        parameters.append(replace(parameter, flags=(*parameter.flags, *flags)))
+    return replace(result, parameters=tuple(parameters))
+
+
+def _changes(
+    models_sequences: Sequence[ModelSequences], settings: FitSettings
+) -> list[tuple[str, Sequence[ModelSequences], FitSettings]]:
+    """List the refits: a description, the sequences and the settings of each."""
+    longest = max(
+        float(series.times[-1] - series.times[0])
+        for sequences in models_sequences
+        for series in sequences.sensordata
+    )
+    window = 0.5 * (settings.window_length or longest)
+    cutoff = 0.5 * settings.velocity_filter
+    return [
+        ("half the time step", [_finer(s) for s in models_sequences], settings),
+        (f"windows of {window:.3g} s", models_sequences, replace(settings, window_length=window)),
+        (
+            f"a velocity filter of {cutoff:.3g} Hz",
+            models_sequences,
+            replace(settings, velocity_filter=cutoff),
+        ),
+    ]
+
+
+def _finer(sequences: ModelSequences) -> ModelSequences:
+    """The same recordings with a model of half the time step."""
+    spec = sequences.spec.copy()
+    spec.option.timestep *= 0.5
+    return ModelSequences(
+        sequences.name,
+        spec,
+        sequences.sequence_name,
+        sequences.initial_state,
+        sequences.control,
+        sequences.sensordata,
+        sequences.allow_missing_sensors,
+        sequences.robot,
+    )
+
+
+def _estimates(result: FitResult) -> tuple[FloatArray, FloatArray]:
+    """Values and half widths of the intervals."""
+    intervals = [
+        parameter.interval(LEVEL) or (math.nan, math.nan) for parameter in result.parameters
+    ]
+    return (
+        np.array([parameter.value for parameter in result.parameters]),
+        np.array([0.5 * (high - low) for low, high in intervals]),
+    )

@@ -1,0 +1,408 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fitting parameters to recorded sequences: windows, noise levels, optimum, uncertainty."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.fit_landscape import landscapes_of
+from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.estimation.fit_state import FitState, check_state
+from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
+from sysid_ros.engine.least_squares import (
+    INITIAL_DAMPING,
+    LOSSES,
+    FitStatus,
+    Iteration,
+    Linearization,
+    Point,
+    Solution,
+    SolverSettings,
+    Step,
+    loss_named,
+)
+from sysid_ros.engine.parameters import ParameterDict, StartModifier
+from sysid_ros.engine.problem import WindowedProblem, minimize_with
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
+from sysid_ros.engine.uncertainty import (
+    ResidualSize,
+    bounds_width,
+    describe_open_directions,
+    estimated_noise,
+    estimates,
+    first_noise,
+    residual_sizes,
+    sensor_of,
+    uncertainty_of,
+)
+from sysid_ros.engine.windows import model_group
+from sysid_ros.errors import DataError, ParameterError, StopRequestedError
+
+NOISE_ROUNDS = 3
+HELD = 1e-6  # of its scale: how far a parameter may move while it is held
+NOISE_SETTLED = 0.05  # relative change of every noise level below which no further round is run
+NOISE_TOLERANCE = 1e-3  # relative decrease of the cost that ends a round with unsettled noise
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """The settings of a fit.
+
+    Attributes:
+      window_length: Seconds per window, ``None`` for whole sequences.
+      estimate_starts: Estimate each window's start instead of taking it from measurements.
+      velocity_filter: Low-pass in front of the derivative of positions, Hz.
+      optimizer: A name in :data:`sysid_ros.engine.least_squares.optimizers.OPTIMIZERS`; ``auto`` is
+        Levenberg-Marquardt with starts eliminated.
+      loss: A name in :data:`sysid_ros.engine.least_squares.losses.LOSSES`.
+      max_iterations: Accepted steps at most, noise rounds included.
+      time_limit: Seconds at most, or ``None``.
+      threads: Simulation threads, ``None`` for one per core.
+      intervals: ``clustered`` or ``white``.
+      landscapes: For how many pairs of parameters to map the cost around the optimum.
+      engine: ``auto`` for exact derivatives where they are known, ``reference`` for finite
+        differences throughout.
+    """
+
+    window_length: float | None = 1.0
+    estimate_starts: bool = True
+    velocity_filter: float = 30.0
+    optimizer: str = "auto"
+    loss: str = "linear"
+    max_iterations: int = 100
+    time_limit: float | None = None
+    threads: int | None = None
+    intervals: str = "clustered"
+    landscapes: int = 0
+    engine: str = "auto"
+
+
+@dataclass(frozen=True)
+class SignalNoise:
+    """Prior knowledge about the measurements of one sequence set.
+
+    Attributes:
+      levels: Standard deviation by sensor name where it is known, in the sensor's unit.
+      gaps: Stretches without controls by sequence name, which no window may cross, s.
+    """
+
+    levels: Mapping[str, float] = field(default_factory=dict)
+    gaps: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
+
+
+def fit(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    settings: FitSettings = FitSettings(),
+    *,
+    known: SignalNoise = SignalNoise(),
+    on_iteration: Callable[[Iteration], None] | None = None,
+    on_state: Callable[[FitState], None] | None = None,
+    resume: FitState | None = None,
+    start: FloatArray | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> FitResult:
+    """Fit parameters to measured sequences.
+
+    Args:
+      models_sequences: Models with their sequences; measurements are matched to sensors and
+        controls to actuators by name.
+      params: Start, bounds, priors and modifiers; not changed.
+      settings: How to fit.
+      known: Noise levels and gaps; a sensor's level that is not given is estimated from the
+        residuals and the fit repeated until it settles.
+      on_iteration: Told every accepted step.
+      on_state: Given all that is needed to carry on from there, after every accepted step.
+      resume: Where an earlier fit of the same data with the same settings stood; the limits may
+        have been raised.
+      start: Values to search from, (p,), where they are not those of ``params``; results still
+        tell the initial values and cost of ``params``.
+      should_stop: Asked between native calls; true ends the fit with its best point.
+
+    Returns:
+      The best parameters found with their uncertainty.
+
+    Raises:
+      DataError: Too few samples, signals that the model lacks, or a state of another fit.
+      ModelError: The model does not compile at the start.
+    """
+    began = time.monotonic() - (resume.elapsed if resume is not None else 0.0)
+    _check_starts_are_free(params)
+    with (
+        single_blas_thread(),
+        RolloutPool(settings.threads, should_stop=should_stop) as rollouts,
+    ):
+        groups = [
+            model_group(
+                sequences,
+                params,
+                window_length=settings.window_length,
+                estimate_starts=settings.estimate_starts,
+                velocity_filter=settings.velocity_filter,
+                gaps=known.gaps,
+            )
+            for sequences in models_sequences
+        ]
+        problem = WindowedProblem(
+            groups,
+            params,
+            rollouts,
+            loss=loss_named(settings.loss),
+            noise=first_noise(groups, known.levels),
+            engine=settings.engine,
+        )
+        _check_sample_count(problem)
+        if should_stop is None or not should_stop():
+            _check_start(problem, _first_point(problem, start))
+        if resume is not None:
+            check_state(resume, problem)
+        listeners = _Listeners(on_iteration, on_state)
+        return _Fit(problem, settings, known.levels, listeners, began).run(resume, start)
+
+
+@dataclass(frozen=True)
+class _Listeners:
+    """The listeners to a fit's progress."""
+
+    iteration: Callable[[Iteration], None] | None
+    state: Callable[[FitState], None] | None
+
+
+class _Fit:
+    """The rounds of one fit: optimize, re-estimate the noise, repeat until it settles."""
+
+    def __init__(
+        self,
+        problem: WindowedProblem,
+        settings: FitSettings,
+        levels: Mapping[str, float],
+        listeners: _Listeners,
+        began: float,
+    ) -> None:
+        self._problem = problem
+        self._settings = settings
+        self._levels = levels
+        self._listeners = listeners
+        self._began = began
+        self._trace: list[Iteration] = []
+        self._late = late_components(problem.params) & (settings.optimizer == "auto")
+        self._flat = problem.loss.redescending
+        self._approaching = self._flat or bool(self._late.any())
+        self._before = 0  # iterations of earlier rounds
+        self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
+
+    def run(self, resume: FitState | None, start: FloatArray | None) -> FitResult:
+        """Fit with provisional noise levels until they settle, then to full precision."""
+        point = _first_point(self._problem, start)
+        iterations, damping = 0, INITIAL_DAMPING
+        if resume is not None:
+            point, iterations, damping = resume.point, resume.iteration, resume.damping
+            self._restore(resume)
+        self._check_derivatives(point)
+        if self._approaching:
+            approach = self._approach(point, iterations, damping)
+            point, damping = approach.point, INITIAL_DAMPING
+            iterations += approach.iterations
+        while True:
+            solution = self._minimize(point, iterations, damping, precise=not self._rounds)
+            point, damping = solution.point, INITIAL_DAMPING
+            iterations += solution.iterations
+            stopped = solution.status not in (FitStatus.CONVERGED, FitStatus.STALLED)
+            if stopped or not self._rounds or solution.linearization is None:
+                return self._result(solution, iterations)
+            moved = self._update_noise(solution.linearization)
+            self._rounds = self._rounds - 1 if moved else 0
+
+    def _restore(self, state: FitState) -> None:
+        """Take over what an earlier run found out, its last step aside, which comes again."""
+        self._problem.noise = dict(state.noise)
+        self._trace = list(state.trace[:-1])
+        self._approaching, self._rounds = state.approaching, state.rounds
+
+    def _approach(self, point: Point, iterations: int, damping: float) -> Solution:
+        """Minimize something easier first.
+
+        A convex loss, where far from the optimum the wanted one is flat; and without the parameters
+        that say where an effect acts as long as its size is not known.
+        """
+        problem = self._problem
+        wanted = problem.loss, problem.lower, problem.upper
+        if self._flat:
+            problem.loss = LOSSES["huber"]
+        held = HELD * problem.scale  # the solver needs room between bounds
+        problem.lower = np.where(self._late, point.theta - held, problem.lower)
+        problem.upper = np.where(self._late, point.theta + held, problem.upper)
+        try:
+            return self._minimize(point, iterations, damping, precise=False)
+        finally:
+            problem.loss, problem.lower, problem.upper = wanted
+            self._approaching = False
+
+    def _minimize(
+        self, point: Point, iterations: int, damping: float, *, precise: bool
+    ) -> Solution:
+        limit = self._settings.time_limit
+        settings = SolverSettings(
+            max_iterations=self._settings.max_iterations - iterations,
+            deadline=None if limit is None else self._began + limit,
+            damping=damping,
+        )
+        if not precise:
+            settings = replace(settings, cost_tolerance=NOISE_TOLERANCE)
+        self._before = iterations
+        return minimize_with(self._settings.optimizer, self._problem, point, settings, self._tell)
+
+    def _check_derivatives(self, point: Point) -> None:
+        with suppress(StopRequestedError):  # whoever simulates next is stopped as well
+            self._problem.check_derivatives(point)
+
+    def _unknown_noise(self) -> bool:
+        return any(sensor_of(name) not in self._levels for name in self._problem.noise)
+
+    def _tell(self, step: Step) -> None:
+        """Have the state kept first, so that no step that was announced can be lost."""
+        self._trace.append(
+            Iteration(
+                self._before + step.number,
+                step.cost,
+                step.gradient_norm,
+                tuple(self._problem.params.scalar_names()),
+                step.point.theta.copy(),
+                time.monotonic() - self._began,
+            )
+        )
+        if self._listeners.state is not None:
+            self._listeners.state(self._state(step.point, step.damping))
+        if self._listeners.iteration is not None:
+            self._listeners.iteration(self._trace[-1])
+
+    def _state(self, point: Point, damping: float) -> FitState:
+        return FitState(
+            point=point,
+            damping=damping,
+            iteration=self._trace[-1].iteration,
+            approaching=self._approaching,
+            rounds=self._rounds,
+            noise=dict(self._problem.noise),
+            trace=tuple(self._trace),
+            elapsed=time.monotonic() - self._began,
+        )
+
+    def _update_noise(self, linearization: Linearization) -> bool:
+        """Re-estimate unknown noise levels; whether any moved enough for another round."""
+        before = self._problem.noise
+        noise = estimated_noise(self._problem, linearization, self._levels)
+        self._problem.noise = noise
+        return any(abs(noise[name] / before[name] - 1.0) > NOISE_SETTLED for name in noise)
+
+    def _result(self, solution: Solution, iterations: int) -> FitResult:
+        problem = self._problem
+        if solution.status is not FitStatus.CANCELED:
+            self._check_derivatives(solution.point)
+        uncertainty = uncertainty_of(problem, solution, self._settings.intervals)
+        return FitResult(
+            status=solution.status,
+            message=_MESSAGES[solution.status],
+            parameters=without_meaningless(
+                estimates(problem, solution.point.theta, uncertainty), problem.params
+            ),
+            covariance=uncertainty.matrix,
+            cost_initial=self._initial_cost(solution),
+            cost_final=solution.linearization.cost if solution.linearization else math.nan,
+            iterations=iterations,
+            evaluations=problem.evaluations,
+            jacobians=problem.jacobians,
+            elapsed=time.monotonic() - self._began,
+            trace=tuple(self._trace),
+            noise=dict(problem.noise),
+            interval_method=uncertainty.method,
+            singular_values=uncertainty.singular_values,
+            unidentifiable=describe_open_directions(
+                uncertainty,
+                problem.params.scalar_names(),
+                solution.point.theta,
+                bounds_width(problem),
+            ),
+            optimizer=self._settings.optimizer,
+            landscapes=landscapes_of(problem, solution, uncertainty, self._settings.landscapes),
+            derivatives=problem.derivative_sources(),
+            residuals=self._residuals(solution),
+        )
+
+    def _residuals(self, solution: Solution) -> dict[str, ResidualSize]:
+        """None of a fit that was stopped: whoever stops it does not wait."""
+        if solution.status is FitStatus.CANCELED:
+            return {}
+        try:
+            return residual_sizes(self._problem, solution.point)
+        except StopRequestedError:
+            return {}
+
+    def _initial_cost(self, solution: Solution) -> float:
+        """The start's cost with the final noise levels, so that both costs compare."""
+        if solution.status is FitStatus.CANCELED:
+            return self._trace[0].cost if self._trace else math.nan
+        return self._problem.cost(self._problem.initial_point())
+
+
+_MESSAGES = {
+    FitStatus.CONVERGED: "converged: the cost no longer decreases",
+    FitStatus.MAX_ITERATIONS: "the iteration limit was reached first; raise fit.max_iterations",
+    FitStatus.TIME_LIMIT: "the time limit was reached first; raise fit.time_limit",
+    FitStatus.STALLED: "no step lowers the cost further although its slope is not zero; the model "
+    "may be non-smooth here, try another start or a longer window",
+    FitStatus.CANCELED: "canceled; the best parameters so far are kept",
+}
+
+
+def _check_starts_are_free(params: ParameterDict) -> None:
+    for parameter in params.free():
+        if isinstance(parameter.modifier, StartModifier):
+            raise ParameterError(
+                f"parameter {parameter.name!r} is the start of a recording; this fit estimates the "
+                "start of every window by itself, so leave it out"
+            )
+
+
+def _check_sample_count(problem: WindowedProblem) -> None:
+    samples = sum(w.n_samples for w in problem.windows)
+    if samples <= problem.lower.size:
+        raise DataError(
+            f"{samples} samples cannot determine {problem.lower.size} parameters; "
+            "record longer or free fewer parameters"
+        )
+
+
+def _first_point(problem: WindowedProblem, start: FloatArray | None) -> Point:
+    """Return the point where the search begins, with every window's start as measured."""
+    point = problem.initial_point()
+    return point if start is None else replace(point, theta=np.asarray(start, dtype=np.float64))
+
+
+def _check_start(problem: WindowedProblem, point: Point) -> None:
+    """A search needs a start that can be simulated."""
+    try:
+        residuals = problem.residuals(point)
+    except StopRequestedError:
+        return
+    diverged = [
+        f"{window.sequence.name} from {window.window.start:.3f} s"
+        for window, residual in zip(problem.windows, residuals, strict=True)
+        if not np.all(np.isfinite(residual))
+    ]
+    if diverged:
+        raise DataError(
+            f"with the initial parameters the simulation diverges in {len(diverged)} of "
+            f"{len(problem.windows)} windows, first in {diverged[0]}; check the units and signs of "
+            "the signals, start elsewhere, or lower the model's timestep"
+        )

@@ -1,0 +1,153 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The cost around the optimum of a windowed fit, for the pairs of parameters that tell most."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.landscape import Landscape, grid, grid_points, on_grid
+from sysid_ros.engine.least_squares import Linearization, Point, Solution
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.uncertainty import Covariance
+from sysid_ros.engine.windows import WindowGroup
+from sysid_ros.errors import ModelError, StopRequestedError
+
+POINTS = 11  # per side; odd, so that the optimum is one of them
+STEPS = 500_000  # simulated for one landscape in all: a second or two
+
+
+def landscapes_of(
+    problem: WindowedProblem, solution: Solution, uncertainty: Covariance, count: int
+) -> tuple[Landscape, ...]:
+    """Landscapes of the ``count`` most entangled pairs of parameters.
+
+    Of many windows some are used, spread evenly, and their cost is scaled to that of all.
+
+    Args:
+      problem: The problem.
+      solution: Its optimum.
+      uncertainty: Its covariance.
+      count: How many at most.
+
+    Returns:
+      The landscapes; none where the fit was stopped, and fewer where it is stopped meanwhile.
+    """
+    if solution.linearization is None:
+        return ()
+    found = []
+    thinned = _thinned(problem, solution.point, solution.linearization)
+    for pair in telling_pairs(uncertainty.matrix, uncertainty.open_directions)[:count]:
+        try:
+            some = fitted_landscape(*thinned, pair, points=POINTS)
+            whole, part = solution.linearization.cost, thinned[0].cost(thinned[1])
+            found.append(replace(some, cost=some.cost * (whole / part if part > 0.0 else 1.0)))
+        except StopRequestedError:
+            break
+    return tuple(found)
+
+
+def fitted_landscape(
+    problem: WindowedProblem,
+    point: Point,
+    linearization: Linearization,
+    pair: tuple[int, int],
+    *,
+    points: int,
+) -> Landscape:
+    """The cost of a windowed fit around its optimum.
+
+    The windows' starts follow the parameters to first order, so that the landscape is that of the
+    problem with its starts eliminated (Golub & Pereyra 1973).
+
+    Args:
+      problem: The problem, possibly with some of the windows only.
+      point: The optimum.
+      linearization: The Gauss-Newton model there, of the same windows.
+      pair: Two free scalars, by their place.
+      points: Size of each side of the grid.
+
+    Returns:
+      The cost at every grid point.
+
+    Raises:
+      StopRequestedError: The user asked to stop.
+    """
+    i, j = pair
+    grids = [grid(point.theta[k], problem.lower[k], problem.upper[k], points) for k in pair]
+    sensitivities = [_start_sensitivity(gram, point.theta.size) for gram in linearization.grams]
+    costs = []
+    for theta in grid_points(point.theta, i, j, *grids):
+        change = theta - point.theta
+        starts = tuple(
+            start + sensitivity @ change
+            for start, sensitivity in zip(point.starts, sensitivities, strict=True)
+        )
+        try:
+            costs.append(problem.cost(Point(theta, starts)))
+        except ModelError:  # such as a mass of zero
+            costs.append(np.inf)
+    names = problem.params.scalar_names()
+    optimum = (float(point.theta[i]), float(point.theta[j]))
+    return on_grid((names[i], names[j]), grids, costs, optimum)
+
+
+def telling_pairs(covariance: FloatArray, open_directions: FloatArray) -> list[tuple[int, int]]:
+    """Pairs of parameters worth looking at, the most entangled first.
+
+    Args:
+      covariance: Of the parameters, (p, p), NaN where none is claimed.
+      open_directions: Unit vectors that the data leaves open, (k, p).
+
+    Returns:
+      The two main members of every open direction of several parameters, then all pairs with a
+      covariance by the size of their correlation.
+    """
+    pairs: list[tuple[int, int]] = []
+    if len(covariance) < 2:
+        return pairs
+    for direction in np.abs(open_directions):
+        first, second = (int(k) for k in np.argsort(direction)[::-1][:2])
+        if direction[second] > 0.1 * direction[first]:
+            pairs.append((min(first, second), max(first, second)))
+    errors = np.sqrt(np.diag(covariance))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = np.abs(covariance / np.outer(errors, errors))
+    rows, columns = np.triu_indices(len(covariance), 1)
+    sizes = correlation[rows, columns]
+    known = np.flatnonzero(np.isfinite(sizes))
+    for k in known[np.argsort(-sizes[known], kind="stable")]:
+        pair = (int(rows[k]), int(columns[k]))
+        if pair not in pairs:
+            pairs.append(pair)
+    return pairs
+
+
+def _start_sensitivity(gram: FloatArray, p: int) -> FloatArray:
+    """Return the derivative of one window's best start by the parameters, (n_start, p)."""
+    return np.asarray(-np.linalg.solve(gram[p:-1, p:-1], gram[p:-1, :p]), dtype=float)
+
+
+def _thinned(
+    problem: WindowedProblem, point: Point, linearization: Linearization
+) -> tuple[WindowedProblem, Point, Linearization]:
+    """The problem with every k-th window only, so that a landscape takes few steps."""
+    steps = POINTS**2 * sum(window.window.steps for window in problem.windows)
+    stride = max(1, -(-steps // STEPS))
+    groups, starts, grams = [], [], []
+    first = 0
+    for group in problem.groups:
+        rows = range(first, first + len(group.windows), stride)
+        groups.append(WindowGroup(group.builder, tuple(problem.windows[k] for k in rows)))
+        starts += [point.starts[k] for k in rows]
+        grams += [linearization.grams[k] for k in rows]
+        first += len(group.windows)
+    return (
+        problem.with_groups(groups),
+        Point(point.theta, tuple(starts)),
+        Linearization(linearization.cost, tuple(grams), linearization.prior, linearization.squares),
+    )

@@ -1,0 +1,53 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The outcome of a fit as frozen dataclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.landscape import Landscape
+from sysid_ros.engine.least_squares import FitStatus, Iteration
+from sysid_ros.engine.uncertainty import ParameterEstimate, ResidualSize
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """The outcome of one fit. Arrays over parameters follow the order of ``parameters``."""
+
+    status: FitStatus
+    message: str
+    parameters: tuple[ParameterEstimate, ...]
+    covariance: FloatArray  # (p, p), NaN rows where no error is claimed
+    cost_initial: float  # half the sum of squared weighted residuals, priors included
+    cost_final: float
+    iterations: int
+    evaluations: int
+    jacobians: int
+    elapsed: float  # s
+    trace: tuple[Iteration, ...]
+    noise: Mapping[str, float]  # standard deviation used per signal, in its unit
+    interval_method: str  # "clustered" by window | "blocks" inside windows | "white"
+    singular_values: FloatArray  # of the Jacobian with columns scaled by the bounds
+    unidentifiable: tuple[str, ...]  # combinations of parameters the data leaves open, in words
+    optimizer: str
+    landscapes: tuple[Landscape, ...] = ()  # around the optimum, for the most entangled pairs
+    derivatives: Mapping[str, str] = field(default_factory=dict)  # "exact" or why not, by parameter
+    residuals: Mapping[str, ResidualSize] = field(default_factory=dict)  # by signal; not stored
+
+    @property
+    def values(self) -> FloatArray:
+        """The estimates, (p,)."""
+        return np.array([parameter.value for parameter in self.parameters])
+
+    def __getitem__(self, name: str) -> ParameterEstimate:
+        """The estimate called ``name``; KeyError lists the names there are."""
+        for parameter in self.parameters:
+            if parameter.name == name:
+                return parameter
+        raise KeyError(f"{name!r}; there are: {', '.join(p.name for p in self.parameters)}")

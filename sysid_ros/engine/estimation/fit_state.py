@@ -1,0 +1,62 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The full state of a running fit: what another process needs to carry it on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sysid_ros.engine.least_squares import Iteration, Point
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.errors import DataError
+
+
+@dataclass(frozen=True)
+class FitState:
+    """A fit after one of its accepted steps.
+
+    Attributes:
+      point: The parameters and every window's start.
+      damping: Of the next Levenberg-Marquardt step; of no meaning to other optimizers.
+      iteration: Accepted steps so far.
+      approaching: Whether a convex loss is still minimized in place of the one asked for.
+      rounds: How often noise levels may still be estimated anew.
+      noise: Noise level in force by signal, in its unit.
+      trace: Every step so far.
+      elapsed: Seconds of work so far.
+    """
+
+    point: Point
+    damping: float
+    iteration: int
+    approaching: bool
+    rounds: int
+    noise: Mapping[str, float]
+    trace: tuple[Iteration, ...]
+    elapsed: float
+
+
+def check_state(state: FitState, problem: WindowedProblem) -> None:
+    """Refuse a state that cannot belong to a problem.
+
+    Raises:
+      DataError: It has other parameters, signals or windows.
+    """
+    names = tuple(problem.params.scalar_names())
+    given = state.trace[-1].names if state.trace else names
+    sizes = [start.size for start in state.point.starts]
+    if given != names or state.point.theta.shape != (len(names),):
+        raise DataError(f"the saved state is of the parameters {given}, not of {names}")
+    if sizes != [window.n_start for window in problem.windows]:
+        raise DataError("the saved state is of other windows than this fit's")
+    if set(state.noise) != set(problem.noise):
+        raise DataError(
+            f"the saved state is of the signals {sorted(state.noise)}, "
+            f"not of {sorted(problem.noise)}"
+        )
+    if not np.all(np.isfinite(state.point.theta)):
+        raise DataError("the saved state holds parameters that are no numbers")

@@ -1,0 +1,103 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Treatment in a fit of parameters that are coefficients of friction models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.friction import (
+    COEFFICIENTS,
+    SHAPE,
+    SOLIMP_FRICTION,
+    SOLREF_FRICTION,
+    STRIBECK_TERMS,
+)
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
+from sysid_ros.engine.uncertainty import ParameterEstimate
+
+MEANINGLESS = "without effect: no Stribeck term"
+SIGNIFICANT = 2.0  # standard errors from zero that make a term one
+
+
+def late_components(params: ParameterDict) -> npt.NDArray[np.bool_]:
+    """Mark the free scalars that should wait until the others are about right, (p,).
+
+    dtheta_stribeck and alpha say at which velocities the Stribeck terms act. As long as those are
+    far off, a search makes the terms vanish by these two instead, and does not come back.
+    """
+    parts = [np.full(p.size, _attribute(p) in SHAPE) for p in params.free()]
+    return np.concatenate([np.zeros(0, dtype=bool), *parts])
+
+
+def _attribute(parameter: Parameter) -> str | None:
+    modifier = parameter.modifier
+    if isinstance(modifier, AttributeModifier) and modifier.element == "joint":
+        return modifier.attribute
+    return None
+
+
+def without_meaningless(
+    estimates: Sequence[ParameterEstimate], params: ParameterDict
+) -> tuple[ParameterEstimate, ...]:
+    """The estimates, with no claim about where an effect acts that is not there.
+
+    Where all Stribeck terms of a joint are zero within twice their standard error, or at their
+    bound, dtheta_stribeck and alpha may be anything.
+
+    Args:
+      estimates: Of the free scalars, in order.
+      params: Their parameters.
+    """
+    names = (parameter.name for parameter in params.free())
+    by_parameter = dict(zip(names, _grouped(estimates, params), strict=True))
+    present: set[str] = set()
+    for parameter in params.values():
+        if _attribute(parameter) in STRIBECK_TERMS:
+            found = by_parameter.get(parameter.name)
+            if parameter.value[0] > 0.0 if found is None else _is_present(found[0]):
+                present.update(_joints(parameter))
+    empty = {
+        name
+        for name in by_parameter
+        if _attribute(params[name]) in SHAPE and not present.intersection(_joints(params[name]))
+    }
+    return tuple(
+        replace(e, standard_error=None, flags=(*e.flags, MEANINGLESS)) if e.name in empty else e
+        for e in estimates
+    )
+
+
+def _grouped(
+    estimates: Sequence[ParameterEstimate], params: ParameterDict
+) -> Iterator[list[ParameterEstimate]]:
+    remaining = iter(estimates)
+    for parameter in params.free():
+        yield [next(remaining) for _ in range(parameter.size)]
+
+
+def _is_present(estimate: ParameterEstimate) -> bool:
+    error = estimate.standard_error
+    return error is not None and estimate.value > SIGNIFICANT * error
+
+
+def _joints(parameter: Parameter) -> tuple[str, ...]:
+    modifier = parameter.modifier
+    return modifier.names if isinstance(modifier, AttributeModifier) else ()
+
+
+def friction_provenance(params: ParameterDict) -> dict[str, str]:
+    """Return what friction models changed in the model besides their parameters, for the record."""
+    joints = {j for p in params.values() if _attribute(p) in COEFFICIENTS for j in _joints(p)}
+    if not joints:
+        return {}
+    solimp, solref = (" ".join(map(str, x)) for x in (SOLIMP_FRICTION, SOLREF_FRICTION))
+    return {
+        "friction constraint": f"solimpfriction {solimp}, solreffriction {solref} at "
+        f"{', '.join(sorted(joints))}"
+    }

@@ -1,0 +1,72 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Friction of gears: six models that grow with velocity and load; see docs/friction.md."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.friction.bam_file import MotorFile, load_motor_file, save_motor_file
+from sysid_ros.engine.friction.callback import friction_callback
+from sysid_ros.engine.friction.joint_friction import (
+    LEAST_FRICTIONLOSS,
+    SOLIMP_FRICTION,
+    SOLREF_FRICTION,
+    apply_friction,
+    apply_friction_to_spec,
+    friction_of_spec,
+    has_friction,
+    is_marked,
+    joint_frictions,
+    mark_joint,
+)
+from sysid_ros.engine.friction.models import (
+    COEFFICIENTS,
+    MODELS,
+    PARAMETERS,
+    SHAPE,
+    STRIBECK_TERMS,
+    FrictionParameters,
+    parameters_of,
+)
+from sysid_ros.engine.friction.servo import (
+    SERVO_PARAMETERS,
+    SERVO_UNITS,
+    VoltageServo,
+    actuator_on_joint,
+    apply_servo_to_spec,
+    servo_of_model,
+    servo_of_spec,
+)
+from sysid_ros.engine.friction.stepper import FrictionStepper
+
+__all__ = [
+    "COEFFICIENTS",
+    "LEAST_FRICTIONLOSS",
+    "MODELS",
+    "PARAMETERS",
+    "SERVO_PARAMETERS",
+    "SERVO_UNITS",
+    "SHAPE",
+    "SOLIMP_FRICTION",
+    "SOLREF_FRICTION",
+    "STRIBECK_TERMS",
+    "FrictionParameters",
+    "FrictionStepper",
+    "MotorFile",
+    "VoltageServo",
+    "actuator_on_joint",
+    "apply_friction",
+    "apply_friction_to_spec",
+    "apply_servo_to_spec",
+    "friction_callback",
+    "friction_of_spec",
+    "has_friction",
+    "is_marked",
+    "joint_frictions",
+    "load_motor_file",
+    "mark_joint",
+    "parameters_of",
+    "save_motor_file",
+    "servo_of_model",
+    "servo_of_spec",
+]

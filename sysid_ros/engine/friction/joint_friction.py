@@ -1,0 +1,202 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Friction as a property of a model's joints, so that it goes wherever the model goes.
+
+Kv and Kc are MuJoCo's own ``damping`` and ``frictionloss``; what MuJoCo has no name for is a row
+of ``jnt_user``: two marks, the first of three numbers in ``userdata`` that the native code keeps
+between steps, dtheta_stribeck, alpha and nine coefficients. A copy of the model, a file of it and
+a model that it is attached to have the same friction, and a program that knows nothing of it sees
+its Coulomb and viscous part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from sysid_ros.engine.elements import find
+from sysid_ros.engine.friction.models import PARAMETERS, SHAPE, FrictionParameters
+from sysid_ros.errors import ModelError
+
+# The layout of a row; native.py reads it by the same numbers.
+MARK = (271828.0, 314159.0)
+SLOT, FIRST, ROW = 2, 3, 14
+KEPT = 3  # numbers in userdata per joint
+STORED = PARAMETERS[2:]  # without Kv and Kc; the row's order from FIRST on
+
+# MuJoCo's default friction constraint creeps: 0.98 N m under a limit of 1.5 N m drift 0.1 rad/s.
+# With these it is 2e-5 rad/s.
+SOLIMP_FRICTION = (0.9999, 0.9999)
+SOLREF_FRICTION = (0.004, 1.0)
+# A friction loss of zero has no row in the solver: none that the budget could be written to, and
+# none whose derivative would tell a fit at its bound that it should leave it.
+ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+LEAST_FRICTIONLOSS = 1e-10
+
+
+def apply_friction_to_spec(spec: Any, joint: str, friction: FrictionParameters) -> None:
+    """Give a joint of a spec a friction, in place of what it had.
+
+    Args:
+      spec: An MjSpec, which is changed.
+      joint: The name of a hinge or slide.
+      friction: Its parameters; those of M1 alone need no native code.
+
+    Raises:
+      ModelError: There is no such joint, or it is neither hinge nor slide.
+    """
+    item = _single(spec, joint)
+    damping = np.array(item.damping, dtype=np.float64)
+    first = np.atleast_1d(damping)
+    first[0] = friction.friction_viscous
+    item.damping = first if damping.ndim else float(first[0])
+    item.frictionloss = max(friction.friction_base, LEAST_FRICTIONLOSS)
+    stiffen(item)
+    if is_marked(item) or any(getattr(friction, n) != 0.0 for n in STORED if n not in SHAPE):
+        _write_row(spec, item, friction)
+
+
+def stiffen(joint: Any) -> None:
+    """Make a joint's friction hold what is below its budget instead of creeping."""
+    joint.solimp_friction[:2] = SOLIMP_FRICTION
+    joint.solref_friction = np.array(SOLREF_FRICTION)
+
+
+def friction_of_spec(spec: Any, joint: str) -> FrictionParameters:
+    """The friction that a joint of a spec has.
+
+    Raises:
+      ModelError: There is no such joint, or it is neither hinge nor slide.
+    """
+    item = _single(spec, joint)
+    return _read(
+        float(np.atleast_1d(item.damping)[0]), float(item.frictionloss), np.array(item.userdata)
+    )
+
+
+def mark_joint(spec: Any, joint: str) -> None:
+    """Give a joint a row for all terms, so that models keep their size whatever the values are.
+
+    Raises:
+      ModelError: There is no such joint, or it is neither hinge nor slide.
+    """
+    item = _single(spec, joint)
+    if not is_marked(item):
+        friction = friction_of_spec(spec, joint)
+        _write_row(spec, item, friction)
+        item.frictionloss = max(float(item.frictionloss), LEAST_FRICTIONLOSS)
+    stiffen(item)
+
+
+def is_marked(joint: Any) -> bool:
+    """Return whether a joint of a spec has a row for all terms."""
+    return _row_start(joint.userdata) is not None
+
+
+def joint_frictions(model: Any) -> Mapping[str, FrictionParameters]:
+    """The joints of a compiled model whose friction needs native code, by name.
+
+    A joint without a name is called by its number.
+
+    Args:
+      model: An MjModel.
+    """
+    if model.nuser_jnt < ROW:
+        return {}
+    found = {}
+    for i in range(model.njnt):
+        if _row_start(model.jnt_user[i]) is not None:
+            dof = int(model.jnt_dofadr[i])
+            found[model.joint(i).name or str(i)] = _read(
+                _linear(model.dof_damping[dof]), model.dof_frictionloss[dof], model.jnt_user[i]
+            )
+    return found
+
+
+def apply_friction(model: Any, joint: str, friction: FrictionParameters) -> None:
+    """Change the friction of a joint in a compiled model, between steps.
+
+    Args:
+      model: An MjModel, which is changed.
+      joint: A joint that :func:`joint_frictions` lists: compiled models cannot grow.
+      friction: The new parameters.
+
+    Raises:
+      ModelError: The joint has no friction model in this MjModel.
+    """
+    known = joint_frictions(model)
+    if joint not in known:
+        raise ModelError(
+            f"joint {joint!r} has no friction model to change; joints that have one: "
+            f"{', '.join(known) or 'none'}. Give it one with apply_friction_to_spec before the "
+            "model is compiled"
+        )
+    index = model.joint(joint).id if not joint.isdigit() else int(joint)
+    start, dof = _row_start(model.jnt_user[index]) or 0, int(model.jnt_dofadr[index])
+    model.dof_damping[dof] = friction.friction_viscous
+    model.dof_frictionloss[dof] = max(friction.friction_base, LEAST_FRICTIONLOSS)
+    values = [getattr(friction, name) for name in STORED]
+    model.jnt_user[index, start + FIRST : start + ROW] = values
+
+
+def has_friction(model: Any) -> bool:
+    """Return whether a compiled model has a joint whose friction needs native code."""
+    if model.nuser_jnt < ROW:
+        return False
+    marks = (model.jnt_user[:, :-1] == MARK[0]) & (model.jnt_user[:, 1:] == MARK[1])
+    return bool(marks.any())
+
+
+def _single(spec: Any, joint: str) -> Any:
+    item = find(spec, "joint", joint)
+    if int(item.type) not in (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)):
+        raise ModelError(f"joint {joint!r} cannot have a friction model: it is no hinge or slide")
+    if int(spec.option.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_ACTUATION):
+        raise ModelError(
+            f"joint {joint!r} cannot have a friction model: it runs in MuJoCo's control callback, "
+            "which the model switches off (option flag actuation)"
+        )
+    return item
+
+
+def _write_row(spec: Any, item: Any, friction: FrictionParameters) -> None:
+    """Write the row behind whatever else the joint's ``user`` holds."""
+    users = np.array(item.userdata, dtype=np.float64)
+    start = _row_start(users)
+    if start is None:
+        slot = max(int(spec.nuserdata), 0)
+        spec.nuserdata = slot + KEPT
+        start = len(users)
+        users = np.concatenate([users, MARK, [slot], np.zeros(ROW - FIRST)])
+        if spec.nuser_jnt >= 0:  # -1: as many as needed
+            spec.nuser_jnt = max(int(spec.nuser_jnt), len(users))
+    users[start + FIRST : start + ROW] = [getattr(friction, name) for name in STORED]
+    item.userdata = users
+
+
+def _read(viscous: float, base: float, users: Any) -> FrictionParameters:
+    values = {
+        "friction_viscous": float(viscous),
+        "friction_base": float(base) if base > LEAST_FRICTIONLOSS else 0.0,
+    }
+    start = _row_start(users)
+    if start is not None:
+        row = users[start + FIRST : start + ROW]
+        values.update({name: float(x) for name, x in zip(STORED, row, strict=True)})
+    return replace(FrictionParameters(), **values)
+
+
+def _row_start(users: Any) -> int | None:
+    """Find the beginning of the row, ``None`` where there is none."""
+    values = np.asarray(users, dtype=np.float64)
+    found = np.flatnonzero((values[:-1] == MARK[0]) & (values[1:] == MARK[1]))
+    return int(found[0]) if found.size and found[0] + ROW <= values.size else None
+
+
+def _linear(damping: Any) -> float:
+    return float(np.atleast_1d(damping)[0])

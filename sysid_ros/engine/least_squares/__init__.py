@@ -1,0 +1,57 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Nonlinear least squares within bounds: losses, the solver, optimizers by name."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.least_squares.gauss_newton import (
+    Linearization,
+    Point,
+    ReducedSystem,
+    bounded_quadratic_step,
+    eliminate_starts,
+    without_starts,
+)
+from sysid_ros.engine.least_squares.levenberg_marquardt import (
+    CANCELED,
+    INITIAL_DAMPING,
+    Solution,
+    SolverSettings,
+    Step,
+    minimize,
+)
+from sysid_ros.engine.least_squares.losses import LOSSES, Loss, loss_named
+from sysid_ros.engine.least_squares.optimizers import (
+    Adapter,
+    Ending,
+    Optimizer,
+    StopOptimizing,
+    optimizer_named,
+)
+from sysid_ros.engine.least_squares.search_progress import FitStatus, Iteration
+
+__all__ = [
+    "CANCELED",
+    "INITIAL_DAMPING",
+    "LOSSES",
+    "Adapter",
+    "Ending",
+    "FitStatus",
+    "Iteration",
+    "Linearization",
+    "Loss",
+    "Optimizer",
+    "Point",
+    "ReducedSystem",
+    "Solution",
+    "SolverSettings",
+    "Step",
+    "StopOptimizing",
+    "bounded_quadratic_step",
+    "eliminate_starts",
+    "loss_named",
+    "minimize",
+    "optimizer_named",
+    "without_starts",
+]

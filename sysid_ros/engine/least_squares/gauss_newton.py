@@ -1,0 +1,157 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The Gauss-Newton model of an objective: one Gram matrix per window, and steps within bounds.
+
+The unknowns are the parameters theta and, where a window's start is estimated, its deviation from
+the measured one. The starts are eliminated window by window by the Schur complement (bundle
+adjustment's reduced system; Triggs et al., Bundle Adjustment - A Modern Synthesis, 6.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+
+
+@dataclass(frozen=True)
+class Point:
+    """Values of all unknowns: theta of shape (p,), and one deviation (n_start,) per window."""
+
+    theta: FloatArray
+    starts: tuple[FloatArray, ...] = ()
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """The objective and its Gauss-Newton model around one point.
+
+    Attributes:
+      cost: The objective.
+      grams: Per window ``A^T A`` with ``A = [J_theta J_start r]`` in units of noise, the start's
+        prior included, shape (p + n_start + 1, p + n_start + 1).
+      prior: The same for the parameters' priors, shape (p + 1, p + 1).
+      squares: Per signal the sum of squared residuals in the signal's unit and their number.
+      pull: Half the gradient that the residual's curvature along a step of theta, (p,), adds at its
+        end, (p,); ``None`` where no Jacobian is kept to find out with.
+    """
+
+    cost: float
+    grams: tuple[FloatArray, ...]
+    prior: FloatArray
+    squares: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+    pull: Callable[[FloatArray], FloatArray] | None = None
+
+
+@dataclass(frozen=True)
+class ReducedSystem:
+    """The Gauss-Newton model of theta after the starts are eliminated.
+
+    Attributes:
+      hessian: Shape (p, p).
+      gradient: Shape (p,).
+      window_hessians: Each window's share of the Hessian, (n_windows, p, p).
+      window_gradients: Each window's share of the gradient, (n_windows, p).
+    """
+
+    hessian: FloatArray
+    gradient: FloatArray
+    window_hessians: FloatArray
+    window_gradients: FloatArray
+
+
+def eliminate_starts(linearization: Linearization, damping: float = 0.0) -> ReducedSystem:
+    """Eliminate every window's start.
+
+    Args:
+      linearization: The Gauss-Newton model.
+      damping: Levenberg-Marquardt damping of the starts' own systems.
+
+    Returns:
+      The system in theta alone; priors of parameters count in the sums but in no window.
+    """
+    p = linearization.prior.shape[0] - 1
+    hessians = np.zeros((len(linearization.grams), p, p))
+    gradients = np.zeros((len(linearization.grams), p))
+    for w, gram in enumerate(linearization.grams):
+        solved = start_solution(gram, p, damping)
+        hessians[w] = gram[:p, :p] - gram[:p, p:-1] @ solved[:, :p]
+        gradients[w] = gram[:p, -1] - gram[:p, p:-1] @ solved[:, p]
+    return ReducedSystem(
+        hessians.sum(axis=0) + linearization.prior[:p, :p],
+        gradients.sum(axis=0) + linearization.prior[:p, p],
+        hessians,
+        gradients,
+    )
+
+
+def start_solution(gram: FloatArray, p: int, damping: float) -> FloatArray:
+    """Return ``C^-1 [B^T c]`` of one window, shape (n_start, p + 1)."""
+    block = gram[p:-1, p:-1]
+    damped = block + damping * np.diag(np.diag(block))
+    right = np.hstack([gram[p:-1, :p], gram[p:-1, -1:]])
+    return np.asarray(np.linalg.solve(damped, right), dtype=float)
+
+
+def without_starts(matrix: FloatArray, p: int) -> FloatArray:
+    """Return one window's Jacobian in theta with its start eliminated, (m, p).
+
+    That is Kaufman's Jacobian ``(I - Q Q^T) J_theta`` of the variable projection functional (Golub
+    & Pereyra 1973), where Q spans the columns of ``J_start``.
+
+    Args:
+      matrix: ``[J_theta J_start r]``, (m, p + n_start + 1).
+      p: How many parameters there are.
+    """
+    theta = matrix[:, :p]
+    if matrix.shape[1] == p + 1:
+        return theta
+    basis = np.linalg.qr(matrix[:, p:-1])[0]
+    return np.asarray(theta - basis @ (basis.T @ theta))
+
+
+def bounded_quadratic_step(
+    hessian: FloatArray, gradient: FloatArray, lower: FloatArray, upper: FloatArray
+) -> FloatArray:
+    """Minimize ``1/2 d^T H d + g^T d`` with ``lower <= d <= upper``.
+
+    Args:
+      hessian: Positive definite, (p, p).
+      gradient: Shape (p,).
+      lower: At most zero, (p,).
+      upper: At least zero, (p,).
+
+    Returns:
+      The step, shape (p,); zeros where the system cannot be factorized.
+    """
+    p = gradient.size
+    if p == 0:
+        return np.zeros(0)
+    # Scaling to a unit diagonal keeps parameters of different magnitude equally well resolved.
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(hessian), 1e-300))
+    step = np.zeros(p)
+    work = np.zeros((p, p + 7))
+    index = np.zeros(p, dtype=np.int32)
+    rank = mujoco.mju_boxQP(
+        step,
+        work,
+        index,
+        hessian * np.outer(scale, scale),
+        gradient * scale,
+        lower / scale,
+        upper / scale,
+    )
+    return step * scale if rank >= 0 else np.zeros(p)
+
+
+def free_gradient(
+    gradient: FloatArray, x: FloatArray, lower: FloatArray, upper: FloatArray
+) -> FloatArray:
+    """Return the gradient, zero where it points out of the bounds, (p,)."""
+    blocked = ((x <= lower) & (gradient > 0.0)) | ((x >= upper) & (gradient < 0.0))
+    return np.where(blocked, 0.0, gradient)

@@ -1,0 +1,49 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parameters with bounds and priors, and the ways in which they change a model."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.parameters.body_modifiers import apply_body_inertia
+from sysid_ros.engine.parameters.inertia_parameter import body_inertia_param
+from sysid_ros.engine.parameters.model_modifier import (
+    apply_dgain,
+    apply_param_modifiers,
+    apply_param_modifiers_spec,
+    apply_pdgain,
+    apply_pgain,
+)
+from sysid_ros.engine.parameters.modifiers import (
+    AttributeModifier,
+    BodyInertiaModifier,
+    SignalModifier,
+    StartModifier,
+    modifier_to_dict,
+)
+from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
+from sysid_ros.engine.parameters.parameter_table import at_bound
+from sysid_ros.engine.parameters.start_parameters import deviated, moved_start, start_params
+
+__all__ = [
+    "AttributeModifier",
+    "BodyInertiaModifier",
+    "ModifierFn",
+    "Parameter",
+    "ParameterDict",
+    "SignalModifier",
+    "StartModifier",
+    "apply_body_inertia",
+    "apply_dgain",
+    "apply_param_modifiers",
+    "apply_param_modifiers_spec",
+    "apply_pdgain",
+    "apply_pgain",
+    "at_bound",
+    "body_inertia_param",
+    "deviated",
+    "modifier_to_dict",
+    "moved_start",
+    "start_params",
+]

@@ -1,0 +1,187 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Modifiers that are data: they can be compared, printed, saved and loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.parameters.body_modifiers import apply_body_inertia
+from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
+from sysid_ros.errors import ParameterError, unknown_name
+
+
+@dataclass(frozen=True)
+class AttributeModifier:
+    """Writes a parameter into one attribute of one or several elements.
+
+    Attributes:
+      element: joint, body, actuator, geom, pair, tendon or option.
+      name: The element's name, or several names that share the value.
+      attribute: A name from the table in :mod:`sysid_ros.engine.attributes.attribute_table`.
+    """
+
+    element: str
+    name: str | tuple[str, ...]
+    attribute: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All the names."""
+        return (self.name,) if isinstance(self.name, str) else self.name
+
+    def __call__(self, spec: Any, param: Parameter) -> None:
+        """Write ``param.value`` into the attribute of every named element of ``spec``.
+
+        Raises:
+          ParameterError: There is no such attribute, or the value has another size.
+          ModelError: The spec lacks an element, or one is not of the right kind.
+        """
+        row = lookup(self.element, self.attribute)
+        if param.size != row.size:
+            raise ParameterError(
+                f"parameter {param.name!r} has {param.size} components, {self.element} "
+                f"{self.attribute} needs {row.size}"
+            )
+        value = param.as_vector()
+        for name in self.names:
+            row.write(spec, name, value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for YAML."""
+        name = self.name if isinstance(self.name, str) else list(self.name)
+        return {
+            "type": "attribute", "element": self.element, "name": name,
+            "attribute": self.attribute,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SignalModifier:
+    """Marks a parameter as a property of a measured or commanded signal.
+
+    It does not touch a spec; whoever compares signals looks for it and applies the value.
+
+    Attributes:
+      name: The signal, or several signals that share the value.
+      attribute: delay (s), gain or bias (in the signal's unit).
+    """
+
+    name: str | tuple[str, ...]
+    attribute: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All the names."""
+        return (self.name,) if isinstance(self.name, str) else self.name
+
+    def __call__(self, spec: Any, param: Parameter) -> None:
+        """Leave the spec alone."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for YAML."""
+        name = self.name if isinstance(self.name, str) else list(self.name)
+        return {"type": "signal", "name": name, "attribute": self.attribute}
+
+
+@dataclass(frozen=True)
+class StartModifier:
+    """Marks a parameter as the deviation of a recording's start from its given initial state.
+
+    Its value is tangent-space: position of every degree of freedom (three numbers for an
+    orientation), velocities and activations, (2 nv + na,). It does not touch a spec; see
+    :func:`sysid_ros.engine.parameters.start_parameters.start_params`.
+
+    Attributes:
+      sequence: The recording's name in its :class:`ModelSequences`.
+    """
+
+    sequence: str
+
+    def __call__(self, spec: Any, param: Parameter) -> None:
+        """Leave the spec alone."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for YAML."""
+        return {"type": "start", "sequence": self.sequence}
+
+
+@dataclass(frozen=True)
+class BodyInertiaModifier:
+    """Declarative form of :func:`apply_body_inertia` for one body."""
+
+    name: str
+
+    def __call__(self, spec: Any, param: Parameter) -> None:
+        """Set the body's inertia from ``param``."""
+        apply_body_inertia(spec, self.name, param)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for YAML."""
+        return {"type": "body_inertia", "name": self.name}
+
+
+@dataclass(frozen=True)
+class LostCallback:
+    """Stands for a Python callback that a file could only name.
+
+    Attributes:
+      callback: What the callback was called.
+    """
+
+    callback: str
+
+    def __call__(self, spec: Any, param: Parameter) -> None:
+        """Refuse to be applied: the model would be another one than was identified.
+
+        Raises:
+          ParameterError: Always.
+        """
+        raise ParameterError(
+            f"the modifier of parameter {param.name!r} was the Python function "
+            f"{self.callback!r}, which a file cannot hold; give it to load_from_disk as "
+            f"modifiers={{{param.name!r}: ...}}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for YAML."""
+        return {"type": "callback", "callback": self.callback}
+
+
+_KINDS = ("attribute", "signal", "body_inertia", "start", "callback")
+_DECLARED = (AttributeModifier, SignalModifier, BodyInertiaModifier, StartModifier, LostCallback)
+
+
+def modifier_to_dict(modifier: ModifierFn) -> dict[str, Any]:
+    """Plain data for a modifier; of a Python callback only the name."""
+    if isinstance(modifier, _DECLARED):
+        return modifier.to_dict()
+    name = getattr(modifier, "__qualname__", type(modifier).__qualname__)
+    return LostCallback(f"{modifier.__module__}:{name}").to_dict()
+
+
+def modifier_from_dict(data: Mapping[str, Any]) -> ModifierFn:
+    """The modifier that :func:`modifier_to_dict` described.
+
+    Raises:
+      ParameterError: The data describes none.
+    """
+    kind = data.get("type")
+    if kind == "callback":
+        return LostCallback(str(data["callback"]))
+    if kind == "start":
+        return StartModifier(str(data["sequence"]))
+    if kind == "body_inertia":
+        return BodyInertiaModifier(str(data["name"]))
+    if kind not in ("attribute", "signal"):
+        raise ParameterError(unknown_name("type of modifier", str(kind), _KINDS))
+    name = data["name"] if isinstance(data["name"], str) else tuple(data["name"])
+    element = data["element"] if kind == "attribute" else "signal"
+    lookup(element, data["attribute"])
+    if kind == "signal":
+        return SignalModifier(name, data["attribute"])
+    return AttributeModifier(element, name, data["attribute"])

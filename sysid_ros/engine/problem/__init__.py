@@ -1,0 +1,24 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Residuals of whole recordings and of windows as functions of the parameters."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.problem.objective import FD_STEP, Objective
+from sysid_ros.engine.problem.projection import minimize_with
+from sysid_ros.engine.problem.residual import build_residual_fn, model_residual, residual
+from sysid_ros.engine.problem.residual_function import ResidualFunction
+from sysid_ros.engine.problem.windowed_problem import WindowedProblem, parameter_scale
+
+__all__ = [
+    "FD_STEP",
+    "Objective",
+    "ResidualFunction",
+    "WindowedProblem",
+    "build_residual_fn",
+    "minimize_with",
+    "model_residual",
+    "parameter_scale",
+    "residual",
+]

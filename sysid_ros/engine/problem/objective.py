@@ -1,0 +1,262 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The function an optimizer minimizes: a residual function with budgets, failures and a memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.least_squares import (
+    CANCELED,
+    FitStatus,
+    Iteration,
+    Linearization,
+    Loss,
+    Point,
+    Step,
+    StopOptimizing,
+)
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.residuals import DIVERGED
+from sysid_ros.errors import DataError, ModelError
+
+FD_STEP = float(np.finfo(np.float64).eps ** 0.5)  # as scipy and mujoco have it
+CURVATURE_STEP = 0.1  # of a step, to find out how the residual curves along it
+
+
+class ObjectiveError(DataError, ValueError):
+    """The residual at the start is not one that can be minimized."""
+
+
+class Objective:
+    """Residual of the free components of a parameter vector.
+
+    Components whose bounds coincide are fixed and left out. A trial that does not compile or is
+    not finite gets a large residual, so that it is rejected; at the start it is an error.
+
+    Attributes:
+      evaluations: Residuals computed so far; one Jacobian counts as one per parameter.
+      best_x: All components at the lowest cost so far.
+      best_cost: That cost.
+      best_residual: The residual there.
+      jacobians: Jacobians computed so far.
+      latest_linearization: Where a Jacobian was computed last, (n,), it, (m, n), and the residual
+        there, (m,).
+      history: The start and every accepted step, with all components.
+    """
+
+    def __init__(
+        self,
+        residual_fn: Callable[..., Any],
+        params: ParameterDict,
+        loss: Loss,
+        *,
+        should_stop: Callable[[], bool] | None = None,
+        time_limit: float | None = None,
+        max_evaluations: int | None = None,
+        callback: Callable[[Iteration], None] | None = None,
+        relative_step: float = FD_STEP,
+        batched: bool = True,
+    ) -> None:
+        """Start the clock.
+
+        Args:
+          residual_fn: The function.
+          params: Where to start, and the bounds.
+          loss: How residuals count.
+          should_stop: Asked before every evaluation; true ends the search.
+          time_limit: Seconds after which it ends likewise.
+          max_evaluations: Residuals after which it ends likewise.
+          callback: Told every accepted step.
+          relative_step: Of finite differences, relative to max(1, |x|).
+          batched: Whether all their columns are evaluated in one call.
+        """
+        low, high = params.get_bounds()
+        self.free: npt.NDArray[np.bool_] = high > low
+        self.lower: FloatArray = low[self.free]
+        self.upper: FloatArray = high[self.free]
+        self.scale = np.ones_like(self.lower)
+        self.loss = loss
+        self.evaluations = 0
+        self.jacobians = 0
+        self.best_x = params.as_vector()
+        self.best_cost = np.inf
+        self.best_residual: FloatArray = np.empty(0)
+        self.latest_linearization: tuple[FloatArray, FloatArray, FloatArray] | None = None
+        self.history: list[Iteration] = []
+        self._started = time.monotonic()
+        self._residual_fn = residual_fn
+        self._params = params
+        self._start: FloatArray = params.as_vector()
+        self._should_stop = should_stop
+        self._time_limit = time_limit
+        self._max_evaluations = max_evaluations
+        self._callback = callback
+        self._relative_step = relative_step
+        self._batched = batched
+        self._latest: tuple[FloatArray, FloatArray] | None = None
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return time.monotonic() - self._started
+
+    @property
+    def start(self) -> FloatArray:
+        """The free components to start from, (n,)."""
+        return np.clip(self._start[self.free], self.lower, self.upper)
+
+    def expanded(self, free: FloatArray) -> FloatArray:
+        """All components, (n,) or (n, k), from the free ones."""
+        if free.ndim == 1:
+            full: FloatArray = self._start.copy()
+        else:
+            full = np.repeat(self._start[:, np.newaxis], free.shape[1], axis=1)
+        full[self.free] = free
+        return full
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        """Residual (m,) of free components (n,), or (m, k) of k sets of them, (n, k).
+
+        Raises:
+          StopOptimizing: A budget is used up, or the user asked to stop.
+          ObjectiveError: The first residual is empty or not finite.
+        """
+        x = np.asarray(x, dtype=np.float64)
+        columns = 1 if x.ndim == 1 else x.shape[1]
+        if self._latest is not None:
+            self._check_budgets(columns)
+        residual = self._evaluated(x)
+        self.evaluations += columns
+        if columns == 1:
+            self._remember(x.ravel(), residual.ravel())
+        return residual
+
+    def at(self, x: FloatArray) -> FloatArray:
+        """Residual (m,) at free components (n,), from memory where it was the latest one."""
+        if self._latest is not None and np.array_equal(self._latest[0], x):
+            return self._latest[1]
+        return self(x)
+
+    def cost(self, point: Point) -> float:
+        """The objective."""
+        return self.loss.cost(self(point.theta))
+
+    def linearize(self, point: Point) -> Linearization:
+        """The Gauss-Newton model around a point, with all residuals in one Gram matrix."""
+        x = point.theta
+        jacobian, residual = self.jacobian(x), self.at(x)
+        slope = self.loss.gradient_weight(residual)
+        gradient = jacobian.T @ (slope * residual)
+        weighted = jacobian
+        if self.loss.name != "linear":
+            weighted = jacobian * np.sqrt(self.loss.search_weight(residual))[:, np.newaxis]
+        gram = np.zeros((len(x) + 1, len(x) + 1))
+        gram[:-1, :-1] = weighted.T @ weighted
+        gram[:-1, -1] = gram[-1, :-1] = gradient
+
+        def pull(step: FloatArray) -> FloatArray:
+            ahead = self(np.clip(x + CURVATURE_STEP * step, self.lower, self.upper))
+            change = (ahead - residual) / CURVATURE_STEP - jacobian @ step
+            pulled: FloatArray = jacobian.T @ (slope * change) / CURVATURE_STEP
+            return pulled
+
+        return Linearization(self.loss.cost(residual), (gram,), np.zeros_like(gram), pull=pull)
+
+    def jacobian(self, x: FloatArray) -> FloatArray:
+        """Derivative (m, n) at free components (n,): exact, or by forward differences in bounds."""
+        jacobian = self._exact_jacobian(x)
+        if jacobian is None:
+            jacobian = self._forward_differences(x)
+        self.jacobians += 1
+        self.latest_linearization = (x.copy(), jacobian, self.at(x))
+        return jacobian
+
+    def _exact_jacobian(self, x: FloatArray) -> FloatArray | None:
+        derivative = getattr(self._residual_fn, "jacobian", None)
+        if derivative is None:
+            return None
+        full: FloatArray | None = derivative(self.expanded(x), self._params)
+        return full if full is None or self.free.all() else full[:, self.free]
+
+    def _forward_differences(self, x: FloatArray) -> FloatArray:
+        step = self._relative_step * np.maximum(1.0, np.abs(x))
+        step = np.where(self.upper - x >= x - self.lower, step, -step)
+        points = x[:, np.newaxis] + np.diag(step)
+        np.clip(points, self.lower[:, np.newaxis], self.upper[:, np.newaxis], out=points)
+        step = np.diag(points) - x  # as rounded and clipped
+        residual = self.at(x)
+        if self._batched:
+            moved = self(points)
+        else:
+            moved = np.stack([self(points[:, i]) for i in range(len(x))], axis=-1)
+            self(x)  # the function's memory belongs to x again
+        return (moved - residual[:, np.newaxis]) / step
+
+    def report(self, step: Step) -> None:
+        """Note one accepted step and tell the user's callback about it."""
+        noted = Iteration(
+            step.number,
+            step.cost,
+            step.gradient_norm,
+            tuple(self._params.scalar_names()),
+            self.expanded(step.point.theta),
+            self.elapsed,
+        )
+        self.history.append(noted)
+        if self._callback is not None:
+            self._callback(noted)
+
+    def _check_budgets(self, columns: int) -> None:
+        if self._should_stop is not None and self._should_stop():
+            raise StopOptimizing(FitStatus.CANCELED, CANCELED)
+        if self._time_limit is not None and self.elapsed > self._time_limit:
+            raise StopOptimizing(
+                FitStatus.TIME_LIMIT, f"the time limit of {self._time_limit:g} s has passed"
+            )
+        limit = self._max_evaluations
+        if limit is not None and self.evaluations + columns > limit:
+            raise StopOptimizing(
+                FitStatus.MAX_ITERATIONS, f"the limit of {limit} evaluations is reached"
+            )
+
+    def _evaluated(self, x: FloatArray) -> FloatArray:
+        try:
+            parts, *_ = self._residual_fn(self.expanded(x), self._params)
+        except ModelError:
+            if self._latest is None:
+                raise
+            if x.ndim > 1 and x.shape[1] > 1:
+                return np.hstack([self._evaluated(x[:, [i]]) for i in range(x.shape[1])])
+            lost = np.full(self._latest[1].shape, DIVERGED)
+            return lost if x.ndim == 1 else lost[:, np.newaxis]
+        residual = np.concatenate(parts).astype(np.float64, copy=False)
+        if self._latest is None:
+            _check_start(residual)
+        return np.where(np.isfinite(residual), residual, DIVERGED)
+
+    def _remember(self, x: FloatArray, residual: FloatArray) -> None:
+        self._latest = (x.copy(), residual)
+        cost = self.loss.cost(residual)
+        if cost < self.best_cost:
+            self.best_cost = cost
+            self.best_x = self.expanded(x)
+            self.best_residual = residual
+
+
+def _check_start(residual: FloatArray) -> None:
+    if residual.size == 0:
+        raise ObjectiveError("there is nothing to minimize: the residual has no elements")
+    wrong = ~np.isfinite(residual)
+    if wrong.any():
+        raise ObjectiveError(
+            f"{int(wrong.sum())} of {residual.size} elements of the residual at the start are not "
+            "finite; the function given as modify_residual or residual_fn must mask them"
+        )

@@ -1,0 +1,271 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A residual function: simulates what it must, compares, and remembers its threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import SlimModel
+from sysid_ros.engine.parameters import ParameterDict, apply_param_modifiers
+from sysid_ros.engine.residuals import CustomRolloutFn, ResidualOptions
+from sysid_ros.engine.signals import ModelSequences, SystemTrajectory, TimeSeries, mappings
+from sysid_ros.engine.simulation import (
+    Candidate,
+    CandidateBuilder,
+    ModelGroup,
+    RecordedRun,
+    Rollout,
+    RolloutPool,
+    all_states,
+    trajectories,
+)
+from sysid_ros.errors import SignalError
+
+if TYPE_CHECKING:
+    from sysid_ros.engine.derivatives import ResidualJacobian
+
+Residuals = tuple[list[FloatArray], list[list[TimeSeries]], list[list[TimeSeries]]]
+RecordingGroup = ModelGroup[RecordedRun]
+# A candidate, and the simulations of a group's recordings with it.
+Simulated = tuple[Candidate, list[SystemTrajectory]]
+
+
+class ResidualFunction:
+    """A residual with its settings; keeps threads and the latest simulations between calls.
+
+    The models' specs must not be changed between calls.
+    """
+
+    def __init__(self, options: ResidualOptions) -> None:
+        """Keep the settings."""
+        self.options = options
+        self._pool: RolloutPool | None = None
+        self._latest: list[Simulated] = []  # one per group
+        self._runs = [
+            tuple(
+                RecordedRun(recording, options, name)
+                for recording, name in zip(
+                    sequences.measured_rollout, sequences.sequence_name, strict=True
+                )
+            )
+            for sequences in options.models_sequences
+        ]
+        self._slim: dict[int, SlimModel] = {}
+        self._exact: ResidualJacobian | None = None
+
+    def __call__(self, x: FloatArray, params: ParameterDict, **overrides: Any) -> Residuals:
+        """See :func:`residual`; keyword arguments override the settings for this call."""
+        if overrides:
+            return ResidualFunction(replace(self.options, **overrides))(x, params)
+        if not self.options.models_sequences:
+            raise SignalError("no recordings: models_sequences is empty")
+        return self.evaluate(x, params, self._groups)
+
+    def jacobian(self, x: FloatArray, params: ParameterDict) -> FloatArray | None:
+        """Derivative of the concatenated residuals, exact where that is known.
+
+        Args:
+          x: Values of the free parameters, (p,).
+          params: The parameters.
+
+        Returns:
+          Shape (m, p), or ``None`` where only finite differences of residuals can tell: with a
+          callback, ``engine="reference"``, or a model that the exact pass does not follow.
+        """
+        options = self.options
+        if (
+            options.engine != "auto"
+            or not self._is_declared
+            or options.custom_rollout is not None
+            or options.modify_residual is not None
+            or not options.resample_true
+        ):
+            return None
+        try:  # numba takes half a second to load, and does not run everywhere
+            from sysid_ros.engine.derivatives import ResidualJacobian
+        except ImportError:
+            return None
+        self._exact = self._exact or ResidualJacobian(self._threads())
+        x = np.asarray(x, dtype=np.float64)
+        rollouts = [[_rollout(run) for run in runs] for _, runs in self._at(x, params)]
+        return self._exact(x, params, self._groups(params), rollouts)
+
+    def evaluate(
+        self,
+        x: FloatArray,
+        params: ParameterDict,
+        groups: Callable[[ParameterDict], list[RecordingGroup]],
+    ) -> Residuals:
+        """Residuals of all groups' recordings for every column of ``x``."""
+        x = np.asarray(x, dtype=np.float64)
+        columns = list(x.reshape(len(x), -1).T) if x.ndim > 1 else [x]
+        if self.options.custom_rollout is None:
+            simulated = self._checked(columns, params, groups)
+        else:
+            custom = self.options.custom_rollout
+            simulated = [self._custom(custom, columns, group) for group in groups(params)]
+        residuals: list[FloatArray] = []
+        predictions: list[list[TimeSeries]] = []
+        records: list[list[TimeSeries]] = []
+        for group, found in zip(groups(params), simulated, strict=True):
+            for r, run in enumerate(group.windows):
+                parts = [run.compared(candidate, runs[r]) for candidate, runs in found]
+                residuals.append(np.stack([np.ravel(part[0]) for part in parts], axis=-1))
+                predictions.append([part[1] for part in parts])
+                records.append([part[2] for part in parts])
+        pulls = [_prior_residual(candidate.params) for candidate, _ in simulated[0]]
+        if pulls[0].size:
+            residuals.append(np.stack(pulls, axis=-1))
+        if x.ndim == 1:
+            residuals = [part[:, 0] for part in residuals]
+        return residuals, predictions, records
+
+    @property
+    def _is_declared(self) -> bool:
+        """True if modifiers, rather than a callback, make the models."""
+        return self.options.build_model is apply_param_modifiers
+
+    def _groups(self, params: ParameterDict) -> list[RecordingGroup]:
+        return [
+            ModelGroup(self._builder(sequences, params), runs)
+            for sequences, runs in zip(self.options.models_sequences, self._runs, strict=True)
+        ]
+
+    def _builder(self, sequences: ModelSequences, params: ParameterDict) -> CandidateBuilder:
+        if self._is_declared:
+            return CandidateBuilder(self._slim_model(sequences).spec, params)
+        build, spec = self.options.build_model, sequences.spec
+        return CandidateBuilder(spec, params, lambda own: build(own, spec.copy()))
+
+    def _slim_model(self, sequences: ModelSequences) -> SlimModel:
+        if id(sequences) not in self._slim:
+            self._slim[id(sequences)] = SlimModel(sequences.spec)
+        return self._slim[id(sequences)]
+
+    def _at(self, x: FloatArray, params: ParameterDict) -> list[Simulated]:
+        """Simulations at one point, the latest ones where they fit."""
+        groups = self._groups(params)
+        if len(self._latest) == len(groups) and all(
+            group.builder.build(x, [known]).rollout_key() == known.rollout_key()
+            for group, (known, _) in zip(groups, self._latest, strict=True)
+        ):
+            return self._latest
+        return [found[0] for found in self._checked([x], params, self._groups)]
+
+    def _checked(
+        self,
+        columns: list[FloatArray],
+        params: ParameterDict,
+        groups: Callable[[ParameterDict], list[RecordingGroup]],
+    ) -> list[list[Simulated]]:
+        """Simulations; of a single candidate again where the slim model was too slim for it."""
+        simulated = self._simulated(columns, groups(params))
+        if len(columns) == 1 and self._touching([found[0] for found in simulated]):
+            simulated = self._simulated(columns, groups(params))
+        return simulated
+
+    def _touching(self, simulated: list[Simulated]) -> bool:
+        """Return whether geoms that were left out would have touched in the simulations."""
+        if not self._is_declared:
+            return False
+        touched = False
+        for sequences, (candidate, runs) in zip(
+            self.options.models_sequences, simulated, strict=False
+        ):
+            states = [run.state.data for run in runs if run.state is not None]
+            touched |= bool(states) and self._slim_model(sequences).touches(
+                candidate.model,
+                states,
+                partial(apply_param_modifiers, candidate.params, sequences.spec),
+            )
+        return touched
+
+    def _simulated(
+        self, columns: list[FloatArray], groups: list[RecordingGroup]
+    ) -> list[list[Simulated]]:
+        """Per group the simulations of every column, in as few native calls as possible."""
+        candidates: list[list[Candidate]] = []
+        known: list[dict[Any, list[SystemTrajectory]]] = []
+        pending: list[tuple[int, Candidate]] = []
+        for g, group in enumerate(groups):
+            # A parameter of a signal leaves the latest simulation as it is.
+            latest = self._latest[g : g + 1] if len(columns) > 1 else []
+            known.append({candidate.rollout_key(): runs for candidate, runs in latest})
+            made = [candidate for candidate, _ in latest]
+            for column in columns:
+                made.append(group.builder.build(column, made))
+                if made[-1].rollout_key() not in known[g]:
+                    known[g][made[-1].rollout_key()] = []
+                    pending.append((g, made[-1]))
+            candidates.append(made[len(latest) :])
+        jobs = [run.job(candidate) for g, candidate in pending for run in groups[g].windows]
+        done = iter(trajectories(self._threads(), jobs))
+        for g, candidate in pending:
+            known[g][candidate.rollout_key()] = [next(done) for _ in groups[g].windows]
+        result = [
+            [(candidate, runs[candidate.rollout_key()]) for candidate in made]
+            for made, runs in zip(candidates, known, strict=True)
+        ]
+        if len(columns) == 1:
+            self._latest = [found[0] for found in result]
+        return result
+
+    def _custom(
+        self, custom: CustomRolloutFn, columns: list[FloatArray], group: RecordingGroup
+    ) -> list[Simulated]:
+        """The user's own rollout, called once per recording with all candidates."""
+        made: list[Candidate] = []
+        for column in columns:
+            made.append(group.builder.build(column, made))
+        distinct = list({candidate.rollout_key(): candidate for candidate in made}.values())
+        models = [candidate.model for candidate in distinct]
+        datas = [mujoco.MjData(models[0]) for _ in range(self._threads().n_threads)]
+        found: dict[Any, list[SystemTrajectory]] = {each.rollout_key(): [] for each in distinct}
+        for run in group.windows:
+            control = run.recording.control
+            if self.options.resample_true:
+                control = control.resample(target_dt=float(models[0].opt.timestep))
+            runs = custom(
+                models=models,
+                datas=datas,
+                control_signal=[control] * len(models),
+                initial_states=[run.recording.initial_state] * len(models),
+                param_dicts=[candidate.params for candidate in distinct],
+                rollout_signal_mapping=mappings.sensor_mapping(models[0]),
+                rollout_state_mapping=all_states(models[0]),
+                ctrl_mapping=mappings.control_mapping(models[0]),
+            )
+            for candidate, trajectory in zip(distinct, runs, strict=True):
+                found[candidate.rollout_key()].append(trajectory)
+        return [(candidate, found[candidate.rollout_key()]) for candidate in made]
+
+    def _threads(self) -> RolloutPool:
+        if self._pool is None:
+            self._pool = RolloutPool(self.options.n_threads)
+        return self._pool
+
+
+def _rollout(run: SystemTrajectory) -> Rollout:
+    """Return the result of the native call; incomplete where there are no states."""
+    states = np.full((len(run), 1), np.nan) if run.state is None else run.state.data
+    valid = np.isfinite(states).all(axis=1)
+    return Rollout(states, run.sensordata.data, int(np.count_nonzero(valid)))
+
+
+def _prior_residual(params: ParameterDict) -> FloatArray:
+    """Compute the distance of each free parameter from its prior, in standard deviations."""
+    pulls = [
+        ((parameter.value - parameter.prior[0]) / parameter.prior[1]).ravel()
+        for parameter in params.free()
+        if parameter.prior is not None
+    ]
+    return np.concatenate(pulls) if pulls else np.empty(0)

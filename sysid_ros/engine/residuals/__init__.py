@@ -1,0 +1,55 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Comparison of simulated with measured signals: corrections, scales, differences."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.residuals.discrepancy import DIVERGED, Comparison, SignalCorrection, compare
+from sysid_ros.engine.residuals.residual_options import (
+    BuildModelFn,
+    CustomRolloutFn,
+    ModifyResidualFn,
+    ResidualOptions,
+)
+from sysid_ros.engine.residuals.signal_modifier import (
+    apply_bias,
+    apply_delay,
+    apply_delayed_ts_window,
+    apply_gain,
+    apply_resample_and_delay,
+    get_sensor_indices,
+    normalize_residual,
+    weighted_diff,
+)
+from sysid_ros.engine.residuals.signal_settings import (
+    UNCHANGED,
+    SignalSettings,
+    signal_settings,
+    with_declared_signals,
+)
+from sysid_ros.engine.residuals.signal_transform import SignalTransform
+
+__all__ = [
+    "DIVERGED",
+    "UNCHANGED",
+    "BuildModelFn",
+    "Comparison",
+    "CustomRolloutFn",
+    "ModifyResidualFn",
+    "ResidualOptions",
+    "SignalCorrection",
+    "SignalSettings",
+    "SignalTransform",
+    "apply_bias",
+    "apply_delay",
+    "apply_delayed_ts_window",
+    "apply_gain",
+    "apply_resample_and_delay",
+    "compare",
+    "get_sensor_indices",
+    "normalize_residual",
+    "signal_settings",
+    "weighted_diff",
+    "with_declared_signals",
+]

@@ -1,0 +1,265 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Comparing one simulated run with one recording, signal by signal, at the recording's instants."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.residuals.normalization import Normalization, scales
+from sysid_ros.engine.residuals.signal_modifier import at_delayed_times
+from sysid_ros.engine.signals import (
+    Block,
+    SignalMapping,
+    SignalType,
+    Stamping,
+    TimeSeries,
+    at_true_times,
+    blocks_of,
+    difference,
+    mappings,
+    stamp_offsets,
+)
+from sysid_ros.errors import SignalError, unknown_name
+
+# The residual of a sample that the simulation did not reach because it diverged: far above any
+# sensible one, so that the step is rejected, and far below what would overflow a sum of squares.
+DIVERGED = 1e6
+
+
+@dataclass(frozen=True)
+class SignalCorrection:
+    """The corrections of one signal's prediction and measurement before they are compared.
+
+    Attributes:
+      delay: Seconds by which the measurement lags behind the model.
+      window: Smallest and largest delay that may occur, so that the number of samples compared
+        stays the same whatever the delay is.
+      predicted: Gain and bias of the prediction, one number or one per column.
+      measured: Gain and bias of the measurement, likewise.
+    """
+
+    delay: float = 0.0
+    window: tuple[float, float] = (0.0, 0.0)
+    predicted: tuple[FloatArray, FloatArray] = (np.ones(1), np.zeros(1))
+    measured: tuple[FloatArray, FloatArray] = (np.ones(1), np.zeros(1))
+
+    def equals(self, other: SignalCorrection) -> bool:
+        """Return whether both correct alike."""
+        ours, theirs = ((*each.predicted, *each.measured) for each in (self, other))
+        return self.delay == other.delay and all(map(np.array_equal, ours, theirs))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The signals compared, and their units.
+
+    Attributes:
+      normalization: See :func:`sysid_ros.engine.residuals.normalization.scales`.
+      noise: Standard deviation per signal, for the normalization "noise".
+      sensor_weights: Factors by signal name, or one per compared column.
+      enabled: Signals to compare, in this order; ``None``: all that were measured.
+      wrapped: Signals measured modulo one turn.
+      stamping: Which instant a simulated sensor value belongs to.
+    """
+
+    normalization: Normalization = "reference"
+    noise: Mapping[str, float] | None = None
+    sensor_weights: Mapping[str, float] | FloatArray | None = None
+    enabled: Sequence[str] | None = None
+    wrapped: Collection[str] = field(default_factory=tuple)
+    stamping: Stamping = "notebook"
+
+
+def compare(
+    predicted: TimeSeries,
+    measured: TimeSeries,
+    model: Any,
+    comparison: Comparison,
+    *,
+    corrections: Mapping[str, SignalCorrection] | None = None,
+    state: FloatArray | None = None,
+) -> tuple[FloatArray, TimeSeries, TimeSeries]:
+    """Differences between measurement and prediction at the instants of the measurement.
+
+    Args:
+      predicted: Simulated sensors, stamped with the time after the step, (n, nsensordata).
+      measured: The recording, on the same clock.
+      model: The MjModel that was simulated.
+      comparison: What to compare.
+      corrections: Delay, gain and bias by signal; others are compared as they are.
+      state: Full-physics states after each step, (n, nstate), where positions, velocities or
+        activations were measured.
+
+    Returns:
+      Differences ``measured - predicted`` in normalized units, (m, number of columns), zero where
+      nothing was measured and :data:`DIVERGED` where nothing was simulated; and both series at
+      the m instants compared.
+
+    Raises:
+      SignalError: The signals do not fit the model or each other.
+    """
+    chosen = _chosen(measured, model, comparison.enabled)
+    mapping = chosen.signal_mapping or {}
+    corrected = {name: (corrections or {}).get(name, SignalCorrection()) for name in mapping}
+    simulated = _simulated(predicted, mapping, model, state)
+    offsets = stamp_offsets(model, mapping, comparison.stamping)
+    delays = _per_column(mapping, {name: each.delay for name, each in corrected.items()})
+    chosen = _within(chosen, predicted, offsets, corrected)
+    evaluate = at_true_times if comparison.stamping == "true" else at_delayed_times
+    values = evaluate(simulated, chosen.times, delays + offsets)
+    values = _scaled(values, mapping, {name: each.predicted for name, each in corrected.items()})
+    data = _scaled(chosen.data, mapping, {name: each.measured for name, each in corrected.items()})
+    blocks = blocks_of(model, mapping, comparison.wrapped)
+    residual = _differences(blocks, data, values, comparison, mapping)
+    return (
+        residual,
+        TimeSeries(chosen.times, values, mapping, chosen.interpolation),
+        TimeSeries(chosen.times, data, mapping, chosen.interpolation),
+    )
+
+
+def _chosen(measured: TimeSeries, model: Any, enabled: Sequence[str] | None) -> TimeSeries:
+    """The enabled signals of the recording, which gets the model's names where it has none."""
+    if measured.signal_mapping is None:
+        if measured.data.ndim != 2 or measured.data.shape[1] != model.nsensordata:
+            raise SignalError(
+                f"measurements without names need the model's {model.nsensordata} sensor columns, "
+                f"got data of shape {measured.data.shape}"
+            )
+        names = mappings.sensor_mapping(model)
+        measured = TimeSeries(measured.times, measured.data, names, measured.interpolation)
+    mapping = measured.signal_mapping or {}
+    return TimeSeries.slice_by_name(measured, mapping if enabled is None else enabled)
+
+
+def _simulated(
+    predicted: TimeSeries, mapping: SignalMapping, model: Any, state: FloatArray | None
+) -> TimeSeries:
+    """The simulated counterpart of every measured column."""
+    sensors = predicted.signal_mapping or mappings.sensor_mapping(model)
+    states: dict[str, tuple[SignalType, npt.NDArray[np.intp]]] = {}
+    for part in mappings.state_mappings(model):
+        states.update(part)
+    width = mappings.width_of(mapping)
+    values = np.empty((len(predicted), width))
+    for name, (kind, columns) in mapping.items():
+        if kind is SignalType.MjSensor:
+            if name not in sensors:
+                raise SignalError(unknown_name("sensor", name, sensors))
+            values[:, columns] = predicted.data[:, sensors[name][1]]
+        elif kind in mappings.OBSERVABLE:
+            if name not in states or state is None:
+                raise SignalError(
+                    unknown_name("state", name, states)
+                    if state is not None
+                    else f"signal {name!r} is a state, but no states were simulated"
+                )
+            values[:, columns] = state[:, 1 + states[name][1]]
+        else:
+            raise SignalError(
+                f"signal {name!r} is of type {kind.name}, which no model can predict: give "
+                "modify_residual a function that does"
+            )
+    return TimeSeries(predicted.times, values, mapping)
+
+
+def _within(
+    measured: TimeSeries,
+    predicted: TimeSeries,
+    offsets: FloatArray,
+    corrections: Mapping[str, SignalCorrection],
+) -> TimeSeries:
+    """The samples for which every signal was simulated, whatever its delay."""
+    windows = [each.window for each in corrections.values()]
+    earliest = min((low for low, _ in windows), default=0.0)
+    latest = max((high for _, high in windows), default=0.0)
+    start = predicted.times[0] + latest + (offsets.max() if offsets.size else 0.0)
+    end = predicted.times[-1] + earliest + (offsets.min() if offsets.size else 0.0)
+    if measured.times[-1] < start or measured.times[0] > end:
+        raise SignalError(
+            f"the measurements, from {measured.times[0]:.6f} s to {measured.times[-1]:.6f} s, do "
+            f"not overlap with the simulation, from {start:.6f} s to {end:.6f} s; the simulation "
+            "starts with the first control sample"
+        )
+    return measured.slice_by_time(start, end)
+
+
+def _differences(
+    blocks: list[Block],
+    measured: FloatArray,
+    predicted: FloatArray,
+    comparison: Comparison,
+    mapping: SignalMapping,
+) -> FloatArray:
+    if not blocks:
+        return np.empty((len(measured), 0))
+    residual = np.hstack([difference(block, measured, predicted) for block in blocks])
+    residual = residual * _weights(blocks, comparison.sensor_weights, mapping)
+    residual = residual / scales(blocks, measured, comparison.normalization, comparison.noise)
+    unknown = np.hstack([_missing(block, measured) for block in blocks])
+    lost = np.hstack([_missing(block, predicted) for block in blocks])
+    residual = np.where(lost | ~np.isfinite(residual), DIVERGED, residual)
+    return np.where(unknown, 0.0, residual)
+
+
+def _missing(block: Block, data: FloatArray) -> npt.NDArray[np.bool_]:
+    """Mark the places where a block's difference has no value, (n, block.width)."""
+    missing = np.isnan(data[:, block.columns])
+    if block.kind == "quaternion":
+        missing = np.repeat(missing.any(axis=1, keepdims=True), 3, axis=1)
+    return missing
+
+
+def _weights(
+    blocks: list[Block],
+    given: Mapping[str, float] | FloatArray | None,
+    mapping: SignalMapping,
+) -> FloatArray:
+    """One weight per difference column."""
+    if given is None:
+        return np.ones(sum(block.width for block in blocks))
+    if isinstance(given, Mapping):
+        for name in given:
+            if name not in mapping:
+                raise SignalError(unknown_name("signal with a weight", name, mapping))
+        return np.concatenate([np.full(b.width, given.get(b.name, 1.0)) for b in blocks])
+    per_column = np.asarray(given, dtype=np.float64)
+    width = mappings.width_of(mapping)
+    if per_column.shape != (width,):
+        raise SignalError(f"{width} columns are compared, got weights of shape {per_column.shape}")
+    return np.concatenate(
+        [
+            np.full(3, per_column[b.columns[0]])
+            if b.kind == "quaternion"
+            else per_column[b.columns]
+            for b in blocks
+        ]
+    )
+
+
+def _per_column(mapping: SignalMapping, values: Mapping[str, float]) -> FloatArray:
+    result = np.zeros(mappings.width_of(mapping))
+    for name, (_, columns) in mapping.items():
+        result[columns] = values[name]
+    return result
+
+
+def _scaled(
+    data: FloatArray,
+    mapping: SignalMapping,
+    factors: Mapping[str, tuple[FloatArray, FloatArray]],
+) -> FloatArray:
+    """``gain * data + bias``, signal by signal."""
+    result = np.array(data)
+    for name, (_, columns) in mapping.items():
+        gain, bias = factors[name]
+        result[:, columns] = result[:, columns] * gain + bias
+    return result

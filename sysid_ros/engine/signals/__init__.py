@@ -1,0 +1,74 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sampled signals, the instants they belong to, and their places in a model."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.signals.control import (
+    SignalIntegral,
+    control_names,
+    is_semi_implicit,
+    step_offsets,
+)
+from sysid_ros.engine.signals.default_signals import construct_ts_from_defaults
+from sysid_ros.engine.signals.initial_state import create_initial_state
+from sysid_ros.engine.signals.mappings import (
+    SUFFIXES,
+    SignalMapping,
+    SignalType,
+    control_mapping,
+    input_actuators,
+    sensor_mapping,
+)
+from sysid_ros.engine.signals.observation import RowWeights, cubic_weights, row_offset
+from sysid_ros.engine.signals.rendering import render_rollout
+from sysid_ros.engine.signals.sensor_units import is_position, joint_shown, sensor_unit
+from sysid_ros.engine.signals.stamping import Stamping, at_true_times, check_stamping, stamp_offsets
+from sysid_ros.engine.signals.stretches import MIN_SAMPLES, Piecewise, known_from, linear, piecewise
+from sysid_ros.engine.signals.tangent import Block, blocks_of, difference, rotation_between
+from sysid_ros.engine.signals.timeseries import TimeSeries
+from sysid_ros.engine.signals.trajectory import ModelSequences, SystemTrajectory, control_key
+from sysid_ros.engine.signals.wrench import COMPONENTS, with_wrenches, wrench_inputs
+
+__all__ = [
+    "COMPONENTS",
+    "MIN_SAMPLES",
+    "SUFFIXES",
+    "Block",
+    "ModelSequences",
+    "Piecewise",
+    "RowWeights",
+    "SignalIntegral",
+    "SignalMapping",
+    "SignalType",
+    "Stamping",
+    "SystemTrajectory",
+    "TimeSeries",
+    "at_true_times",
+    "blocks_of",
+    "check_stamping",
+    "construct_ts_from_defaults",
+    "control_key",
+    "control_mapping",
+    "control_names",
+    "create_initial_state",
+    "cubic_weights",
+    "difference",
+    "input_actuators",
+    "is_position",
+    "is_semi_implicit",
+    "joint_shown",
+    "known_from",
+    "linear",
+    "piecewise",
+    "render_rollout",
+    "rotation_between",
+    "row_offset",
+    "sensor_mapping",
+    "sensor_unit",
+    "stamp_offsets",
+    "step_offsets",
+    "with_wrenches",
+    "wrench_inputs",
+]

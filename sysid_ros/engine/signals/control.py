@@ -1,0 +1,84 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Control signals between their samples, averaged over each simulation step.
+
+A simulation step holds one control value. The value that carries the signal's effect is its mean
+over the interval the step stands for, and that mean is differentiable in a delay even where the
+command jumps.
+
+For the semi-implicit integrators (Euler, implicit, implicitfast) the velocity lives half a step
+before the position, so the force of step i acts from ``t_i - h/2`` to ``t_i + h/2``; under RK4 and
+for actuators with an activation state it acts from ``t_i`` to ``t_i + h``.
+"""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals.mappings import actuator_names, input_actuators
+
+
+class SignalIntegral:
+    """The running integral of one sampled signal, held or linear between samples.
+
+    Before the first and after the last sample the signal keeps the nearest sample's value.
+
+    Args:
+      times: Strictly increasing instants, shape (n,), s.
+      values: Samples, shape (n,).
+      held: True for a signal that keeps its last value, False for one linear between samples.
+    """
+
+    def __init__(self, times: FloatArray, values: FloatArray, *, held: bool) -> None:
+        self._times = np.asarray(times, dtype=float)
+        self._values = np.asarray(values, dtype=float)
+        steps = np.diff(self._times)
+        slopes = np.zeros(len(values))
+        if held:
+            areas = self._values[:-1] * steps
+        else:
+            areas = 0.5 * (self._values[:-1] + self._values[1:]) * steps
+            slopes[:-1] = np.diff(self._values) / steps
+        self._slopes = slopes
+        self._areas = np.concatenate([[0.0], np.cumsum(areas)])
+
+    def __call__(self, t: FloatArray) -> FloatArray:
+        """Integral from the first sample to ``t``, any shape, in value-seconds."""
+        index = np.clip(np.searchsorted(self._times, t, side="right") - 1, 0, None)
+        dt = t - self._times[index]
+        slope = np.where(dt >= 0.0, self._slopes[index], 0.0)
+        area: FloatArray = self._areas[index] + dt * (self._values[index] + 0.5 * slope * dt)
+        return area
+
+    def mean(self, start: FloatArray, width: float) -> FloatArray:
+        """Mean over ``[start, start + width]``."""
+        area: FloatArray = (self(start + width) - self(start)) / width
+        return area
+
+
+def step_offsets(model: mujoco.MjModel) -> FloatArray:
+    """Return the instant at which each control acts, relative to the step's own.
+
+    Returns:
+      Shape (nu,), s: the start of the averaging interval of length ``timestep``.
+    """
+    offsets = np.zeros(model.nu)
+    if is_semi_implicit(model):
+        actuators = np.asarray(input_actuators(model), dtype=int)
+        stateless = np.asarray(model.actuator_dyntype)[actuators] == int(mujoco.mjtDyn.mjDYN_NONE)
+        offsets[stateless] = -0.5 * model.opt.timestep
+    return offsets
+
+
+def control_names(model: mujoco.MjModel) -> tuple[str, ...]:
+    """The name of the actuator that each column of ``ctrl`` belongs to, length nu."""
+    names = actuator_names(model)
+    return tuple(names[i] for i in input_actuators(model))
+
+
+def is_semi_implicit(model: mujoco.MjModel) -> bool:
+    """Tell whether velocities lie half a step before the positions (all integrators but RK4)."""
+    return int(model.opt.integrator) != int(mujoco.mjtIntegrator.mjINT_RK4)

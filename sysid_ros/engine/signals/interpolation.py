@@ -1,0 +1,104 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Values of sampled signals between their samples.
+
+NaN in the samples means "not measured": between a missing sample and its neighbours the result is
+NaN too, never a bridge. Before the first and after the last sample the signal keeps that value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.errors import SignalError, unknown_name
+
+InterpolationMethod = Literal["linear", "cubic", "quadratic", "quintic", "zero_order_hold", "zoh"]
+
+_DEGREES = {"quadratic": 2, "cubic": 3, "quintic": 5}
+
+
+def interpolate(times: FloatArray, data: FloatArray, at: FloatArray, method: str) -> FloatArray:
+    """Evaluate sampled signals.
+
+    Args:
+      times: Instants of the samples, strictly increasing, (n,).
+      data: Samples, (n, ...).
+      at: Where to evaluate, (m,).
+      method: linear, zoh (hold the last sample; also ``zero_order_hold``), or a spline:
+        quadratic, cubic, quintic.
+
+    Returns:
+      Values, (m, ...).
+
+    Raises:
+      SignalError: The method is unknown, or there are too few samples for it.
+    """
+    check_method(method)
+    if method in ("zoh", "zero_order_hold"):
+        held: FloatArray = data[_previous(times, at)]
+        return held
+    if method == "linear" or len(times) == 1:
+        return _linear(times, data, at)
+    return _spline(times, data, at, _DEGREES[method])
+
+
+def interpolate_columns(
+    times: FloatArray, data: FloatArray, at: FloatArray, methods: Sequence[str]
+) -> FloatArray:
+    """As :func:`interpolate` for data (n, d) with one method per column."""
+    result = np.empty((len(at), data.shape[1]))
+    for method in dict.fromkeys(methods):
+        columns = [i for i, each in enumerate(methods) if each == method]
+        result[:, columns] = interpolate(times, data[:, columns], at, method)
+    return result
+
+
+def check_method(method: str) -> None:
+    """Refuse an unknown method.
+
+    Raises:
+      SignalError: It is unknown; the message lists the valid ones.
+    """
+    if method not in get_args(InterpolationMethod):
+        raise SignalError(unknown_name("interpolation", str(method), get_args(InterpolationMethod)))
+
+
+def _previous(times: FloatArray, at: FloatArray) -> npt.NDArray[np.intp]:
+    """Index of the last sample at or before each instant."""
+    return np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 1)
+
+
+def _linear(times: FloatArray, data: FloatArray, at: FloatArray) -> FloatArray:
+    left = _previous(times, at)
+    right = np.minimum(left + 1, len(times) - 1)
+    width = np.where(right > left, times[right] - times[left], 1.0)
+    fraction = np.clip((at - times[left]) / width, 0.0, 1.0)
+    fraction = fraction.reshape(-1, *(1,) * (data.ndim - 1))
+    start = data[left]
+    between = start + fraction * (data[right] - start)
+    # On a sample its own value counts, even next to a missing one.
+    return np.where(fraction == 0.0, start, between)
+
+
+def _spline(times: FloatArray, data: FloatArray, at: FloatArray, degree: int) -> FloatArray:
+    if data.ndim > 1 and np.isnan(data).any():
+        columns = [_spline(times, column, at, degree) for column in data.T]
+        return np.stack(columns, axis=-1)
+    known = np.isfinite(data) if data.ndim == 1 else np.ones(len(times), dtype=bool)
+    if known.sum() <= degree:
+        raise SignalError(
+            f"a spline of degree {degree} needs {degree + 1} samples, there are {known.sum()}"
+        )
+    spline = scipy.interpolate.make_interp_spline(times[known], data[known], k=degree)
+    inside = np.clip(at, times[0], times[-1])
+    values: FloatArray = spline(inside)
+    if not known.all():
+        values[np.isnan(_linear(times, data, inside))] = np.nan
+    return values

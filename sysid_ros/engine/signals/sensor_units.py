@@ -1,0 +1,66 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Units and roles of MuJoCo's sensors, for scores in physical units."""
+
+from __future__ import annotations
+
+import mujoco
+
+_S = mujoco.mjtSensor
+_O = mujoco.mjtObj
+
+_FIXED = {
+    _S.mjSENS_ACCELEROMETER: "m/s^2", _S.mjSENS_VELOCIMETER: "m/s", _S.mjSENS_GYRO: "rad/s",
+    _S.mjSENS_FORCE: "N", _S.mjSENS_TORQUE: "N m", _S.mjSENS_TOUCH: "N",
+    _S.mjSENS_TENDONPOS: "m", _S.mjSENS_TENDONVEL: "m/s", _S.mjSENS_FRAMEPOS: "m",
+    _S.mjSENS_FRAMELINVEL: "m/s", _S.mjSENS_FRAMELINACC: "m/s^2", _S.mjSENS_FRAMEANGVEL: "rad/s",
+    _S.mjSENS_FRAMEANGACC: "rad/s^2", _S.mjSENS_SUBTREECOM: "m", _S.mjSENS_SUBTREELINVEL: "m/s",
+    _S.mjSENS_FRAMEQUAT: "rad", _S.mjSENS_BALLQUAT: "rad",
+    _S.mjSENS_BALLANGVEL: "rad/s", _S.mjSENS_RANGEFINDER: "m",
+}  # fmt: skip
+_BY_JOINT = {
+    _S.mjSENS_JOINTPOS: ("rad", "m"),
+    _S.mjSENS_JOINTVEL: ("rad/s", "m/s"),
+    _S.mjSENS_JOINTACTFRC: ("N m", "N"),
+    _S.mjSENS_ACTUATORPOS: ("rad", "m"),
+    _S.mjSENS_ACTUATORVEL: ("rad/s", "m/s"),
+    _S.mjSENS_ACTUATORFRC: ("N m", "N"),
+}
+_POSITIONS = frozenset(
+    int(kind)
+    for kind in (
+        _S.mjSENS_JOINTPOS, _S.mjSENS_ACTUATORPOS, _S.mjSENS_TENDONPOS, _S.mjSENS_FRAMEPOS,
+        _S.mjSENS_SUBTREECOM,
+    )
+)  # fmt: skip
+
+
+def sensor_unit(model: mujoco.MjModel, sensor: int) -> str:
+    """SI unit of a sensor's reading; empty where it has none."""
+    kind = _S(int(model.sensor_type[sensor]))
+    if kind in _BY_JOINT:
+        return _BY_JOINT[kind][int(_is_linear(model, sensor))]
+    return _FIXED.get(kind, "")
+
+
+def is_position(model: mujoco.MjModel, sensor: int) -> bool:
+    """Return whether a sensor reads a position or an angle."""
+    return int(model.sensor_type[sensor]) in _POSITIONS
+
+
+def joint_shown(model: mujoco.MjModel, sensor: int) -> str:
+    """The joint whose state a sensor reads; empty for every other sensor."""
+    if int(model.sensor_objtype[sensor]) != int(_O.mjOBJ_JOINT):
+        return ""
+    return str(model.joint(int(model.sensor_objid[sensor])).name)
+
+
+def _is_linear(model: mujoco.MjModel, sensor: int) -> bool:
+    """Return whether the joint behind a joint or actuator sensor slides."""
+    target = int(model.sensor_objid[sensor])
+    if int(model.sensor_objtype[sensor]) == int(_O.mjOBJ_ACTUATOR):
+        if int(model.actuator_trntype[target]) != int(mujoco.mjtTrn.mjTRN_JOINT):
+            return int(model.actuator_trntype[target]) == int(mujoco.mjtTrn.mjTRN_TENDON)
+        target = int(model.actuator_trnid[target, 0])
+    return int(model.jnt_type[target]) == int(mujoco.mjtJoint.mjJNT_SLIDE)

@@ -1,0 +1,146 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From parameter values to what a simulation needs: a compiled model and the signals' settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import mujoco
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.parameters import (
+    Parameter,
+    ParameterDict,
+    SignalModifier,
+    StartModifier,
+    apply_param_modifiers_spec,
+)
+from sysid_ros.engine.residuals import UNCHANGED, SignalSettings, signal_settings
+from sysid_ros.engine.signals import control_names
+from sysid_ros.errors import ModelError
+
+Run = TypeVar("Run")
+
+# (parameters) -> MjModel
+BuildFn = Callable[[ParameterDict], Any]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model and signal settings to simulate with.
+
+    Attributes:
+      params: The values of all parameters.
+      model: The compiled model.
+      model_key: What the model depends on; equal keys share a model.
+      signals: Settings by sensor or actuator name; absent means unchanged.
+    """
+
+    params: ParameterDict
+    model: mujoco.MjModel
+    model_key: bytes
+    signals: Mapping[str, SignalSettings]
+
+    def settings(self, name: str) -> SignalSettings:
+        """Settings of the signal called ``name``."""
+        return self.signals.get(name, UNCHANGED)
+
+    def rollout_key(self, start_sensors: Collection[str] = ()) -> tuple[Any, ...]:
+        """The key of simulations; candidates with equal keys share them.
+
+        Args:
+          start_sensors: Sensors that starts are read from.
+        """
+        names = [*control_names(self.model), *start_sensors]
+        return self.model_key, self.starts, *(self.settings(name) for name in names)
+
+    def same_inputs(self, other: Candidate) -> bool:
+        """Return whether both give a simulation the same start and controls."""
+        return self.signals == other.signals and self.starts == other.starts
+
+    @property
+    def starts(self) -> bytes:
+        """The values of all parameters that move the start of a recording."""
+        return _values(p for p in self.params.values() if isinstance(p.modifier, StartModifier))
+
+
+class CandidateBuilder:
+    """Makes candidates from values of the free parameters.
+
+    Neither the spec nor the parameters given are changed.
+
+    Args:
+      spec: The model to modify.
+      params: The parameters; frozen ones are applied at their value.
+      build: Makes models instead of the spec.
+    """
+
+    def __init__(
+        self, spec: mujoco.MjSpec, params: ParameterDict, build: BuildFn | None = None
+    ) -> None:
+        self._spec = spec
+        self._params = params.copy()
+        self._build = build
+
+    def build(self, theta: FloatArray, known: Iterable[Candidate] = ()) -> Candidate:
+        """Apply all parameters and compile.
+
+        Args:
+          theta: Values of the free scalars, shape (p,).
+          known: Candidates whose model is taken where it is the same.
+
+        Raises:
+          ModelError: The model does not compile with these values.
+        """
+        params = self._at(theta)
+        key = self._model_key(params)
+        shared = next((each.model for each in known if each.model_key == key), None)
+        model = shared or (self._build or self._compile)(params)
+        return Candidate(params, model, key, signal_settings(params))
+
+    def spec(self, theta: FloatArray) -> mujoco.MjSpec:
+        """A copy of the model's spec with all parameters applied."""
+        spec: mujoco.MjSpec = apply_param_modifiers_spec(self._at(theta), self._spec)
+        return spec
+
+    def _at(self, theta: FloatArray) -> ParameterDict:
+        params = self._params.copy()
+        params.update_from_vector(theta)
+        return params
+
+    def _model_key(self, params: ParameterDict) -> bytes:
+        shaping = [p for p in params.values() if self._build is not None or shapes_model(p)]
+        return _values(shaping)
+
+    def _compile(self, params: ParameterDict) -> mujoco.MjModel:
+        spec: mujoco.MjSpec = apply_param_modifiers_spec(params, self._spec)
+        # A diverging rollout must stay visible instead of silently starting over.
+        spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+        try:
+            return spec.compile()
+        except ValueError as error:
+            values = ", ".join(f"{p.name}={p.as_vector()}" for p in params.values())
+            raise ModelError(f"the model does not compile with {values}: {error}") from error
+
+
+@dataclass(frozen=True)
+class ModelGroup(Generic[Run]):
+    """All that is simulated with one model: windows, or whole recordings."""
+
+    builder: CandidateBuilder
+    windows: tuple[Run, ...]
+
+
+def shapes_model(parameter: Parameter) -> bool:
+    """Return whether a parameter changes the model, rather than a signal or a start."""
+    modifier = parameter.modifier
+    return modifier is not None and not isinstance(modifier, (SignalModifier, StartModifier))
+
+
+def _values(params: Iterable[Parameter]) -> bytes:
+    """The values of parameters, with what they are applied by."""
+    return b"".join(p.as_vector().tobytes() + str(id(p.modifier)).encode() for p in params)

@@ -1,0 +1,95 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The derivative of a comparison: a sparse linear map from simulated rows to residuals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.residuals import Comparison, SignalCorrection, compare
+from sysid_ros.engine.signals import TimeSeries, blocks_of, cubic_weights, stamp_offsets
+from sysid_ros.engine.simulation.simulated_run import ResidualSlope
+
+
+def comparison_slope(
+    predicted: TimeSeries,
+    measured: TimeSeries,
+    model: Any,
+    comparison: Comparison,
+    corrections: Mapping[str, SignalCorrection],
+) -> ResidualSlope:
+    """Compute the derivative of :func:`~sysid_ros.engine.residuals.compare` by the prediction.
+
+    Args:
+      predicted: Simulated sensors, equally spaced.
+      measured: The recording.
+      model: The model that was simulated.
+      comparison: What is compared.
+      corrections: Delay, gain and bias by signal; no orientations are compared.
+
+    Returns:
+      Residuals flattened as in :func:`sysid_ros.engine.problem.residual.residual`, signal fastest.
+    """
+    residual, at_zero, _ = compare(
+        _constant(predicted, 0.0), measured, model, comparison, corrections=corrections
+    )
+    mapping = at_zero.signal_mapping or {}
+    blocks = blocks_of(model, mapping, comparison.wrapped)
+    # Interpolation weights add up to one, so a constant shows every other factor.
+    step = 1e-3
+    shifted, *_ = compare(
+        _constant(predicted, step), measured, model, comparison, corrections=corrections
+    )
+    factors = (shifted - residual) / step
+    for column in factors.T:  # one number each, but for missing samples and angles that wrap
+        if np.any(column != 0.0):
+            column[column != 0.0] = np.median(column[column != 0.0])
+    offsets = stamp_offsets(model, mapping, comparison.stamping)
+    sensors = predicted.signal_mapping or {}
+    rows, weights, columns = [], [], []
+    for block in blocks:
+        for k, column in enumerate(block.columns):
+            correction = corrections.get(block.name, SignalCorrection())
+            instants = at_zero.times - correction.delay - offsets[column]
+            each = _interpolation(predicted.times, instants, comparison.stamping == "true")
+            rows.append(each[0])
+            weights.append(each[1])
+            columns.append(np.full(len(instants), sensors[block.name][1][k]))
+    scaled = np.stack(weights, axis=1) * factors[:, :, None]
+    return ResidualSlope(
+        np.stack(rows, axis=1).reshape(-1, 4).astype(np.int64),
+        np.ascontiguousarray(scaled.reshape(-1, 4)),
+        np.stack(columns, axis=1).ravel().astype(np.int64),
+    )
+
+
+def _constant(series: TimeSeries, value: float) -> TimeSeries:
+    return TimeSeries(
+        series.times, np.full_like(series.data, value), series.signal_mapping, series.interpolation
+    )
+
+
+def _interpolation(
+    times: FloatArray, instants: FloatArray, cubic: bool
+) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Rows (m, 4) and weights (m, 4) that evaluate equally spaced samples at instants."""
+    spacing = (times[-1] - times[0]) / (len(times) - 1)
+    position = np.clip((instants - times[0]) / spacing, 0.0, len(times) - 1.0)
+    if cubic:
+        each = cubic_weights(position, len(times))
+        missing = 4 - each.rows.shape[1]
+        return np.pad(each.rows, ((0, 0), (0, missing))), np.pad(
+            each.weights, ((0, 0), (0, missing))
+        )
+    first = np.clip(np.floor(position).astype(np.intp), 0, len(times) - 2)
+    fraction = position - first
+    rows = np.minimum(first[:, None] + np.arange(4), len(times) - 1)
+    weights = np.zeros((len(instants), 4))
+    weights[:, 0], weights[:, 1] = 1.0 - fraction, fraction
+    return rows, weights

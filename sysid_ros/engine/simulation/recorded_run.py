@@ -1,0 +1,240 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""One whole recording between parameters and residual: its start, its controls, its comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.parameters import ParameterDict, deviated, moved_start
+from sysid_ros.engine.residuals import (
+    ResidualOptions,
+    SignalCorrection,
+    SignalSettings,
+    compare,
+    with_declared_signals,
+)
+from sysid_ros.engine.signals import (
+    SignalType,
+    SystemTrajectory,
+    TimeSeries,
+    blocks_of,
+    control_names,
+    mappings,
+)
+from sysid_ros.engine.simulation.candidate import Candidate
+from sysid_ros.engine.simulation.comparison_slope import comparison_slope
+from sysid_ros.engine.simulation.simulated_run import ResidualSlope
+from sysid_ros.engine.simulation.simulation import Simulation, StepControls, step_times
+from sysid_ros.engine.simulation.step_controls import (
+    averaged_controls,
+    ordered_controls,
+    sampled_controls,
+)
+from sysid_ros.errors import SignalError
+
+Compared = tuple[FloatArray, TimeSeries, TimeSeries]
+
+_FIXED = np.zeros(0)  # the start's deviation is a parameter, if anything
+
+
+class RecordedRun:
+    """Prepares the simulation of one recording and compares it.
+
+    Args:
+      recording: Its commands, measurements and initial state.
+      options: How it is simulated and compared.
+      name: What parameters of its start call it, if anything.
+    """
+
+    def __init__(
+        self, recording: SystemTrajectory, options: ResidualOptions, name: str | None = None
+    ) -> None:
+        self.recording = recording
+        self.model = recording.model
+        self.spread = _FIXED
+        self.start_sensors = ()
+        self.n_start = 0
+        self.n_samples = recording.sensordata.data.size
+        self._options = options
+        self._name = name
+        self._controls: tuple[tuple[float, Mapping[str, SignalSettings]], StepControls] | None
+        self._controls = None
+        # A simulation starts at its state's time with the recording's first command.
+        self._shift = float(recording.control.times[0] - recording.initial_state[0])
+
+    @property
+    def bytes_per_rollout(self) -> int:
+        """Size of one rollout's sensor data."""
+        return 8 * len(self.recording.control) * int(self.model.nsensordata)
+
+    def job(self, candidate: Candidate, deviation: FloatArray = _FIXED) -> Simulation:
+        """The simulation; see :meth:`start`."""
+        return Simulation(
+            candidate.model, self.start(candidate, deviation), self.controls(candidate)
+        )
+
+    def start(self, candidate: Candidate, deviation: FloatArray = _FIXED) -> FloatArray:
+        """The initial state with what parameters and ``deviation`` add to it, (nstate,)."""
+        state = self.recording.initial_state
+        if self._name is not None:
+            state = moved_start(candidate.model, state, candidate.params, self._name)
+        return deviated(candidate.model, state, deviation) if deviation.size else state
+
+    def controls(self, candidate: Candidate) -> StepControls:
+        """The controls of every step."""
+        model, control = candidate.model, self.recording.control
+        names = control_names(model)
+        settings = {name: each for name, each in candidate.signals.items() if name in names}
+        key = (float(model.opt.timestep), settings)
+        if self._controls is None or self._controls[0] != key:
+            stamping = self._options.stamping
+            if not self._options.resample_true:
+                controls = StepControls(control.times[:-1], ordered_controls(model, control)[:-1])
+            elif settings or stamping == "true":
+                controls = averaged_controls(model, control, settings, stamping=stamping)
+            else:
+                controls = sampled_controls(model, control)
+            self._controls = (key, controls)
+        return self._controls[1]
+
+    def compared(self, candidate: Candidate, simulated: SystemTrajectory) -> Compared:
+        """The differences, (m, number of columns), and both series at the instants compared."""
+        options, model = self._options, simulated.model
+        state = None if simulated.state is None else simulated.state.data
+        predicted, measured = simulated.sensordata, self.recording.sensordata
+        if options.modify_residual is not None:
+            result = options.modify_residual(
+                candidate.params,
+                _later(predicted, self._shift),
+                measured,
+                model,
+                options.return_pred_all,
+                state=state,
+            )
+            _check_same_signals(result[1], result[2])
+            return result
+        _check_types(measured, options.enabled_observations)
+        residual, predicted, measured = compare(
+            predicted,
+            self._measured(predicted),
+            model,
+            options.comparison(options.signal_transform),
+            corrections=self.corrections(candidate.params, model),
+            state=state,
+        )
+        return residual, _later(predicted, self._shift), _later(measured, self._shift)
+
+    def corrections(self, params: ParameterDict, model: object) -> dict[str, SignalCorrection]:
+        """Delay, gain and bias of every measured signal at these parameters."""
+        measured = self.recording.sensordata
+        transform = with_declared_signals(self._options.signal_transform, params, measured, model)
+        names = (measured.signal_mapping or mappings.sensor_mapping(model)).keys()
+        return transform.corrections(names, params)
+
+    # For derivatives
+
+    @property
+    def is_linear(self) -> bool:
+        """True if the residual is linear in the simulated sensor data."""
+        mapping = self._mapping()
+        return all(kind is SignalType.MjSensor for kind, _ in mapping.values()) and not any(
+            block.kind == "quaternion" for block in blocks_of(self.model, mapping)
+        )
+
+    @property
+    def readings(self) -> IndexArray:
+        """Columns of the sensor data that are compared, each once, sorted."""
+        known = mappings.sensor_mapping(self.model)
+        return np.unique(np.concatenate([known[name][1] for name in self._mapping()]))
+
+    def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
+        """The differences, flattened as in the residual function, of sensor data."""
+        predicted = self._predicted(candidate, data)
+        residual, *_ = compare(
+            predicted,
+            self._measured(predicted),
+            candidate.model,
+            self._options.comparison(self._options.signal_transform),
+            corrections=self.corrections(candidate.params, candidate.model),
+        )
+        return residual.ravel()
+
+    def reads_alike(self, candidate: Candidate, other: Candidate) -> bool:
+        """Return whether equal sensor data gives equal residuals."""
+        ours, theirs = (self.corrections(each.params, each.model) for each in (candidate, other))
+        return all(ours[name].equals(theirs[name]) for name in ours)
+
+    def slope(self, candidate: Candidate) -> ResidualSlope:
+        """Return the derivative of the residual by the sensor data, where it is linear."""
+        count = len(self.controls(candidate).values)
+        predicted = self._predicted(candidate, np.zeros((count, candidate.model.nsensordata)))
+        return comparison_slope(
+            predicted,
+            self._measured(predicted),
+            candidate.model,
+            self._options.comparison(self._options.signal_transform),
+            self.corrections(candidate.params, candidate.model),
+        )
+
+    def _mapping(self) -> mappings.SignalMapping:
+        return self.recording.sensordata.signal_mapping or mappings.sensor_mapping(self.model)
+
+    def _predicted(self, candidate: Candidate, data: FloatArray) -> TimeSeries:
+        """Sensor data with the times that its simulation gives it."""
+        start = float(self.recording.initial_state[0])
+        times = step_times(start, candidate.model.opt.timestep, len(data))
+        return TimeSeries(times, data, mappings.sensor_mapping(candidate.model))
+
+    def _measured(self, predicted: TimeSeries) -> TimeSeries:
+        """The measurements on the simulation's clock."""
+        measured = self.recording.sensordata
+        if self._options.resample_true:
+            # Subtracting is exact where adding an epoch would round.
+            return _later(measured, -self._shift)
+        # The simulation's first sample is one step after the recording's.
+        return TimeSeries(predicted.times, measured.data[1:], measured.signal_mapping)
+
+
+def _later(series: TimeSeries, seconds: float) -> TimeSeries:
+    """The series with its times later by ``seconds``."""
+    if seconds == 0.0:
+        return series
+    return TimeSeries(
+        series.times + seconds, series.data, series.signal_mapping, series.interpolation
+    )
+
+
+def _check_types(measured: TimeSeries, enabled: Sequence[tuple[str, SignalType]]) -> None:
+    """Refuse observations that are declared as another type than they are.
+
+    Raises:
+      SignalError: One is, or is unknown.
+    """
+    for name, declared in enabled:
+        kind = measured.get_indices(name)[0]
+        if kind is not declared:
+            raise SignalError(
+                f"Observation type error: {name} is of type {kind} but declared as {declared}."
+            )
+
+
+def _check_same_signals(predicted: TimeSeries, measured: TimeSeries) -> None:
+    """Refuse what a ``modify_residual`` returned if it cannot be compared column by column.
+
+    Raises:
+      SignalError: Signals or their columns differ.
+    """
+    ours, theirs = predicted.signal_mapping or {}, measured.signal_mapping or {}
+    same = ours.keys() == theirs.keys() and all(
+        np.array_equal(ours[name][1], theirs[name][1]) for name in ours
+    )
+    if not same:
+        raise SignalError(
+            "modify_residual returned a prediction with the signals "
+            f"{list(ours)} and a measurement with the signals {list(theirs)}; they must be the same"
+        )

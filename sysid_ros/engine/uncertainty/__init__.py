@@ -1,0 +1,40 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Uncertainty of estimates: noise, covariance, intervals, what the data leaves open."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.uncertainty.covariance import Covariance, covariance, no_covariance
+from sysid_ros.engine.uncertainty.estimates import (
+    BOUND_MARGIN,
+    bounds_width,
+    estimates,
+    uncertainty_of,
+)
+from sysid_ros.engine.uncertainty.identifiability import describe_open_directions
+from sysid_ros.engine.uncertainty.intervals import calculate_intervals
+from sysid_ros.engine.uncertainty.noise_levels import estimated_noise, first_noise, sensor_of
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
+from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
+from sysid_ros.engine.uncertainty.window_sum import WindowSum
+
+__all__ = [
+    "BOUND_MARGIN",
+    "Covariance",
+    "ParameterEstimate",
+    "ResidualSize",
+    "WindowSum",
+    "bounds_width",
+    "calculate_intervals",
+    "covariance",
+    "describe_open_directions",
+    "estimated_noise",
+    "estimates",
+    "first_noise",
+    "misfit",
+    "no_covariance",
+    "residual_sizes",
+    "sensor_of",
+    "uncertainty_of",
+]

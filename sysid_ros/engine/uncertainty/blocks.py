@@ -1,0 +1,61 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Blocks inside windows, as clusters for fits with few windows.
+
+Recordings that are fitted whole give one window each, too few to tell how much estimates vary from
+window to window. Blocks of time inside them take the windows' place: residuals may be correlated
+inside a block, and longer than a block they must not be (Kunsch 1989). After a window's start is
+eliminated its rows are split, so that the blocks' shares add up to the window's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sysid_ros.engine.least_squares import Point, ReducedSystem, without_starts
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.uncertainty.covariance import enough_clusters
+
+BLOCKS = 24  # in all; more would be shorter, and less independent
+
+
+def needs_blocks(problem: WindowedProblem) -> bool:
+    """Return whether there are too few windows to be clusters themselves."""
+    return not enough_clusters(len(problem.windows), problem.lower.size)
+
+
+def by_block(problem: WindowedProblem, point: Point, system: ReducedSystem) -> ReducedSystem:
+    """The system with blocks of time in the place of windows.
+
+    Args:
+      problem: The problem.
+      point: The optimum.
+      system: The Gauss-Newton model there, starts eliminated.
+
+    Returns:
+      The same sums in shares of at least :data:`BLOCKS` blocks of about equal duration.
+
+    Raises:
+      StopRequestedError: The user asked to stop.
+    """
+    p = problem.lower.size
+    wanted = max(BLOCKS, 2 * (p + 2))
+    windows = problem.windows
+    durations = np.array([float(window.window.samples.times.max()) for window in windows])
+    counts = np.maximum(1, np.round(wanted * durations / durations.sum()).astype(int))
+    hessians, gradients = [], []
+    for window, rows, count in zip(windows, problem.window_rows(point), counts, strict=True):
+        times = window.window.samples.times
+        edges = np.linspace(0.0, float(times.max()), count + 1)[1:-1]
+        block = np.searchsorted(edges, times, side="right")
+        # The rows of the start's prior go with the last block.
+        block = np.concatenate([block, np.full(len(rows.matrix) - block.size, count - 1)])
+        theta, residual = without_starts(rows.matrix, p), rows.matrix[:, -1]
+        for k in range(count):
+            own = theta[block == k]
+            hessians.append(own.T @ own)
+            gradients.append(own.T @ residual[block == k])
+    return replace(system, window_hessians=np.stack(hessians), window_gradients=np.stack(gradients))

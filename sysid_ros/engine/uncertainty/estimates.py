@@ -1,0 +1,162 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From a solution to estimates: values with standard errors, bounds and flags."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.least_squares import ReducedSystem, Solution, eliminate_starts
+from sysid_ros.engine.parameters import Parameter, ParameterDict
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.uncertainty.blocks import by_block, needs_blocks
+from sysid_ros.engine.uncertainty.covariance import (
+    OPEN_ERROR,
+    Covariance,
+    covariance,
+    involved_in,
+    no_covariance,
+)
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
+from sysid_ros.errors import StopRequestedError
+
+BOUND_MARGIN = 1e-4  # share of the bounds' width within which a value counts as at the bound
+
+
+class Bounded(Protocol):
+    """Parameters at their start, with what their estimates are judged against."""
+
+    @property
+    def params(self) -> ParameterDict:
+        """The parameters, at their initial values."""
+
+    @property
+    def lower(self) -> FloatArray:
+        """Lower bounds of the free scalars, (p,)."""
+
+    @property
+    def upper(self) -> FloatArray:
+        """Upper bounds of the free scalars, (p,)."""
+
+    @property
+    def scale(self) -> FloatArray:
+        """A typical magnitude of each free scalar, (p,)."""
+
+
+def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) -> Covariance:
+    """Covariance at a solution, parameters at a bound counted as fixed.
+
+    Args:
+      problem: The problem.
+      solution: Where the solver stopped.
+      method: ``"clustered"`` (by window, or by blocks where windows are few) or ``"white"``.
+
+    Returns:
+      The covariance; no claims where the solver never got to a Jacobian, or where the user stopped
+      the fit before all was known that the intervals need.
+    """
+    if solution.linearization is None:
+        return no_covariance(problem.scale.size)
+    theta = solution.point.theta
+    margin = BOUND_MARGIN * bounds_width(problem)
+    system = eliminate_starts(solution.linearization)
+    residual_square = 2.0 * solution.linearization.cost
+    blocks = method == "clustered" and needs_blocks(problem)
+    try:
+        if blocks:
+            system = by_block(problem, solution.point, system)
+        if problem.loss.name != "linear":
+            residual = _in_units_of_noise(problem, solution)
+            system = _curved(system, problem.loss.curvature(residual))
+            residual_square = problem.loss.white_square(residual)
+    except StopRequestedError:
+        return no_covariance(problem.scale.size)
+    found = covariance(
+        system,
+        bounds_width(problem),
+        (theta > problem.lower + margin) & (theta < problem.upper - margin),
+        method=method,
+        n_samples=sum(w.n_samples for w in problem.windows),
+        residual_square=residual_square,
+    )
+    return replace(found, method="blocks") if blocks and found.method == "clustered" else found
+
+
+def _in_units_of_noise(problem: WindowedProblem, solution: Solution) -> FloatArray:
+    """All residuals at the solution, (m,)."""
+    parts = zip(problem.windows, problem.residuals(solution.point), strict=True)
+    return np.concatenate([part / window.sigma(problem.noise) for window, part in parts])
+
+
+def _curved(system: ReducedSystem, curvature: float) -> ReducedSystem:
+    """The system with the data's part of the Hessian scaled to the cost's true curvature."""
+    data = system.window_hessians.sum(axis=0)
+    return replace(
+        system,
+        hessian=system.hessian + (curvature - 1.0) * data,
+        window_hessians=curvature * system.window_hessians,
+    )
+
+
+def bounds_width(problem: Bounded) -> FloatArray:
+    """Distance of the bounds, or the magnitude of a parameter without finite ones."""
+    width = problem.upper - problem.lower
+    return np.where(np.isfinite(width) & (width > 0.0), width, problem.scale)
+
+
+def _units(parameter: Parameter) -> list[str]:
+    """One unit per component of a parameter: ``kg, m, m, m`` names four."""
+    units = parameter.unit.split(", ")
+    return units if len(units) == parameter.size else [parameter.unit] * parameter.size
+
+
+def estimates(
+    problem: Bounded, theta: FloatArray, uncertainty: Covariance
+) -> tuple[ParameterEstimate, ...]:
+    """One estimate per free scalar parameter.
+
+    Args:
+      problem: The problem, for names, units and bounds.
+      theta: The fitted values, (p,).
+      uncertainty: Their covariance.
+
+    Returns:
+      The estimates, flagged where a value is at a bound, not determined at all, or determined no
+      better than by its bounds.
+    """
+    initial = problem.params.as_vector()
+    errors = np.sqrt(np.diag(uncertainty.matrix))
+    units = [unit for parameter in problem.params.free() for unit in _units(parameter)]
+    width = bounds_width(problem)
+    margin = BOUND_MARGIN * width
+    opened = involved_in(uncertainty.open_directions)
+    estimates = []
+    for j, name in enumerate(problem.params.scalar_names()):
+        flags = []
+        if theta[j] <= problem.lower[j] + margin[j]:
+            flags.append("at lower bound")
+        if theta[j] >= problem.upper[j] - margin[j]:
+            flags.append("at upper bound")
+        if opened[j]:
+            flags.append("unidentifiable")
+        elif errors[j] > OPEN_ERROR * width[j]:
+            flags.append("poorly determined")
+        estimates.append(
+            ParameterEstimate(
+                name=name,
+                unit=units[j],
+                initial=float(initial[j]),
+                value=float(theta[j]),
+                lower=float(problem.lower[j]),
+                upper=float(problem.upper[j]),
+                standard_error=float(errors[j]) if np.isfinite(errors[j]) else None,
+                dof=float(uncertainty.dof[j]),
+                flags=tuple(flags),
+            )
+        )
+    return tuple(estimates)

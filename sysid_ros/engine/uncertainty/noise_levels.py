@@ -1,0 +1,78 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Noise level of every signal: as given, or estimated from the residuals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from sysid_ros.engine.least_squares import Linearization
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.windows import WindowGroup
+
+MIN_RELATIVE_NOISE = 1e-6  # of a signal's spread; keeps noise-free data from infinite weights
+
+
+def estimated_noise(
+    problem: WindowedProblem, linearization: Linearization, known: Mapping[str, float]
+) -> dict[str, float]:
+    """Root mean square residual of every signal, corrected for the unknowns it was fitted with.
+
+    Args:
+      problem: The problem.
+      linearization: Its linearization at the optimum.
+      known: Levels by sensor name that are given.
+
+    Returns:
+      A level for every signal, the known ones unchanged.
+    """
+    unknowns = problem.lower.size + sum(window.n_start for window in problem.windows)
+    total = sum(count for _, count in linearization.squares.values())
+    correction = total / max(1, total - unknowns)
+    levels = dict(problem.noise)
+    for name, (square, count) in linearization.squares.items():
+        if sensor_of(name) not in known and count:
+            level = math.sqrt(square / count * correction)
+            # An axis without motion or noise is as good as the sensor's others.
+            spread = signal_spread(problem, name) or _sensor_spread(problem, name) or 1.0
+            levels[name] = max(level, MIN_RELATIVE_NOISE * spread)
+    return levels
+
+
+def first_noise(groups: Sequence[WindowGroup], known: Mapping[str, float]) -> dict[str, float]:
+    """Known levels, and a tenth of the signal's spread for the others."""
+    noise: dict[str, float] = {}
+    for group in groups:
+        for window in group.windows:
+            for signal in window.sequence.signals:
+                if signal.name not in noise:
+                    values = window.sequence.sensordata.data[:, signal.measured_column]
+                    spread = float(np.nanstd(values))
+                    noise[signal.name] = known.get(signal.sensor, 0.1 * spread or 1.0)
+    return noise
+
+
+def signal_spread(problem: WindowedProblem, name: str) -> float:
+    """Largest standard deviation of a signal over the sequences, in its unit."""
+    values = [
+        float(np.nanstd(window.sequence.sensordata.data[:, signal.measured_column]))
+        for window in problem.windows
+        for signal in window.sequence.signals
+        if signal.name == name
+    ]
+    return max(values)
+
+
+def _sensor_spread(problem: WindowedProblem, name: str) -> float:
+    """The largest spread among the channels of a signal's sensor."""
+    same = [other for other in problem.noise if sensor_of(other) == sensor_of(name)]
+    return max(signal_spread(problem, other) for other in same)
+
+
+def sensor_of(signal_name: str) -> str:
+    """The sensor's name of a channel: ``imu[2]`` belongs to ``imu``."""
+    return signal_name.split("[")[0]

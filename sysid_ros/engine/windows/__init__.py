@@ -1,0 +1,25 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Windows of recordings, each simulated from a start of its own."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.windows.cutting import SequenceData, SignalColumn, window_bounds
+from sysid_ros.engine.windows.model_group import WindowGroup, model_group
+from sysid_ros.engine.windows.orientations import first_orientation
+from sysid_ros.engine.windows.starts import MeasuredJoint, measured_joints
+from sysid_ros.engine.windows.window_simulation import START_SAMPLE, WindowSimulation
+
+__all__ = [
+    "START_SAMPLE",
+    "MeasuredJoint",
+    "SequenceData",
+    "SignalColumn",
+    "WindowGroup",
+    "WindowSimulation",
+    "first_orientation",
+    "measured_joints",
+    "model_group",
+    "window_bounds",
+]

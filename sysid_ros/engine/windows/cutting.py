@@ -1,0 +1,225 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Cutting recordings into windows that are simulated from a start of their own.
+
+Short windows keep the simulation near the measurements (multiple shooting; BAM's reset period):
+an error in the start or an unmodelled push is forgotten at the next window. Long windows say more
+about slow effects. Within a fit windows never overlap, as overlap counts data twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.signals import SignalIntegral, SignalType, TimeSeries, row_offset
+from sysid_ros.engine.windows.orientations import ROTATION, is_orientation
+from sysid_ros.errors import DataError
+
+MIN_STEPS = 4  # the interpolating cubic needs four rows
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The measurements inside one window, flattened over signals.
+
+    Attributes:
+      times: Instants relative to the window's start, shape (m,), s.
+      values: Measured values, shape (m,).
+      signals: Which signal each sample belongs to, an index into :attr:`SequenceData.signals`,
+        shape (m,).
+      rows: Where each sample stands in the sequence's measurements, shape (m,).
+    """
+
+    times: FloatArray
+    values: FloatArray
+    signals: IndexArray
+    rows: IndexArray
+
+
+@dataclass(frozen=True)
+class Window:
+    """One stretch of one sequence.
+
+    Attributes:
+      start: First instant, s on the sequence's axis.
+      steps: Simulation steps that cover the window.
+      samples: What was measured inside.
+    """
+
+    start: float
+    steps: int
+    samples: Samples
+
+
+@dataclass(frozen=True)
+class SignalColumn:
+    """One scalar measured channel and where the simulation shows it.
+
+    Attributes:
+      name: Sensor name, with ``[i]`` for sensors of several components.
+      sensor: The sensor's own name.
+      column: Column in the rollout's sensor data.
+      measured_column: Column in the sequence's measurements.
+      offset: When the rollout's rows are true relative to the step, s.
+      rotation: Which component of an orientation's rotation vector; ``None`` for plain numbers.
+        ``column`` is then the first of the quaternion's four.
+    """
+
+    name: str
+    sensor: str
+    column: int
+    measured_column: int
+    offset: float
+    rotation: int | None = None
+
+
+@dataclass(frozen=True)
+class SequenceData:
+    """One recorded sequence, ready to be compared with simulations.
+
+    Attributes:
+      name: The sequence's name.
+      signals: The measured channels.
+      controls: One integral per actuator; ``None`` where an actuator is not driven.
+      sensordata: The measurements, NaN where nothing was measured.
+      base: State for everything that is not measured, (nstate,).
+      windows: The stretches to simulate.
+    """
+
+    name: str
+    signals: tuple[SignalColumn, ...]
+    controls: tuple[SignalIntegral | None, ...]
+    sensordata: TimeSeries
+    base: FloatArray
+    windows: tuple[Window, ...]
+
+
+def signal_columns(model: mujoco.MjModel, sensordata: TimeSeries) -> tuple[SignalColumn, ...]:
+    """Pair every measured channel with the model's sensor of the same name.
+
+    Args:
+      model: The compiled model.
+      sensordata: The measurements, as from
+        :func:`sysid_ros.engine.windows.orientations.with_rotation_vectors`.
+
+    Raises:
+      DataError: A measured signal names no sensor of the model, or has another width.
+    """
+    columns = []
+    mapping = sensordata.signal_mapping or {}
+    for name, (kind, measured) in mapping.items():
+        if kind is SignalType.CustomObs and name.endswith(ROTATION):
+            continue
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
+        if sensor < 0:
+            raise DataError(f"measured signal {name!r} names no sensor of the model")
+        width, address = int(model.sensor_dim[sensor]), int(model.sensor_adr[sensor])
+        if len(measured) != width:
+            raise DataError(
+                f"sensor {name!r} has {width} components, the measurement {len(measured)}"
+            )
+        offset = row_offset(model, sensor)
+        if is_orientation(model, sensor):
+            rotations = mapping[name + ROTATION][1]
+            columns += [
+                SignalColumn(f"{name}[{i}]", name, address, int(rotations[i]), offset, i)
+                for i in range(3)
+            ]
+            continue
+        for i, column in enumerate(measured):
+            label = name if width == 1 else f"{name}[{i}]"
+            columns.append(SignalColumn(label, name, address + i, int(column), offset))
+    return tuple(columns)
+
+
+def window_bounds(
+    span: tuple[float, float],
+    length: float | None,
+    overlap: float = 0.0,
+    gaps: Sequence[tuple[float, float]] = (),
+) -> list[tuple[float, float]]:
+    """Half-open windows that tile a span without crossing a gap.
+
+    Args:
+      span: First and last usable instant, s.
+      length: Window length, s; ``None`` for one window per uninterrupted stretch.
+      overlap: Fraction by which consecutive windows overlap, in [0, 1).
+      gaps: Sorted stretches in which nothing is known.
+
+    Returns:
+      Windows of equal length. A stretch's remainder makes a shorter window if it is at least half
+      a length, a stretch shorter than a window makes one of its own, and with ``length`` ``None``
+      every stretch is one window.
+    """
+    bounds: list[tuple[float, float]] = []
+    for begin, end in _stretches(span, gaps):
+        if length is None:
+            bounds.append((begin, end))
+            continue
+        if end - begin < length:
+            bounds.append((begin, end))
+            continue
+        stride = length * (1.0 - overlap)
+        count = max(0, math.floor((end - begin - length) / stride + 1e-9) + 1)
+        bounds += [(begin + k * stride, begin + k * stride + length) for k in range(count)]
+        rest = begin + count * stride if overlap == 0.0 else end
+        if end - rest >= 0.5 * length:
+            bounds.append((rest, end))
+    return bounds
+
+
+def _stretches(
+    span: tuple[float, float], gaps: Sequence[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    begin, end = span
+    stretches = []
+    for low, high in gaps:
+        if low > begin:
+            stretches.append((begin, min(low, end)))
+        begin = max(begin, high)
+    stretches.append((begin, end))
+    return [(low, high) for low, high in stretches if high > low]
+
+
+def cut(
+    model: mujoco.MjModel,
+    sensordata: TimeSeries,
+    signals: Sequence[SignalColumn],
+    bounds: Sequence[tuple[float, float]],
+) -> tuple[Window, ...]:
+    """Collect the samples of each window.
+
+    A window's samples are those in ``[start, end)``; one without any is dropped.
+
+    Args:
+      model: The compiled model; its timestep sets the number of steps.
+      sensordata: The measurements, NaN where nothing was measured.
+      signals: The channels to compare.
+      bounds: The windows, s.
+
+    Returns:
+      The windows that contain samples.
+    """
+    h = float(model.opt.timestep)
+    columns = [signal.measured_column for signal in signals]
+    windows = []
+    for begin, end in bounds:
+        low, high = np.searchsorted(sensordata.times, [begin - 1e-9, end - 1e-9])
+        block = sensordata.data[low:high][:, columns]
+        row, signal = np.nonzero(np.isfinite(block))
+        if row.size == 0:
+            continue
+        samples = Samples(
+            sensordata.times[low:high][row] - begin, block[row, signal], signal, low + row
+        )
+        # Two rows beyond the last sample, so that the cubic there is centred.
+        steps = max(MIN_STEPS, math.ceil(float(samples.times.max()) / h) + 2)
+        windows.append(Window(begin, steps, samples))
+    return tuple(windows)

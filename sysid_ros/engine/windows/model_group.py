@@ -1,0 +1,79 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""All windows of the sequences recorded on one model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import CandidateBuilder, ModelGroup, control_integrals
+from sysid_ros.engine.windows.cutting import (
+    SequenceData,
+    cut,
+    signal_columns,
+    window_bounds,
+)
+from sysid_ros.engine.windows.orientations import with_rotation_vectors
+from sysid_ros.engine.windows.starts import StartReader
+from sysid_ros.engine.windows.window_simulation import WindowSimulation
+from sysid_ros.errors import DataError
+
+WindowGroup = ModelGroup[WindowSimulation]
+
+LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
+
+
+def model_group(
+    sequences: ModelSequences,
+    params: ParameterDict,
+    *,
+    window_length: float | None,
+    estimate_starts: bool,
+    velocity_filter: float,
+    overlap: float = 0.0,
+    gaps: Mapping[str, Sequence[tuple[float, float]]],
+) -> WindowGroup:
+    """Cut all sequences of one model into windows.
+
+    Raises:
+      DataError: A sequence has no usable window; the message names it.
+    """
+    builder = CandidateBuilder(sequences.spec, params.for_robot(sequences.robot))
+    model = builder.build(params.as_vector()).model
+    windows: list[WindowSimulation] = []
+    for name, base, control, measured in zip(
+        sequences.sequence_name,
+        sequences.initial_state,
+        sequences.control,
+        sequences.sensordata,
+        strict=True,
+    ):
+        measured = with_rotation_vectors(model, measured)
+        signals = signal_columns(model, measured)
+        span = (
+            max(float(measured.times[0]), float(control.times[0]) if model.nu else -math.inf),
+            min(float(measured.times[-1]), float(control.times[-1]) if model.nu else math.inf)
+            + LAST_SAMPLE,
+        )
+        reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
+        bounds = [
+            (reader.known_from(begin), end)
+            for begin, end in window_bounds(span, window_length, overlap, gaps.get(name, ()))
+        ]
+        cut_windows = cut(model, measured, signals, bounds)
+        if not cut_windows:
+            raise DataError(
+                f"sequence {name!r} has no usable window: controls and measurements overlap for "
+                f"{max(0.0, span[1] - span[0]):.3f} s, a window takes {window_length} s"
+            )
+        controls = control_integrals(model, control)
+        data = SequenceData(name, signals, controls, measured, base, cut_windows)
+        windows += [
+            WindowSimulation(data, window, reader, model, estimate_start=estimate_starts)
+            for window in cut_windows
+        ]
+    return ModelGroup(builder, tuple(windows))

@@ -1,0 +1,111 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Measured orientations in the windowed fit: compared as rotation vectors.
+
+An orientation has four numbers and three degrees of freedom. Its residual is the rotation vector
+from the measured to the predicted orientation, in the measured frame [rad]; see
+:mod:`sysid_ros.engine.signals.tangent`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.signals import RowWeights, SignalType, TimeSeries, rotation_between
+
+ROTATION = " as a rotation"  # names the columns that stand for an orientation in plots and spreads
+_QUATERNIONS = (int(mujoco.mjtSensor.mjSENS_FRAMEQUAT), int(mujoco.mjtSensor.mjSENS_BALLQUAT))
+
+
+def is_orientation(model: mujoco.MjModel, sensor: int) -> bool:
+    """Return whether a sensor reads a quaternion."""
+    return int(model.sensor_type[sensor]) in _QUATERNIONS
+
+
+def first_orientation(quaternions: FloatArray) -> FloatArray:
+    """The first known of measured orientations, (n, 4): what their rotation vectors start from."""
+    known = quaternions[np.isfinite(quaternions).all(axis=1)]
+    first: FloatArray = known[0] if len(known) else np.array([1.0, 0.0, 0.0, 0.0])
+    return first
+
+
+def with_rotation_vectors(model: mujoco.MjModel, sensordata: TimeSeries) -> TimeSeries:
+    """Measurements with three columns more for every orientation.
+
+    Args:
+      model: The compiled model, whose sensors say what is an orientation.
+      sensordata: The measurements.
+
+    Returns:
+      The same series with the rotation vectors from the first measured orientation to each, for
+      every quaternion sensor called ``name`` as a signal ``name as a rotation``, rad.
+    """
+    mapping = dict(sensordata.signal_mapping or {})
+    data = [sensordata.data]
+    interpolation = list(sensordata.interpolation or ())
+    width = sensordata.data.shape[1]
+    for name, (_, columns) in list(mapping.items()):
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
+        if sensor < 0 or not is_orientation(model, sensor) or len(columns) != 4:
+            continue
+        quaternions = sensordata.data[:, columns]
+        first = np.tile(first_orientation(quaternions), (len(quaternions), 1))
+        data.append(rotation_between(first, quaternions))
+        mapping[name + ROTATION] = (SignalType.CustomObs, np.arange(width, width + 3))
+        interpolation += ["linear"] * 3
+        width += 3
+    if len(data) == 1:
+        return sensordata
+    return TimeSeries(
+        sensordata.times,
+        np.hstack(data),
+        mapping,
+        tuple(interpolation) if sensordata.interpolation else None,
+    )
+
+
+@dataclass(frozen=True)
+class OrientationSamples:
+    """The samples of a window that are components of orientations.
+
+    Attributes:
+      samples: Which of the window's samples, (k,).
+      columns: First of the four columns of sensor data of each, (k,).
+      components: Which component of the rotation vector each is, (k,).
+      measured: The measured quaternions, (k, 4).
+    """
+
+    samples: IndexArray
+    columns: IndexArray
+    components: IndexArray
+    measured: FloatArray
+
+    def residual(self, data: FloatArray, weights: RowWeights) -> FloatArray:
+        """Components of the rotations from measured to predicted orientations.
+
+        Args:
+          data: Sensor data of one or several rollouts, (..., steps, nsensordata).
+          weights: The map from rows to all samples of the window.
+
+        Returns:
+          Shape (..., k), rad.
+        """
+        rows = weights.rows[self.samples][:, :, np.newaxis]
+        columns = self.columns[:, np.newaxis, np.newaxis] + np.arange(4)
+        nearby = data[..., rows, columns]  # (..., k, 4 rows, 4)
+        # q and -q are the same; rows of one stretch must agree before they are averaged.
+        facing = np.sum(nearby * nearby[..., :1, :], axis=-1, keepdims=True)
+        nearby = np.where(facing < 0.0, -nearby, nearby)
+        predicted = np.einsum("...krc,kr->...kc", nearby, weights.weights[self.samples])
+        measured = np.broadcast_to(self.measured, predicted.shape)
+        turned = rotation_between(measured.reshape(-1, 4), predicted.reshape(-1, 4))
+        turned = turned.reshape(*predicted.shape[:-1], 3)
+        found: FloatArray = np.take_along_axis(
+            turned, np.broadcast_to(self.components[:, np.newaxis], (*turned.shape[:-1], 1)), -1
+        )[..., 0]
+        return found

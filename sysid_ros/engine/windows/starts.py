@@ -1,0 +1,276 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Starts of windows: joint states read off the measurements, with their uncertainty.
+
+A start is the state (qpos, qvel, act) at a window's first instant. Positions come from position
+sensors, velocities from velocity sensors or from the derivative of the zero-phase filtered
+position. What nothing measures starts at the model's reference with a wide prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import scipy
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.residuals import SignalSettings
+from sysid_ros.engine.signals import (
+    MIN_SAMPLES,
+    Piecewise,
+    TimeSeries,
+    known_from,
+    linear,
+    piecewise,
+)
+from sysid_ros.engine.windows.spatial_starts import (
+    MeasuredPose,
+    angular_velocity_at,
+    measured_poses,
+    orientation_at,
+)
+
+_POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
+_VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
+
+
+@dataclass(frozen=True)
+class MeasuredJoint:
+    """One scalar joint's measured motion as functions of time.
+
+    Attributes:
+      sensor: The position sensor it was read from.
+      position: rad or m.
+      velocity: rad/s or m/s.
+      velocity_spread: How much the velocity varies, the scale of an uninformed prior.
+    """
+
+    sensor: str
+    position: Piecewise
+    velocity: Piecewise
+    velocity_spread: float
+
+
+class StartReader:
+    """Reads start states off one sequence's measurements.
+
+    Args:
+      model: The compiled model that the sensor names refer to.
+      sensordata: The measurements; NaN where a signal was not measured.
+      base: ``mjSTATE_FULLPHYSICS`` state for everything that no sensor measures.
+      velocity_filter: Cut-off of the zero-phase low-pass in front of the derivative, Hz.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        sensordata: TimeSeries,
+        base: FloatArray,
+        *,
+        velocity_filter: float,
+    ) -> None:
+        self._model = model
+        self._base = base
+        self._joints = measured_joints(model, sensordata, velocity_filter)
+        self._poses = measured_poses(
+            model,
+            sensordata,
+            lambda times, values: filtered_velocity(times, values, velocity_filter),
+            velocity_filter,
+        )
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """The position and orientation sensors that starts are read from."""
+        scalar = tuple(motion.sensor for motion in self._joints.values())
+        return scalar + tuple(name for pose in self._poses.values() for name in pose.sensors)
+
+    def state(
+        self, t: float, velocity_offset: float, settings: Sequence[SignalSettings]
+    ) -> FloatArray:
+        """The state at ``t``, velocities taken at ``t + velocity_offset``.
+
+        Args:
+          t: Instant, s.
+          velocity_offset: Where velocities belong relative to positions, s.
+          settings: How each of :attr:`sensors` differs from the model's; undone here.
+
+        Returns:
+          ``mjSTATE_FULLPHYSICS`` vector (time, qpos, qvel, act), shape (nstate,); time is 0.
+        """
+        state: FloatArray = self._base.copy()
+        state[0] = 0.0
+        scalar = len(self._joints)
+        for (joint, motion), setting in zip(self._joints.items(), settings[:scalar], strict=True):
+            shown = t + setting.delay
+            position = (motion.position(shown) - setting.bias) / setting.gain
+            state[1 + self._model.jnt_qposadr[joint]] = position
+            dof = self._model.jnt_dofadr[joint]
+            velocity = motion.velocity(shown + velocity_offset) / setting.gain
+            state[1 + self._model.nq + dof] = velocity
+        delays = iter([setting.delay for setting in settings[scalar:]])
+        for joint, pose in self._poses.items():
+            self._write_pose(state, joint, pose, t, velocity_offset, delays)
+        return state
+
+    def known_from(self, t: float) -> float:
+        """The first instant from ``t`` on at which every measured joint is known, s.
+
+        Infinity where there is none: a start is read off measurements, never across a gap.
+        """
+        functions = [motion.position for motion in self._joints.values()]
+        for pose in self._poses.values():
+            functions += [part.values for part in (pose.position, pose.orientation) if part]
+        return known_from(functions, t)
+
+    def _write_pose(
+        self,
+        state: FloatArray,
+        joint: int,
+        pose: MeasuredPose,
+        t: float,
+        velocity_offset: float,
+        delays: Iterator[float],
+    ) -> None:
+        """Write a free or ball joint's pose and velocity at ``t`` into a state."""
+        model = self._model
+        place = 1 + int(model.jnt_qposadr[joint])
+        dof = 1 + model.nq + int(model.jnt_dofadr[joint])
+        if pose.position is not None:
+            shown = t + next(delays)
+            state[place : place + 3] = pose.position.values(shown)
+            state[dof : dof + 3] = pose.position.slope(shown + velocity_offset)
+        if pose.orientation is not None:
+            shown = t + next(delays)
+            first = 3 if int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE) else 0
+            turned = orientation_at(pose.orientation, shown)
+            state[place + first : place + first + 4] = turned
+            rate = angular_velocity_at(pose.orientation, shown + velocity_offset)
+            state[dof + first : dof + first + 3] = rate
+
+    def spread(self) -> FloatArray:
+        """Standard deviation of an uninformed prior on (dof positions, qvel, act).
+
+        Returns:
+          Shape (2 nv + na,): the range within which a start may be estimated without the prior
+          mattering beside measurements.
+        """
+        nv = self._model.nv
+        spread = np.ones(2 * nv + self._model.na)
+        for joint, motion in self._joints.items():
+            dof = self._model.jnt_dofadr[joint]
+            spread[dof] = 0.1
+            spread[nv + dof] = max(motion.velocity_spread, 1e-2)
+        for joint, pose in self._poses.items():
+            dof = int(self._model.jnt_dofadr[joint])
+            free = int(self._model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
+            parts = (pose.position, pose.orientation) if free else (pose.orientation,)
+            for i, part in enumerate(parts):
+                if part is not None:
+                    own = slice(dof + 3 * i, dof + 3 * i + 3)
+                    spread[own] = 0.1
+                    rate = pose.spread[0 if part is pose.position else 1]
+                    spread[nv:][own] = max(rate, 1e-2)
+        return spread
+
+
+def measured_joints(
+    model: mujoco.MjModel, sensordata: TimeSeries, cutoff: float
+) -> dict[int, MeasuredJoint]:
+    """The motion of every scalar joint whose position is measured, by joint id.
+
+    Args:
+      model: The compiled model that the sensor names refer to.
+      sensordata: The measurements; NaN where a signal was not measured.
+      cutoff: Of the zero-phase low-pass in front of the derivative, Hz.
+    """
+    positions: dict[int, tuple[FloatArray, FloatArray]] = {}
+    sensors: dict[int, str] = {}
+    velocities: dict[int, tuple[FloatArray, FloatArray]] = {}
+    for name, (_, columns) in (sensordata.signal_mapping or {}).items():
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
+        if sensor < 0 or len(columns) != 1:
+            continue
+        samples = _finite(sensordata.times, sensordata.data[:, columns[0]])
+        kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
+        if kind == _POSITION and len(samples[0]) >= MIN_SAMPLES:
+            positions.setdefault(joint, samples)
+            sensors.setdefault(joint, name)
+        elif kind == _VELOCITY and len(samples[0]) >= MIN_SAMPLES:
+            velocities.setdefault(joint, samples)
+    return {
+        joint: _measured_joint(sensors[joint], samples, velocities.get(joint), cutoff)
+        for joint, samples in positions.items()
+    }
+
+
+def _finite(times: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    known = np.isfinite(values)
+    return times[known], values[known]
+
+
+def _measured_joint(
+    sensor: str,
+    samples: tuple[FloatArray, FloatArray],
+    velocity: tuple[FloatArray, FloatArray] | None,
+    cutoff: float,
+) -> MeasuredJoint:
+    times, values = samples[0], despiked(samples[1])
+    slope = piecewise(times, values, cutoff, lambda t, x: filtered_velocity(t, x, cutoff))
+    if velocity is not None:
+        slope = piecewise(*velocity, cutoff, linear)
+    position = piecewise(times, values, cutoff, linear)
+    return MeasuredJoint(sensor, position, slope, float(np.std(slope(times))))
+
+
+def despiked(values: FloatArray) -> FloatArray:
+    """Replace single wild samples, which would start a window far from where the robot was.
+
+    A sample is wild if it is further from the median of its five neighbours than ten times the
+    usual distance (Hampel's identifier). Where a signal rises or falls it is its own median, and
+    that says nothing about what is usual.
+
+    Args:
+      values: Samples, shape (n,).
+
+    Returns:
+      Shape (n,).
+    """
+    median = scipy.ndimage.median_filter(values, size=5, mode="mirror")
+    distance = np.abs(values - median)
+    moved = distance[distance > 0.0]
+    if not moved.size:
+        return values
+    return np.where(distance > 10.0 * 1.4826 * np.median(moved), median, values)
+
+
+def filtered_velocity(
+    times: FloatArray, positions: FloatArray, cutoff: float
+) -> scipy.interpolate.BSpline:
+    """Derivative of the position after a zero-phase second-order Butterworth low-pass.
+
+    The samples are put on an even grid of their median interval first, because the filter needs
+    one.
+
+    Args:
+      times: Instants, shape (n,), s, n at least four.
+      positions: Samples, shape (n,).
+      cutoff: -3 dB frequency of one pass, Hz; at or above the Nyquist frequency nothing is
+        filtered.
+
+    Returns:
+      Velocity as a function of time, unit of position per second.
+    """
+    interval = float(np.median(np.diff(times)))
+    count = max(4, round((times[-1] - times[0]) / interval) + 1)
+    grid = np.linspace(times[0], times[-1], count)
+    even = scipy.interpolate.make_interp_spline(times, positions, k=1)(grid)
+    relative = cutoff * 2.0 * (grid[1] - grid[0])
+    if relative < 1.0:
+        b, a = scipy.signal.butter(2, relative)
+        even = scipy.signal.filtfilt(b, a, even, padlen=min(count - 1, 3 * max(len(a), len(b))))
+    return scipy.interpolate.make_interp_spline(grid, even, k=3).derivative()
