@@ -15,6 +15,7 @@ from sysid_ros.judgement.outcome import (
     SequenceFit,
     SignalFit,
 )
+from sysid_ros.judgement.residual_diagnostics import ResidualDiagnostics, residual_diagnostics
 from sysid_ros.judgement.scored_fit import applied_parameters, outcome_of, title_of, with_provenance
 from sysid_ros.judgement.scoring import pooled_score
 from sysid_ros.judgement.sufficiency import PRECISION, LiveSufficiency, Sufficiency, prepare
@@ -26,6 +27,7 @@ __all__ = [
     "Evaluation",
     "LiveSufficiency",
     "Outcome",
+    "ResidualDiagnostics",
     "ResidualTrend",
     "Score",
     "SequenceFit",
@@ -37,6 +39,7 @@ __all__ = [
     "outcome_of",
     "pooled_score",
     "prepare",
+    "residual_diagnostics",
     "result_warnings",
     "title_of",
     "verdict",

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-from sysid_ros.report.diagnostics import ResidualDiagnostics
-from sysid_ros.report.numbers import number, unit
 from sysid_ros.report.overlay_data import overlay_content
 from sysid_ros.report.render import render_comparison, render_page, render_report
 from sysid_ros.report.several_results import compared_parameters
+from sysid_ros.report.svg import number, unit
 
 __all__ = [
-    "ResidualDiagnostics",
     "compared_parameters",
     "number",
     "overlay_content",

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from sysid_ros.engine.estimation import BiasCheck, Refit
-from sysid_ros.report.numbers import number, unit
+from sysid_ros.report.svg import number, unit
 
 
 @dataclass(frozen=True)

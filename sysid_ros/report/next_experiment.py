@@ -15,7 +15,7 @@ from enum import Enum
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement import Outcome
-from sysid_ros.report.numbers import number, plural
+from sysid_ros.report.svg import number, plural
 from sysid_ros.report.table_rows import correlations
 
 VAGUE = 0.2  # half an interval relative to the value, above which an estimate is called vague

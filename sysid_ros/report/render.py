@@ -14,14 +14,13 @@ from typing import Any
 
 import jinja2
 
-from sysid_ros.judgement import Outcome
-from sysid_ros.report import numbers, several_results, table_rows
+from sysid_ros.judgement import Outcome, residual_diagnostics
+from sysid_ros.report import several_results, table_rows
 from sysid_ros.report.bias_table import bias_rows
-from sysid_ros.report.diagnostics import residual_diagnostics
 from sysid_ros.report.history import history_rows
 from sysid_ros.report.next_experiment import next_experiment
 from sysid_ros.report.signal_data import signal_data
-from sysid_ros.report.svg import charts, heatmap, pairs
+from sysid_ros.report.svg import charts, heatmap, numbers, pairs
 from sysid_ros.video import Video, telling_stretch
 
 _TEMPLATES = Path(__file__).parent / "templates"

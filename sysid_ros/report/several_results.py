@@ -14,8 +14,7 @@ from markupsafe import Markup
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement import Outcome
-from sysid_ros.report.numbers import number, percent_change, to_error, unit
-from sysid_ros.report.svg import forest
+from sysid_ros.report.svg import forest, number, percent_change, to_error, unit
 
 # Two estimates that differ by more than this many standard errors of their difference are not
 # the same number measured twice.

@@ -17,8 +17,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement import Score, SequenceFit, SignalFit
-from sysid_ros.report.numbers import number, percent_change, to_error, unit
-from sysid_ros.report.svg import bounds_bar
+from sysid_ros.report.svg import bounds_bar, number, percent_change, to_error, unit
 
 
 @dataclass(frozen=True)

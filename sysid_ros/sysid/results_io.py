@@ -15,7 +15,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.parameters import ParameterDict, apply_param_modifiers_spec, at_bound
-from sysid_ros.engine.signals import ModelSequences, timeseries_io
+from sysid_ros.engine.signals import ModelSequences, save_npz
 from sysid_ros.engine.uncertainty import calculate_intervals
 from sysid_ros.errors import OutputError
 from sysid_ros.files import replace_file
@@ -67,7 +67,7 @@ def save_results(
         "covariance": covariance,
         "intervals": half_widths,
     }
-    timeseries_io.save_npz(folder / "arrays.npz", arrays)
+    save_npz(folder / "arrays.npz", arrays)
     document = _document(initial_params, opt_params, opt_result, half_widths)
     replace_file(folder / "result.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
     for sequences in models_sequences:

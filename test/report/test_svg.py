@@ -15,7 +15,7 @@ from outcomes import outcome as synthetic
 
 from sysid_ros.engine.estimation.landscape import Landscape
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
-from sysid_ros.report.diagnostics import residual_diagnostics
+from sysid_ros.judgement.residual_diagnostics import residual_diagnostics
 from sysid_ros.report.svg import charts, pairs
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.bounds import bounds_bar

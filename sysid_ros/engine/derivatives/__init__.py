@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from sysid_ros.engine.derivatives.__main__ import main
 from sysid_ros.engine.derivatives.engine import Sensitivities
-from sysid_ros.engine.derivatives.finite_differences import finite_differences
-from sysid_ros.engine.derivatives.perturbations import perturbed
 from sysid_ros.engine.derivatives.residual_jacobian import ResidualJacobian
 
 __all__ = [
     "ResidualJacobian",
     "Sensitivities",
-    "finite_differences",
     "main",
-    "perturbed",
 ]

@@ -19,13 +19,22 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives.finite_differences import finite_differences, start_sensors
 from sysid_ros.engine.derivatives.model_changes import FollowedModel, model_derivative
-from sysid_ros.engine.derivatives.perturbations import Perturbation, Perturbations, perturbed
 from sysid_ros.engine.derivatives.run_pass import Pass, differentiate_run
 from sysid_ros.engine.derivatives.sensors import readings
 from sysid_ros.engine.derivatives.tables import tables_of, unsupported
-from sysid_ros.engine.simulation import ModelGroup, Rollout, RolloutPool, RunJacobian, SimulatedRun
+from sysid_ros.engine.simulation import (
+    ModelGroup,
+    Perturbation,
+    Perturbations,
+    Rollout,
+    RolloutPool,
+    RunJacobian,
+    SimulatedRun,
+    finite_differences,
+    perturbed,
+    start_sensors,
+)
 
 TABLE_STEP = 1e-6  # relative, for differences of compiled models, which are smooth
 MAX_DOUBTS = 0.25  # share of violated windows beyond which a model is left to finite differences

@@ -13,12 +13,18 @@ import numpy.typing as npt
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.compilation import compilable, entry_points
 from sysid_ros.engine.derivatives.directions import ModelDirections, RolloutDirections
-from sysid_ros.engine.derivatives.finite_differences import quotient
-from sysid_ros.engine.derivatives.perturbations import Perturbation, Perturbations
 from sysid_ros.engine.derivatives.rollout import new_buffers
 from sysid_ros.engine.derivatives.sensors import Readings
 from sysid_ros.engine.derivatives.tables import Tables
-from sysid_ros.engine.simulation import Candidate, Rollout, RunJacobian, SimulatedRun
+from sysid_ros.engine.simulation import (
+    Candidate,
+    Perturbation,
+    Perturbations,
+    Rollout,
+    RunJacobian,
+    SimulatedRun,
+    quotient,
+)
 
 # Of the largest force; above it the equation of motion does not hold along the rollout. MuJoCo's
 # constraint solver stops early by up to a tenth of that.

@@ -31,7 +31,7 @@ import numba
 from numba import types
 
 from sysid_ros.engine.compiled import array, compiled, integer, integer_array, offset
-from sysid_ros.engine.compiled import struct_fields as memory
+from sysid_ros.engine.compiled.sources import source_files
 from sysid_ros.engine.friction import joint_friction
 from sysid_ros.engine.friction.joint_friction import FIRST, KEPT, MARK, ON_JOINT, ROW, SLOT
 
@@ -119,7 +119,7 @@ def native_callback() -> Any:
     for name in _FUNCTIONS:
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         llvmlite.binding.add_symbol(name, address)
-    files = (__file__, joint_friction.__file__, memory.__file__)
+    files = (__file__, joint_friction.__file__, *source_files())
     sources = [Path(str(source)).read_bytes() for source in files]
     digest = hashlib.sha256(b"".join(sources)).hexdigest()
     damped = hasattr(mujoco.MjModel, "actuator_dampingpoly")  # since MuJoCo 3.7

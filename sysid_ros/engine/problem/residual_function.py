@@ -17,7 +17,13 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import SlimModel
 from sysid_ros.engine.parameters import ParameterDict, apply_param_modifiers
 from sysid_ros.engine.residuals import CustomRolloutFn, ResidualOptions
-from sysid_ros.engine.signals import ModelSequences, SystemTrajectory, TimeSeries, mappings
+from sysid_ros.engine.signals import (
+    ModelSequences,
+    SystemTrajectory,
+    TimeSeries,
+    control_mapping,
+    sensor_mapping,
+)
 from sysid_ros.engine.simulation import (
     Candidate,
     CandidateBuilder,
@@ -240,9 +246,9 @@ class ResidualFunction:
                 control_signal=[control] * len(models),
                 initial_states=[run.recording.initial_state] * len(models),
                 param_dicts=[candidate.params for candidate in distinct],
-                rollout_signal_mapping=mappings.sensor_mapping(models[0]),
+                rollout_signal_mapping=sensor_mapping(models[0]),
                 rollout_state_mapping=all_states(models[0]),
-                ctrl_mapping=mappings.control_mapping(models[0]),
+                ctrl_mapping=control_mapping(models[0]),
             )
             for candidate, trajectory in zip(distinct, runs, strict=True):
                 found[candidate.rollout_key()].append(trajectory)

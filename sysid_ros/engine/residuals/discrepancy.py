@@ -16,6 +16,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.residuals.normalization import Normalization, scales
 from sysid_ros.engine.residuals.signal_modifier import at_delayed_times
 from sysid_ros.engine.signals import (
+    OBSERVABLE,
     Block,
     SignalMapping,
     SignalType,
@@ -24,8 +25,10 @@ from sysid_ros.engine.signals import (
     at_true_times,
     blocks_of,
     difference,
-    mappings,
+    sensor_mapping,
     stamp_offsets,
+    state_mappings,
+    width_of,
 )
 from sysid_ros.errors import SignalError, unknown_name
 
@@ -134,7 +137,7 @@ def _chosen(measured: TimeSeries, model: Any, enabled: Sequence[str] | None) -> 
                 f"measurements without names need the model's {model.nsensordata} sensor columns, "
                 f"got data of shape {measured.data.shape}"
             )
-        names = mappings.sensor_mapping(model)
+        names = sensor_mapping(model)
         measured = TimeSeries(measured.times, measured.data, names, measured.interpolation)
     mapping = measured.signal_mapping or {}
     return TimeSeries.slice_by_name(measured, mapping if enabled is None else enabled)
@@ -144,18 +147,18 @@ def _simulated(
     predicted: TimeSeries, mapping: SignalMapping, model: Any, state: FloatArray | None
 ) -> TimeSeries:
     """The simulated counterpart of every measured column."""
-    sensors = predicted.signal_mapping or mappings.sensor_mapping(model)
+    sensors = predicted.signal_mapping or sensor_mapping(model)
     states: dict[str, tuple[SignalType, npt.NDArray[np.intp]]] = {}
-    for part in mappings.state_mappings(model):
+    for part in state_mappings(model):
         states.update(part)
-    width = mappings.width_of(mapping)
+    width = width_of(mapping)
     values = np.empty((len(predicted), width))
     for name, (kind, columns) in mapping.items():
         if kind is SignalType.MjSensor:
             if name not in sensors:
                 raise SignalError(unknown_name("sensor", name, sensors))
             values[:, columns] = predicted.data[:, sensors[name][1]]
-        elif kind in mappings.OBSERVABLE:
+        elif kind in OBSERVABLE:
             if name not in states or state is None:
                 raise SignalError(
                     unknown_name("state", name, states)
@@ -232,7 +235,7 @@ def _weights(
                 raise SignalError(unknown_name("signal with a weight", name, mapping))
         return np.concatenate([np.full(b.width, given.get(b.name, 1.0)) for b in blocks])
     per_column = np.asarray(given, dtype=np.float64)
-    width = mappings.width_of(mapping)
+    width = width_of(mapping)
     if per_column.shape != (width,):
         raise SignalError(f"{width} columns are compared, got weights of shape {per_column.shape}")
     return np.concatenate(
@@ -246,7 +249,7 @@ def _weights(
 
 
 def _per_column(mapping: SignalMapping, values: Mapping[str, float]) -> FloatArray:
-    result = np.zeros(mappings.width_of(mapping))
+    result = np.zeros(width_of(mapping))
     for name, (_, columns) in mapping.items():
         result[columns] = values[name]
     return result

@@ -14,12 +14,15 @@ from sysid_ros.engine.signals.control import (
 from sysid_ros.engine.signals.default_signals import construct_ts_from_defaults
 from sysid_ros.engine.signals.initial_state import create_initial_state
 from sysid_ros.engine.signals.mappings import (
+    OBSERVABLE,
     SUFFIXES,
     SignalMapping,
     SignalType,
     control_mapping,
     input_actuators,
     sensor_mapping,
+    state_mappings,
+    width_of,
 )
 from sysid_ros.engine.signals.observation import RowWeights, cubic_weights, row_offset
 from sysid_ros.engine.signals.rendering import render_rollout
@@ -28,12 +31,14 @@ from sysid_ros.engine.signals.stamping import Stamping, at_true_times, check_sta
 from sysid_ros.engine.signals.stretches import MIN_SAMPLES, Piecewise, known_from, linear, piecewise
 from sysid_ros.engine.signals.tangent import Block, blocks_of, difference, rotation_between
 from sysid_ros.engine.signals.timeseries import TimeSeries
+from sysid_ros.engine.signals.timeseries_io import save_npz
 from sysid_ros.engine.signals.trajectory import ModelSequences, SystemTrajectory, control_key
 from sysid_ros.engine.signals.wrench import COMPONENTS, with_wrenches, wrench_inputs
 
 __all__ = [
     "COMPONENTS",
     "MIN_SAMPLES",
+    "OBSERVABLE",
     "SUFFIXES",
     "Block",
     "ModelSequences",
@@ -65,10 +70,13 @@ __all__ = [
     "render_rollout",
     "rotation_between",
     "row_offset",
+    "save_npz",
     "sensor_mapping",
     "sensor_unit",
     "stamp_offsets",
+    "state_mappings",
     "step_offsets",
+    "width_of",
     "with_wrenches",
     "wrench_inputs",
 ]

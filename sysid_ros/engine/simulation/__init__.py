@@ -7,6 +7,12 @@ from __future__ import annotations
 
 from sysid_ros.engine.simulation.blas import single_blas_thread
 from sysid_ros.engine.simulation.candidate import Candidate, CandidateBuilder, ModelGroup
+from sysid_ros.engine.simulation.finite_differences import (
+    finite_differences,
+    quotient,
+    start_sensors,
+)
+from sysid_ros.engine.simulation.perturbations import Perturbation, Perturbations, perturbed
 from sysid_ros.engine.simulation.recorded_run import RecordedRun
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool, size_signature
 from sysid_ros.engine.simulation.simulated_run import ResidualSlope, RunJacobian, SimulatedRun
@@ -20,6 +26,8 @@ __all__ = [
     "Candidate",
     "CandidateBuilder",
     "ModelGroup",
+    "Perturbation",
+    "Perturbations",
     "RecordedRun",
     "ResidualSlope",
     "Rollout",
@@ -31,8 +39,12 @@ __all__ = [
     "StepControls",
     "all_states",
     "control_integrals",
+    "finite_differences",
+    "perturbed",
+    "quotient",
     "single_blas_thread",
     "size_signature",
+    "start_sensors",
     "step_means",
     "sysid_rollout",
     "trajectories",

@@ -19,12 +19,13 @@ from sysid_ros.engine.residuals import (
     with_declared_signals,
 )
 from sysid_ros.engine.signals import (
+    SignalMapping,
     SignalType,
     SystemTrajectory,
     TimeSeries,
     blocks_of,
     control_names,
-    mappings,
+    sensor_mapping,
 )
 from sysid_ros.engine.simulation.candidate import Candidate
 from sysid_ros.engine.simulation.comparison_slope import comparison_slope
@@ -133,7 +134,7 @@ class RecordedRun:
         """Delay, gain and bias of every measured signal at these parameters."""
         measured = self.recording.sensordata
         transform = with_declared_signals(self._options.signal_transform, params, measured, model)
-        names = (measured.signal_mapping or mappings.sensor_mapping(model)).keys()
+        names = (measured.signal_mapping or sensor_mapping(model)).keys()
         return transform.corrections(names, params)
 
     # For derivatives
@@ -149,7 +150,7 @@ class RecordedRun:
     @property
     def readings(self) -> IndexArray:
         """Columns of the sensor data that are compared, each once, sorted."""
-        known = mappings.sensor_mapping(self.model)
+        known = sensor_mapping(self.model)
         return np.unique(np.concatenate([known[name][1] for name in self._mapping()]))
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
@@ -181,14 +182,14 @@ class RecordedRun:
             self.corrections(candidate.params, candidate.model),
         )
 
-    def _mapping(self) -> mappings.SignalMapping:
-        return self.recording.sensordata.signal_mapping or mappings.sensor_mapping(self.model)
+    def _mapping(self) -> SignalMapping:
+        return self.recording.sensordata.signal_mapping or sensor_mapping(self.model)
 
     def _predicted(self, candidate: Candidate, data: FloatArray) -> TimeSeries:
         """Sensor data with the times that its simulation gives it."""
         start = float(self.recording.initial_state[0])
         times = step_times(start, candidate.model.opt.timestep, len(data))
-        return TimeSeries(times, data, mappings.sensor_mapping(candidate.model))
+        return TimeSeries(times, data, sensor_mapping(candidate.model))
 
     def _measured(self, predicted: TimeSeries) -> TimeSeries:
         """The measurements on the simulation's clock."""

@@ -12,7 +12,14 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.signals import SignalMapping, SystemTrajectory, TimeSeries, mappings
+from sysid_ros.engine.signals import (
+    SignalMapping,
+    SystemTrajectory,
+    TimeSeries,
+    control_mapping,
+    sensor_mapping,
+    state_mappings,
+)
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool
 from sysid_ros.engine.simulation.simulation import Rollout, Simulation, StepControls
 from sysid_ros.engine.simulation.step_controls import ordered_controls
@@ -85,7 +92,7 @@ def trajectories(
 
 def all_states(model: Any) -> dict[str, Any]:
     """Mapping of all positions, velocities and activations, as columns of the state after time."""
-    qpos, qvel, act = mappings.state_mappings(model)
+    qpos, qvel, act = state_mappings(model)
     return {**qpos, **qvel, **act}
 
 
@@ -116,9 +123,9 @@ class _Names:
         if id(model) not in self._known:
             sensors, states, controls = self._given
             self._known[id(model)] = (
-                mappings.sensor_mapping(model) if sensors is None else sensors,
+                sensor_mapping(model) if sensors is None else sensors,
                 all_states(model) if states is None else states,
-                mappings.control_mapping(model) if controls is None else controls,
+                control_mapping(model) if controls is None else controls,
             )
         return self._known[id(model)]
 

@@ -162,7 +162,7 @@ class WindowSimulation:
         return candidate.signals == other.signals
 
     def slope(self, candidate: Candidate) -> ResidualSlope:
-        """Return the derivative of the residual by the sensor data; orientations are not linear in it."""
+        """Return the derivative by the sensor data; orientations are not linear in it."""
         samples = self.window.samples
         settings = [candidate.settings(signal.sensor) for signal in self.sequence.signals]
         weights = self._weights(tuple(setting.delay for setting in settings))

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.signals import SUFFIXES, SignalType, TimeSeries, timeseries_io
+from sysid_ros.engine.signals import SUFFIXES, SignalType, TimeSeries, save_npz
 from sysid_ros.errors import OutputError
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
 from sysid_ros.recording.mapping.signal_settings import SignalKind
@@ -72,7 +72,7 @@ def export(mapped: MappedRecording, path: str | Path) -> None:
         arrays = control_time_series(mapped).to_arrays("controls_")
         arrays |= measured_time_series(mapped).to_arrays("measured_")
         arrays["start_ns"] = np.asarray(mapped.start_ns)
-        timeseries_io.save_npz(path, arrays)
+        save_npz(path, arrays)
     elif path.suffix == ".csv":
         signals = (*mapped.controls, *mapped.measured)
         _join(signals, _names(signals), _table_value_at).save_to_csv(path)

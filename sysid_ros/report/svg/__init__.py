@@ -11,6 +11,7 @@ from sysid_ros.report.svg.element import element, group
 from sysid_ros.report.svg.forest import forest
 from sysid_ros.report.svg.frame import Frame
 from sysid_ros.report.svg.heatmap import heatmap
+from sysid_ros.report.svg.numbers import number, percent_change, plural, to_error, unit
 
 __all__ = [
     "Axis",
@@ -21,4 +22,9 @@ __all__ = [
     "forest",
     "group",
     "heatmap",
+    "number",
+    "percent_change",
+    "plural",
+    "to_error",
+    "unit",
 ]

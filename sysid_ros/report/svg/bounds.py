@@ -10,8 +10,8 @@ import math
 from markupsafe import Markup
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.report import number
 from sysid_ros.report.svg.element import element
+from sysid_ros.report.svg.numbers import number
 
 _WIDTH = 140.0
 _HEIGHT = 18.0

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.report import number
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.element import element
+from sysid_ros.report.svg.numbers import number
 
 _WIDTH = 180.0
 _ROW = 12.0

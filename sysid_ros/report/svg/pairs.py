@@ -11,10 +11,10 @@ from markupsafe import Markup
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult, Landscape
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.report import number, unit
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.element import element, group
 from sysid_ros.report.svg.frame import Frame
+from sysid_ros.report.svg.numbers import number, unit
 
 _CHI_SQUARE_95 = 5.991  # two degrees of freedom
 _FAINTEST, _DARKEST, _DIVERGED = 0.04, 0.92, 0.3  # opacity of cells

@@ -11,7 +11,7 @@ import scipy.signal
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.judgement.outcome import SequenceFit, SignalFit
-from sysid_ros.report.diagnostics import residual_diagnostics
+from sysid_ros.judgement.residual_diagnostics import residual_diagnostics
 
 STEP = 0.01
 

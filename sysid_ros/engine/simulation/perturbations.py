@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.simulation import Candidate, CandidateBuilder
+from sysid_ros.engine.simulation.candidate import Candidate, CandidateBuilder
 
 # Finite-difference step relative to the scale of the unknown: large against the constraint
 # solver's early stops, small against curvature.

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives.perturbations import Perturbation, Perturbations
-from sysid_ros.engine.simulation import RolloutPool, RunJacobian, SimulatedRun
+from sysid_ros.engine.simulation.perturbations import Perturbation, Perturbations
+from sysid_ros.engine.simulation.rollout_pool import RolloutPool
+from sysid_ros.engine.simulation.simulated_run import RunJacobian, SimulatedRun
 
 MAX_CHUNK_BYTES = 128 << 20
 START_STEP = 1e-5  # of a start's spread; see THETA_STEP
