@@ -74,20 +74,35 @@ class SearchConfig:
     )
 
 
+def _optimizers() -> tuple[str, ...]:
+    from sysid_ros.sysid.optimizers import OPTIMIZERS
+
+    return tuple(OPTIMIZERS)
+
+
+def _losses() -> tuple[str, ...]:
+    from sysid_ros.sysid.losses import LOSSES
+
+    return tuple(LOSSES)
+
+
 @dataclass(frozen=True)
 class FitConfig:
     """How the fit is run."""
 
     optimizer: str = key(
         default="auto",
-        metadata=rule("solver", choices=("auto", "mujoco", "scipy", "scipy_parallel_fd")),
+        metadata=rule(
+            "solver; `scipy_parallel_fd` is deprecated: `scipy` simulates differences in one batch too",
+            choices=_optimizers,
+        ),
     )
     loss: str = key(
         default="linear",
         metadata=rule(
             "how residuals count: squared (`linear`), by their size (`absolute`, as in the mean "
             "absolute error), or forgiving outliers",
-            choices=("linear", "absolute", "huber", "soft_l1", "cauchy"),
+            choices=_losses,
         ),
     )
     max_iterations: int = key(default=100, metadata=rule("accepted steps at most", minimum=1))
