@@ -93,7 +93,7 @@ class FitConfig:
     optimizer: str = key(
         default="auto",
         metadata=rule(
-            "solver; `scipy_parallel_fd` is deprecated: `scipy` simulates differences in one batch too",
+            "solver; `scipy_parallel_fd` is deprecated: `scipy` batches its differences too",
             choices=_optimizers,
         ),
     )
