@@ -23,12 +23,7 @@ from sysid_ros.sysid.fit_state import FitState, check_state
 from sysid_ros.sysid.friction.parameters import late_components, without_meaningless
 from sysid_ros.sysid.gauss_newton import Linearization, Point
 from sysid_ros.sysid.identifiability import describe_open_directions
-from sysid_ros.sysid.levenberg_marquardt import (
-    INITIAL_DAMPING,
-    Solution,
-    SolverSettings,
-    Step,
-)
+from sysid_ros.sysid.levenberg_marquardt import INITIAL_DAMPING, Solution, SolverSettings, Step
 from sysid_ros.sysid.losses import LOSSES, loss_named
 from sysid_ros.sysid.model_group import model_group
 from sysid_ros.sysid.modifiers import StartModifier

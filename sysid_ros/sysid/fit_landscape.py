@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sysid_ros.errors import ModelError
 from sysid_ros.sysid.columns import ModelGroup
-from sysid_ros.sysid.gauss_newton import Linearization, Point
+from sysid_ros.sysid.gauss_newton import Linearization, Point, start_solution
 from sysid_ros.sysid.landscape import Landscape, grid, grid_points, on_grid
 from sysid_ros.sysid.levenberg_marquardt import Solution
 from sysid_ros.sysid.problem import WindowedProblem
@@ -83,7 +83,9 @@ def fitted_landscape(
     """
     i, j = pair
     grids = [grid(point.theta[k], problem.lower[k], problem.upper[k], points) for k in pair]
-    sensitivities = [_start_sensitivity(gram, point.theta.size) for gram in linearization.grams]
+    sensitivities = [
+        -start_solution(gram, len(point.theta), 0.0)[:, :-1] for gram in linearization.grams
+    ]
     costs = []
     for theta in grid_points(point.theta, i, j, *grids):
         change = theta - point.theta
@@ -129,11 +131,6 @@ def telling_pairs(covariance: FloatArray, open_directions: FloatArray) -> list[t
         if pair not in pairs:
             pairs.append(pair)
     return pairs
-
-
-def _start_sensitivity(gram: FloatArray, p: int) -> FloatArray:
-    """How one window's best start moves with the parameters, (n_start, p)."""
-    return np.asarray(-np.linalg.solve(gram[p:-1, p:-1], gram[p:-1, :p]), dtype=float)
 
 
 def _thinned(
