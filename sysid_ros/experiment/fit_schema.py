@@ -74,20 +74,35 @@ class SearchConfig:
     )
 
 
+def _optimizers() -> tuple[str, ...]:
+    from sysid_ros.engine.least_squares import OPTIMIZERS
+
+    return tuple(OPTIMIZERS)
+
+
+def _losses() -> tuple[str, ...]:
+    from sysid_ros.engine.least_squares import LOSSES
+
+    return tuple(LOSSES)
+
+
 @dataclass(frozen=True)
 class FitConfig:
     """The settings of the fit."""
 
     optimizer: str = key(
         default="auto",
-        metadata=rule("solver", choices=("auto", "mujoco", "scipy", "scipy_parallel_fd")),
+        metadata=rule(
+            "solver; `scipy_parallel_fd` is deprecated: `scipy` batches its differences too",
+            choices=_optimizers,
+        ),
     )
     loss: str = key(
         default="linear",
         metadata=rule(
             "how residuals count: squared (`linear`), by their size (`absolute`, as in the mean "
             "absolute error), or forgiving outliers",
-            choices=("linear", "absolute", "huber", "soft_l1", "cauchy"),
+            choices=_losses,
         ),
     )
     max_iterations: int = key(default=100, metadata=rule("accepted steps at most", minimum=1))

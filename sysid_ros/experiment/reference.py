@@ -128,9 +128,9 @@ def _kind(annotation: Any, rule: Rule) -> str:
     options = get_args(annotation) or (annotation,)
     names = str(annotation)
     if rule.choices and "tuple" in names:
-        kind = "list of " + ", ".join(f"`{choice}`" for choice in rule.choices)
+        kind = "list of " + ", ".join(f"`{choice}`" for choice in rule.valid())
     elif rule.choices:
-        kind = ", ".join(f"`{choice}`" for choice in rule.choices)
+        kind = ", ".join(f"`{choice}`" for choice in rule.valid())
     elif enum := next((o for o in options if isinstance(o, type) and issubclass(o, Enum)), None):
         kind = ", ".join(f"`{member.value}`" for member in enum)
     elif "tuple" in names and ("Config" in names or "str" in names):

@@ -10,6 +10,7 @@ cannot disagree.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,8 @@ class Rule:
     """The meaning and the limits of one key.
 
     ``above`` and ``below`` are exclusive limits, ``minimum`` and ``maximum`` inclusive ones.
-    ``none_word`` is the word that a file may use for ``None``.
+    ``none_word`` is the word that a file may use for ``None``. ``choices`` that stand in a table of
+    the engine are looked up when they are needed, as the engine takes a second to load.
     """
 
     doc: str
@@ -30,8 +32,12 @@ class Rule:
     below: float | None = None
     maximum: float | None = None
     nonzero: bool = False
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     none_word: str | None = None
+
+    def valid(self) -> tuple[str, ...]:
+        """Return the words that the key takes; empty where it takes anything else."""
+        return self.choices() if callable(self.choices) else self.choices
 
     def broken_by(self, number: float) -> str | None:
         """Say which limit ``number`` breaks, such as ``"above 0"``; ``None`` if it keeps all."""

@@ -159,7 +159,7 @@ def _texts(value: Value, rule: Rule, where: str, problems: Problems) -> tuple[st
 
 def _read_scalar(value: Value, kind: Any, rule: Rule, where: str, problems: Problems) -> Any:
     if rule.choices:
-        return _choice(value, rule.choices, where, problems)
+        return _choice(value, rule.valid(), where, problems)
     if kind is bool:
         if not isinstance(value.content, bool):
             problems.add(value.place, f"{where} must be true or false, given {value.shown()}")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.engine.compiled.decorators import compiled, compiled_apart
+from sysid_ros.engine.compiled.sources import source_files
 from sysid_ros.engine.compiled.struct_fields import array, integer, integer_array
 from sysid_ros.engine.compiled.struct_layout import offset
 
@@ -16,4 +17,5 @@ __all__ = [
     "integer",
     "integer_array",
     "offset",
+    "source_files",
 ]

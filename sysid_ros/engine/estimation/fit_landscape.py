@@ -11,7 +11,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.landscape import Landscape, grid, grid_points, on_grid
-from sysid_ros.engine.least_squares import Linearization, Point, Solution
+from sysid_ros.engine.least_squares import Linearization, Point, Solution, start_solution
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import Covariance
 from sysid_ros.engine.windows import WindowGroup
@@ -79,7 +79,9 @@ def fitted_landscape(
     """
     i, j = pair
     grids = [grid(point.theta[k], problem.lower[k], problem.upper[k], points) for k in pair]
-    sensitivities = [_start_sensitivity(gram, point.theta.size) for gram in linearization.grams]
+    sensitivities = [
+        -start_solution(gram, len(point.theta), 0.0)[:, :-1] for gram in linearization.grams
+    ]
     costs = []
     for theta in grid_points(point.theta, i, j, *grids):
         change = theta - point.theta
@@ -125,11 +127,6 @@ def telling_pairs(covariance: FloatArray, open_directions: FloatArray) -> list[t
         if pair not in pairs:
             pairs.append(pair)
     return pairs
-
-
-def _start_sensitivity(gram: FloatArray, p: int) -> FloatArray:
-    """Return the derivative of one window's best start by the parameters, (n_start, p)."""
-    return np.asarray(-np.linalg.solve(gram[p:-1, p:-1], gram[p:-1, :p]), dtype=float)
 
 
 def _thinned(

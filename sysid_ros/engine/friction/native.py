@@ -30,8 +30,7 @@ import mujoco
 import numba
 from numba import types
 
-from sysid_ros.engine.compiled import array, compiled, integer, integer_array, offset
-from sysid_ros.engine.compiled.sources import source_files
+from sysid_ros.engine.compiled import array, compiled, integer, integer_array, offset, source_files
 from sysid_ros.engine.friction import joint_friction
 from sysid_ros.engine.friction.joint_friction import FIRST, KEPT, MARK, ON_JOINT, ROW, SLOT
 

@@ -11,6 +11,7 @@ from sysid_ros.engine.least_squares.gauss_newton import (
     ReducedSystem,
     bounded_quadratic_step,
     eliminate_starts,
+    start_solution,
     without_starts,
 )
 from sysid_ros.engine.least_squares.levenberg_marquardt import (
@@ -23,6 +24,7 @@ from sysid_ros.engine.least_squares.levenberg_marquardt import (
 )
 from sysid_ros.engine.least_squares.losses import LOSSES, Loss, loss_named
 from sysid_ros.engine.least_squares.optimizers import (
+    OPTIMIZERS,
     Adapter,
     Ending,
     Optimizer,
@@ -35,6 +37,7 @@ __all__ = [
     "CANCELED",
     "INITIAL_DAMPING",
     "LOSSES",
+    "OPTIMIZERS",
     "Adapter",
     "Ending",
     "FitStatus",
@@ -53,5 +56,6 @@ __all__ = [
     "loss_named",
     "minimize",
     "optimizer_named",
+    "start_solution",
     "without_starts",
 ]

@@ -24,8 +24,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Linearization, Loss, Point
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.simulation import RolloutPool, RunJacobian, finite_differences
-from sysid_ros.engine.simulation.perturbations import perturbed
+from sysid_ros.engine.simulation import RolloutPool, RunJacobian, finite_differences, perturbed
 from sysid_ros.engine.windows import WindowGroup, WindowSimulation
 
 if TYPE_CHECKING:

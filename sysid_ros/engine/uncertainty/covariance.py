@@ -21,13 +21,12 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem
+from sysid_ros.engine.uncertainty.rank import MARGIN, WINDOW_DIFFERENCES, directions_of_gram
 
 MIN_CLUSTERS = 6
 # A direction whose standard error reaches this share of the bounds' width is open: it is the
 # standard deviation of a uniform distribution, so the data says no more than the bounds.
 OPEN_ERROR = 1.0 / np.sqrt(12.0)
-# With columns of unit length, an eigenvalue below this is zero up to finite differences.
-RANK_TOLERANCE = 1e-9
 # Share in a unit direction above which a parameter counts as part of it.
 INVOLVED = 0.1
 
@@ -120,17 +119,16 @@ def covariance(
 def _open_directions(hessian: FloatArray, variance: float) -> FloatArray:
     """Unit directions, in bounds' widths, about which the data says nothing: (k, p).
 
-    Either the columns of the Jacobian are dependent (up to finite differences), or the standard
-    error along the direction is no smaller than the bounds allow anyway.
+    Either the columns of the Jacobian are dependent to its accuracy, or the standard error along
+    the direction is no smaller than the bounds allow anyway.
     """
     p = hessian.shape[0]
     if p == 0:
         return np.zeros((0, 0))
-    length = np.sqrt(np.diag(hessian))
-    silent = length <= np.sqrt(RANK_TOLERANCE) * max(length.max(), 1e-300)
-    length = np.where(silent, 1.0, length)
-    values, vectors = np.linalg.eigh(hessian / np.outer(length, length))
-    dependent = [vectors[:, i] / length for i in np.flatnonzero(values <= RANK_TOLERANCE)]
+    lengths = np.sqrt(np.diag(hessian))
+    heard = lengths > MARGIN * WINDOW_DIFFERENCES * lengths.max()
+    found = directions_of_gram(hessian * np.outer(heard, heard), WINDOW_DIFFERENCES)
+    dependent = list(found.vectors[found.open] / found.length)
     values, vectors = np.linalg.eigh(hessian)
     vague = [vectors[:, i] for i in np.flatnonzero(values <= variance / OPEN_ERROR**2)]
     if not dependent and not vague:
