@@ -56,7 +56,7 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.comparison.overlay import evaluate_files, render_overlay
     from sysid_ros.files import dumps, replace_file
     from sysid_ros.judgement.scored_fit import title_of
-    from sysid_ros.results.document import evaluation_document
+    from sysid_ros.results.result_document import evaluation_document
     from sysid_ros.terminal.printing import print_evaluations
     from sysid_ros.terminal.progress import working
 

@@ -12,7 +12,7 @@ from typing import Any
 from sysid_ros.errors import ErrorCode
 from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.pipeline.worker_process import FitFiles
-from sysid_ros.results.document import HASH_PREFIX
+from sysid_ros.results.result_document import HASH_PREFIX
 from sysid_ros.sysid.fit_result import FitStatus, Iteration, ParameterEstimate
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.msg import IdentifiedParameter, IdentifiedParameters, Report

@@ -17,10 +17,10 @@ from sysid_ros.files import replace_file, translated_os_errors, write_json
 from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.report import render_report
 from sysid_ros.results.checkpoint import CHECKPOINT_FILE
-from sysid_ros.results.document import document_from
 from sysid_ros.results.folder import discard, open_work_folder, publish
 from sysid_ros.results.parameters_file import write_parameters
 from sysid_ros.results.previous import previous_results
+from sysid_ros.results.result_document import document_from
 from sysid_ros.results.result_folder import (
     PARAMETERS,
     REPORT,

@@ -5,17 +5,17 @@
 
 from __future__ import annotations
 
-from sysid_ros.results.checkpoint import finalize_checkpoint, write_checkpoint
+from sysid_ros.results.checkpoint import Checkpoint, finalize_checkpoint
 from sysid_ros.results.folder import check_writable, open_work_folder
 from sysid_ros.results.reading import ResultError, read_results
 from sysid_ros.results.result_folder import ResultFolder
 
 __all__ = [
+    "Checkpoint",
     "ResultError",
     "ResultFolder",
     "check_writable",
     "finalize_checkpoint",
     "open_work_folder",
     "read_results",
-    "write_checkpoint",
 ]
