@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sysid_ros.comparison.compare import Comparison
-from sysid_ros.report.numbers import number
+from sysid_ros.report.svg.numbers import number
 from sysid_ros.terminal.printing import console_for, plain_table
 
 

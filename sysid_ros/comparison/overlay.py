@@ -15,9 +15,9 @@ from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment.schema import Experiment
 from sysid_ros.judgement.evaluation import evaluate
 from sysid_ros.judgement.outcome import Evaluation, Score
-from sysid_ros.report.numbers import number, unit
 from sysid_ros.report.overlay_data import overlay_content
 from sysid_ros.report.render import render_page
+from sysid_ros.report.svg.numbers import number, unit
 from sysid_ros.results.parameters_file import read_values
 from sysid_ros.sysid.friction.models import MODELS
 

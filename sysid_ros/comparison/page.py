@@ -14,13 +14,13 @@ from markupsafe import Markup
 from sysid_ros.comparison.compare import Comparison, predicted
 from sysid_ros.comparison.comparison_table import notes
 from sysid_ros.comparison.paired import LEVEL, HeldOut
-from sysid_ros.report.numbers import number, unit
 from sysid_ros.report.overlay_data import overlay_content
 from sysid_ros.report.render import render_page
 from sysid_ros.report.several_results import compared_parameters
 from sysid_ros.report.svg.axis import Axis, NamedAxis
 from sysid_ros.report.svg.element import element, group
 from sysid_ros.report.svg.frame import Frame
+from sysid_ros.report.svg.numbers import number, unit
 
 
 def render_models(comparison: Comparison) -> str:

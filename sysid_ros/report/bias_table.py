@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sysid_ros.report.numbers import number, unit
+from sysid_ros.report.svg.numbers import number, unit
 from sysid_ros.sysid.bias_check import BiasCheck, Refit
 
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.report.numbers import number, percent_change, plural, to_error, unit
 from sysid_ros.report.several_results import SIGNIFICANT, standard_errors_apart
+from sysid_ros.report.svg.numbers import number, percent_change, plural, to_error, unit
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.report.numbers import number, plural
+from sysid_ros.report.svg.numbers import number, plural
 from sysid_ros.report.table_rows import correlations
 from sysid_ros.sysid.fit_result import ParameterEstimate
 

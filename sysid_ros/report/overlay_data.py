@@ -11,9 +11,9 @@ from typing import Any
 
 from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 from sysid_ros.report.decimate import reduce_curves
-from sysid_ros.report.numbers import unit
 from sysid_ros.report.render import asset, json_for_html
 from sysid_ros.report.signal_data import packed_curve, packed_times
+from sysid_ros.report.svg.numbers import unit
 
 _VALUE_BUDGET = 3_000_000  # 16-bit values in base64: 8 MB
 _MAX_POINTS = 8_000  # per curve

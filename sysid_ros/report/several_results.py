@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.report.numbers import number, percent_change, to_error, unit
 from sysid_ros.report.svg.forest import forest
+from sysid_ros.report.svg.numbers import number, percent_change, to_error, unit
 from sysid_ros.sysid.fit_result import ParameterEstimate
 
 # Two estimates that differ by more than this many standard errors of their difference are not

@@ -17,7 +17,7 @@ import numpy as np
 
 from sysid_ros.judgement.outcome import FloatArray, SequenceFit, SignalFit
 from sysid_ros.report.decimate import reduce_curves
-from sysid_ros.report.numbers import unit
+from sysid_ros.report.svg.numbers import unit
 
 # A report stays below 15 MB: 4 million values of 16 bits in base64 are 10.7 MB.
 _VALUE_BUDGET = 4_000_000

@@ -14,8 +14,8 @@ import yaml
 from markupsafe import Markup
 
 from sysid_ros.judgement.outcome import FloatArray, Score, SequenceFit, SignalFit
-from sysid_ros.report.numbers import number, percent_change, to_error, unit
 from sysid_ros.report.svg.bounds import bounds_bar
+from sysid_ros.report.svg.numbers import number, percent_change, to_error, unit
 from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
 
 

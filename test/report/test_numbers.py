@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.report.numbers import number, percent_change, plural, to_error, unit
+from sysid_ros.report.svg.numbers import number, percent_change, plural, to_error, unit
 
 
 @pytest.mark.parametrize(

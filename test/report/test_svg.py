@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from outcomes import outcome as synthetic
 
-from sysid_ros.report.diagnostics import residual_diagnostics
+from sysid_ros.judgement.residual_diagnostics import residual_diagnostics
 from sysid_ros.report.svg import charts, pairs
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.bounds import bounds_bar

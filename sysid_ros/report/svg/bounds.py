@@ -9,8 +9,8 @@ import math
 
 from markupsafe import Markup
 
-from sysid_ros.report.numbers import number
 from sysid_ros.report.svg.element import element
+from sysid_ros.report.svg.numbers import number
 from sysid_ros.sysid.fit_result import ParameterEstimate
 
 _WIDTH = 140.0

@@ -11,10 +11,10 @@ import numpy as np
 from markupsafe import Markup
 
 from sysid_ros.judgement.outcome import FloatArray, ResidualTrend
-from sysid_ros.report.diagnostics import ResidualDiagnostics
-from sysid_ros.report.numbers import unit
+from sysid_ros.judgement.residual_diagnostics import ResidualDiagnostics
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.frame import Frame
+from sysid_ros.report.svg.numbers import unit
 from sysid_ros.sysid.fit_result import Iteration
 
 
@@ -67,10 +67,10 @@ def histogram_chart(entry: ResidualDiagnostics) -> Markup:
     normal /= entry.std * np.sqrt(2.0 * np.pi)
     top = 1.08 * float(max(entry.density.max(), normal.max()))
     frame = Frame(
-        Axis(float(edges[0]), float(edges[-1]), f"{entry.signal} residual [{entry.unit}]"),
+        Axis(float(edges[0]), float(edges[-1]), f"{entry.signal} residual [{unit(entry.unit)}]"),
         Axis(0.0, top, "density"),
         f"Distribution of the residual of {entry.signal}: standard deviation {entry.std:.3g} "
-        f"{entry.unit}, mean {entry.mean:.3g} {entry.unit}",
+        f"{unit(entry.unit)}, mean {entry.mean:.3g} {unit(entry.unit)}",
     )
     return frame.svg(
         frame.bars(edges.tolist(), entry.density.tolist(), "fitted"),
@@ -111,7 +111,7 @@ def spectrum_chart(entry: ResidualDiagnostics) -> Markup:
     """Power density of the residual."""
     frame = Frame(
         Axis(float(entry.frequencies[0]), float(entry.frequencies[-1]), "frequency [Hz]", True),
-        Axis.over(entry.spectrum.tolist(), f"[{entry.unit}²/Hz]", logarithmic=True),
+        Axis.over(entry.spectrum.tolist(), f"[{unit(entry.unit)}²/Hz]", logarithmic=True),
         f"Spectrum of the residual of {entry.signal}",
     )
     return frame.svg(frame.path(entry.frequencies.tolist(), entry.spectrum.tolist(), "fitted"))

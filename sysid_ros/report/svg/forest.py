@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from sysid_ros.report.numbers import number
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.element import element
+from sysid_ros.report.svg.numbers import number
 from sysid_ros.sysid.fit_result import ParameterEstimate
 
 _WIDTH = 180.0

@@ -9,10 +9,10 @@ import numpy as np
 from markupsafe import Markup
 
 from sysid_ros.judgement.outcome import FloatArray
-from sysid_ros.report.numbers import number, unit
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.element import element, group
 from sysid_ros.report.svg.frame import Frame
+from sysid_ros.report.svg.numbers import number, unit
 from sysid_ros.sysid.fit_result import FitResult, ParameterEstimate
 from sysid_ros.sysid.landscape import Landscape
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.signal
 
 from sysid_ros.judgement.outcome import FloatArray, SequenceFit, SignalFit
-from sysid_ros.report.diagnostics import residual_diagnostics
+from sysid_ros.judgement.residual_diagnostics import residual_diagnostics
 
 STEP = 0.01
 

@@ -12,7 +12,6 @@ import numpy as np
 import scipy
 
 from sysid_ros.judgement.outcome import FloatArray, SequenceFit, SignalFit
-from sysid_ros.report.numbers import unit
 
 _BINS = 41
 _MAX_LAGS = 4000
@@ -73,7 +72,7 @@ def _diagnose(signals: list[SignalFit]) -> ResidualDiagnostics | None:
     frequencies, spectrum = _spectrum(parts[longest], step)
     return ResidualDiagnostics(
         signal=signals[0].name,
-        unit=unit(signals[0].unit),
+        unit=signals[0].unit,
         count=pooled.size,
         mean=float(pooled.mean()),
         std=float(pooled.std()),
