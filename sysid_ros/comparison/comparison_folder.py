@@ -11,8 +11,8 @@ from sysid_ros.comparison.compare import Comparison
 from sysid_ros.comparison.comparison_document import comparison_document
 from sysid_ros.comparison.page import render_models
 from sysid_ros.files import replace_file, translated_os_errors, write_json
-from sysid_ros.results.folder import discard, open_work_folder, publish
 from sysid_ros.results.parameters_file import write_parameters
+from sysid_ros.results.work_folder import discard, open_work_folder, publish
 
 COMPARISON = "comparison.json"
 PAGE = "comparison.html"

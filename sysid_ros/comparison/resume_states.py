@@ -17,8 +17,8 @@ from sysid_ros.files import write_json
 from sysid_ros.judgement.scored_fit import title_of
 from sysid_ros.pipeline.resume import setting_digests
 from sysid_ros.processes.execution import WorkersError
-from sysid_ros.results.folder import discard, open_work_folder
 from sysid_ros.results.state_file import STATE_FILE, claimed
+from sysid_ros.results.work_folder import discard, open_work_folder
 
 COMPARED = "compared.json"  # digests of the experiment's settings
 

@@ -17,7 +17,6 @@ from sysid_ros.files import replace_file, translated_os_errors, write_json
 from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.report import render_report
 from sysid_ros.results.checkpoint import CHECKPOINT_FILE
-from sysid_ros.results.folder import discard, open_work_folder, publish
 from sysid_ros.results.parameters_file import write_parameters
 from sysid_ros.results.previous import previous_results
 from sysid_ros.results.result_document import document_from
@@ -32,6 +31,7 @@ from sysid_ros.results.result_folder import (
 from sysid_ros.results.signals_file import write_signals
 from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE
 from sysid_ros.results.targets_file import TARGETS_FILE
+from sysid_ros.results.work_folder import discard, open_work_folder, publish
 from sysid_ros.sysid.fit_result import FitStatus
 from sysid_ros.video import drawing
 

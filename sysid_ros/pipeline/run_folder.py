@@ -17,8 +17,8 @@ from sysid_ros.judgement.outcome import Outcome
 from sysid_ros.pipeline.resume import Resume, find_state
 from sysid_ros.processes.execution import WorkersError
 from sysid_ros.results.checkpoint import Checkpoint
-from sysid_ros.results.folder import discard, is_work_folder, open_work_folder
 from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE, claimed, write_state
+from sysid_ros.results.work_folder import discard, is_work_folder, open_work_folder
 from sysid_ros.run_logs.run_log import Run, RunLogs
 from sysid_ros.search.trials import Trials, write_search_state, write_trials
 from sysid_ros.sysid.fit_result import Iteration

@@ -30,7 +30,7 @@ import numpy as np
 from sysid_ros.errors import ErrorCode, OutputError
 from sysid_ros.pipeline.worker_process import FitFiles, FitRequest
 from sysid_ros.results import finalize_checkpoint, open_work_folder
-from sysid_ros.results.folder import discard
+from sysid_ros.results.work_folder import discard
 from sysid_ros.sysid.fit_result import Iteration
 
 WORKER_MODULE = "sysid_ros.pipeline.worker_process"

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from sysid_ros.results.checkpoint import Checkpoint, finalize_checkpoint
-from sysid_ros.results.folder import check_writable, open_work_folder
 from sysid_ros.results.reading import ResultError, read_results
 from sysid_ros.results.result_folder import ResultFolder
+from sysid_ros.results.work_folder import check_writable, open_work_folder
 
 __all__ = [
     "Checkpoint",

@@ -17,11 +17,11 @@ import numpy as np
 from sysid_ros.errors import OutputError
 from sysid_ros.files import translated_os_errors, write_json
 from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.results.folder import is_work_folder, publish
 from sysid_ros.results.parameters_file import write_parameters
 from sysid_ros.results.result_document import document_from, trace_entry, trace_from
 from sysid_ros.results.result_folder import PARAMETERS, RESULT, ResultFolder, clear
 from sysid_ros.results.targets_file import TARGETS_FILE, read_targets
+from sysid_ros.results.work_folder import is_work_folder, publish
 from sysid_ros.sysid.fit_result import FitResult, FitStatus, Iteration, ParameterEstimate
 
 CHECKPOINT_FILE = "checkpoint.json"
@@ -35,7 +35,7 @@ class Checkpoint:
 
     Args:
       folder: An existing folder, usually from
-        :func:`~sysid_ros.results.folder.open_work_folder`.
+        :func:`~sysid_ros.results.work_folder.open_work_folder`.
     """
 
     def __init__(self, folder: Path) -> None:
