@@ -16,6 +16,7 @@ import numpy as np
 from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.errors import DataError
 from sysid_ros.pipeline.worker_process import Callbacks, FitFiles, FitFunction, FitRequest
+from sysid_ros.results import Checkpoint
 
 
 def step(number: int) -> Iteration:
@@ -27,7 +28,9 @@ def step(number: int) -> Iteration:
 def quick(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     """Three iterations and a result."""
     callbacks.on_stage("fitting")
+    checkpoint = Checkpoint(Path(request.checkpoint_dir))
     for number in range(3):
+        checkpoint.add(step(number))
         callbacks.on_iteration(step(number), number / 3)
     print("a library's noise on standard output")
     return FitFiles(Path(request.output_dir) / "result", None, Path("model.xml"))
@@ -35,7 +38,9 @@ def quick(request: FitRequest, callbacks: Callbacks) -> FitFiles:
 
 def obedient(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     """Runs until it is asked to stop, then delivers."""
+    checkpoint = Checkpoint(Path(request.checkpoint_dir))
     for number in itertools.count():
+        checkpoint.add(step(number))
         callbacks.on_iteration(step(number), 0.1)
         if callbacks.should_stop():
             return FitFiles(Path(request.output_dir), None, None)
@@ -45,6 +50,7 @@ def obedient(request: FitRequest, callbacks: Callbacks) -> FitFiles:
 
 def native(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     """One iteration, then a native call that keeps the interpreter's lock for an hour."""
+    Checkpoint(Path(request.checkpoint_dir)).add(step(1))
     callbacks.on_iteration(step(1), 0.1)
     ctypes.PyDLL(None).sleep(3600)
     raise AssertionError("unreachable")

@@ -11,7 +11,7 @@ from typing import Any
 from sysid_ros.comparison.compare import Comparison
 from sysid_ros.comparison.pick import Pick
 from sysid_ros.judgement import Outcome
-from sysid_ros.results import parameter_entry, score_entry
+from sysid_ros.results import SCORE, parameter_entry
 
 FORMAT = 1
 
@@ -49,8 +49,8 @@ def _model(comparison: Comparison, name: str, outcome: Outcome) -> Mapping[str, 
         "message": fit.message,
         "number_of_parameters": len(fit.parameters),
         "parameters": {p.name: parameter_entry(p) for p in fit.parameters},
-        "validation": score_entry(outcome.validation),
-        "training": score_entry(outcome.training),
+        "validation": SCORE.write(outcome.validation),
+        "training": SCORE.write(outcome.training),
         "bic": comparison.bic[name],
         "p_worse": comparison.overall.p_worse[name],
         "elapsed": fit.elapsed,

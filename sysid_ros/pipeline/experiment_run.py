@@ -167,6 +167,7 @@ class _Run:
             result = flagged(result, bias)
         self.stage("scoring")
         outcome = outcome_of(self.inputs, result, bias)
+        outcome = replace(outcome, warnings=(*folder.warnings, *outcome.warnings))
         if found is not None:
             outcome = with_provenance(outcome, "search", found.summary)
         if self.inputs.experiment.validation.folds and result.status is not FitStatus.CANCELED:

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -101,11 +101,22 @@ class Found:
       folder: A result folder or a work folder.
       inputs: A digest of every input by name.
       state: The fit, or what its search had tried when it was still searching.
+      passed_over: Why newer folders could not be used.
     """
 
     folder: Path
     inputs: Mapping[str, str]
     state: FitState | Trials
+    passed_over: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was passed over, in sentences."""
+        return tuple(
+            f"The newest state could not be used ({reason}), so the fit in {self.folder.name} was "
+            "carried on."
+            for reason in self.passed_over
+        )
 
 
 def _found(folder: Path) -> Found:
@@ -128,7 +139,7 @@ def find_state(
       held: Keeps the folder claimed until it is closed.
 
     Returns:
-      The state.
+      The newest state that is whole and of these inputs.
 
     Raises:
       ExperimentError: There is none, the inputs have changed, or its fit is still running.
@@ -143,17 +154,19 @@ def find_state(
             raise ExperimentError(f"resume: the fit in {resume.folder} is still running")
         return found
     refusal = ""
+    damaged: list[str] = []
     for folder in folders_with_state(output_dir):
         if not held.enter_context(claimed(folder)):
             continue
         try:
             found = _found(folder)
         except ResultError as error:
+            damaged.append(str(error))
             refusal = refusal or f"resume: {error}"
             continue
         changed = _changes(found.inputs, inputs)
         if not changed:
-            return found
+            return replace(found, passed_over=tuple(damaged))
         refusal = refusal or _refusal(folder, changed)
     raise ExperimentError(
         refusal

@@ -21,12 +21,11 @@ from sysid_ros.processes import WorkersError
 from sysid_ros.results import (
     SEARCH_FILE,
     STATE_FILE,
+    Checkpoint,
     claimed,
     discard,
     is_work_folder,
     open_work_folder,
-    seed_checkpoint,
-    write_checkpoint,
     write_state,
 )
 from sysid_ros.run_logs import Run, RunLogs
@@ -38,17 +37,21 @@ FOLDS = "folds"  # of cross-validation, a folder with the state of each
 class RunFolder:
     """Keeps what an interrupted run needs, and leaves nothing behind where that is nothing.
 
+    ``warnings`` says in sentences what the run could not be carried on from.
+
     Args:
       output_dir: Holds the result folders.
       title: Names the result.
-      given: An open work folder of the caller's, who then keeps the checkpoint himself.
+      given: An open work folder of the caller's, who discards it if that is needed.
     """
 
     def __init__(self, output_dir: Path, title: str, given: Path | None) -> None:
         self._output = output_dir
         self._given = given
         self.path = given or open_work_folder(output_dir, title)
+        self._checkpoint = Checkpoint(self.path)
         self._inputs: Mapping[str, str] = {}
+        self.warnings: tuple[str, ...] = ()
         self._continued: Path | None = None
         self._held = ExitStack()
         self._logs: RunLogs | None = None
@@ -91,11 +94,12 @@ class RunFolder:
             return None
         found = find_state(resume, self._output, inputs, self._held)
         self._continued = found.folder
+        self.warnings = found.warnings
         if is_work_folder(found.folder) and (found.folder / FOLDS).is_dir():
             with translated_os_errors(self.path):
                 (found.folder / FOLDS).rename(self.path / FOLDS)
         if isinstance(found.state, FitState):
-            seed_checkpoint(self.path, found.state.trace[:-1])
+            self._checkpoint.add(*found.state.trace[:-1])
             for step in found.state.trace[:-1]:
                 self._log(step)
         return found.state
@@ -106,8 +110,7 @@ class RunFolder:
         """A listener that keeps the best parameters on disk and passes every step on."""
 
         def record(step: Iteration) -> None:
-            if self._given is None:
-                write_checkpoint(self.path, step)
+            self._checkpoint.add(step)
             self._log(step)
             if listener is not None:
                 listener(step)

@@ -30,7 +30,6 @@ from typing import Any, TextIO, cast
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
 from sysid_ros.processes import die_with_parent
-from sysid_ros.results import write_checkpoint
 
 _PARENT_GONE = 3  # exit status when standard input ends
 
@@ -162,12 +161,7 @@ def main() -> int:
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as stream:
         emit = _Emitter(stream)
 
-        def on_iteration(step: Iteration, progress: float) -> None:
-            if request.checkpoint_dir:
-                write_checkpoint(Path(request.checkpoint_dir), step)
-            emit.iteration(step, progress)
-
-        callbacks = Callbacks(emit.stage, on_iteration, stop.is_set)
+        callbacks = Callbacks(emit.stage, emit.iteration, stop.is_set)
         try:
             emit.done(function(request, callbacks))
         except SysidError as error:

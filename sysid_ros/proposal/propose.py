@@ -24,10 +24,10 @@ from sysid_ros.experiment import (
     plain,
 )
 from sysid_ros.proposal.channels import Channel, read_channels, topics_of
+from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.mapping import Mapping, map_channels
 from sysid_ros.proposal.proposed_parameters import Candidate, candidates, determined
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
-from sysid_ros.proposal.text import Draft, SignalEntry
 from sysid_ros.robots import description_in, load_model
 
 _MOST_READ = 12  # recordings that channels are read from

@@ -14,14 +14,12 @@ from typing import Any
 
 import jinja2
 
-from sysid_ros.judgement import Outcome, residual_diagnostics
-from sysid_ros.report import several_results, table_rows
-from sysid_ros.report.bias_table import bias_rows
-from sysid_ros.report.history import history_rows
-from sysid_ros.report.next_experiment import next_experiment
+from sysid_ros.judgement import Outcome
+from sysid_ros.report import several_results
+from sysid_ros.report.sections import Shown, shown_sections
 from sysid_ros.report.signal_data import signal_data
 from sysid_ros.report.svg import charts, heatmap, numbers, pairs
-from sysid_ros.video import Video, telling_stretch
+from sysid_ros.video import Video
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -44,14 +42,18 @@ def render_report(
     Returns:
       The text of ``report.html``.
     """
+    shown = Shown(outcome, previous or {}, video or Video(None, "none was made"))
+    sections, content = shown_sections(shown)
     return render_page(
         "report.html.j2",
         ("tables.js", "uplot.js", "signals.js", "video.js"),
         title=f"{outcome.title}: identification report",
-        history=history_rows(outcome, previous or {}),
-        significant=several_results.SIGNIFICANT,
-        **_content(outcome),
-        **_video(outcome, video or Video(None, "none was made")),
+        outcome=outcome,
+        fit=outcome.fit,
+        sections=sections,
+        licence=asset("uplot.LICENSE"),
+        data=json_for_html(signal_data(outcome.sequences, outcome.fit.noise)),
+        **content,
     )
 
 
@@ -113,50 +115,6 @@ def _environment() -> jinja2.Environment:
         charts=charts, heatmap=heatmap, pairs=pairs, percent_change=numbers.percent_change
     )
     return environment
-
-
-def _content(outcome: Outcome) -> dict[str, Any]:
-    held_out = [s for s in outcome.sequences if s.role == "validation"]
-    columns, sequences = table_rows.sequence_rows(outcome.sequences)
-    return {
-        "outcome": outcome,
-        "fit": outcome.fit,
-        "tone": _tone(outcome),
-        "score": outcome.validation or outcome.training,
-        "error_rows": table_rows.error_rows(outcome.validation or outcome.training),
-        "parameters": table_rows.parameter_rows(outcome.fit),
-        "parameters_yaml": table_rows.parameters_as_yaml(outcome.fit),
-        "signal_columns": columns,
-        "sequence_rows": sequences,
-        "diagnosed": "held-out" if held_out else "training",
-        "diagnostics": residual_diagnostics(held_out or outcome.sequences),
-        "correlations": table_rows.correlations(outcome.fit),
-        "suggestions": next_experiment(outcome),
-        "bias_rows": bias_rows(outcome.bias),
-        "licence": asset("uplot.LICENSE"),
-        "data": json_for_html(signal_data(outcome.sequences, outcome.fit.noise)),
-    }
-
-
-def _video(outcome: Outcome, video: Video) -> dict[str, Any]:
-    """Return the content of the animation's section."""
-    if video.content is None:
-        return {"video": None, "video_reason": video.reason}
-    stretch = telling_stretch(outcome.sequences)
-    return {
-        "video": base64.b64encode(video.content).decode("ascii"),
-        "shown": outcome.sequences[stretch.sequence] if stretch else None,
-        "stretch": stretch,
-    }
-
-
-def _tone(outcome: Outcome) -> str:
-    """``good``, ``caution`` or ``bad``: how the verdict is coloured."""
-    score = outcome.validation or outcome.training
-    if score is not None and not score.rmse_all < score.rmse_all_initial:
-        return "bad"
-    clean = outcome.fit.status.value == "CONVERGED" and not outcome.warnings
-    return "good" if clean and outcome.validation is not None else "caution"
 
 
 def asset(name: str) -> str:

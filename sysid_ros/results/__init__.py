@@ -5,29 +5,17 @@
 
 from __future__ import annotations
 
-from sysid_ros.results.checkpoint import (
-    CHECKPOINT_FILE,
-    finalize_checkpoint,
-    seed_checkpoint,
-    write_checkpoint,
-)
-from sysid_ros.results.document import (
-    HASH_PREFIX,
-    document_from,
-    evaluation_document,
-    parameter_entry,
-    score_entry,
-)
-from sysid_ros.results.folder import (
-    check_writable,
-    discard,
-    is_work_folder,
-    open_work_folder,
-    publish,
-)
+from sysid_ros.results.checkpoint import CHECKPOINT_FILE, Checkpoint, finalize_checkpoint
 from sysid_ros.results.parameters_file import read_values, write_parameters
 from sysid_ros.results.previous import previous_results
 from sysid_ros.results.reading import ResultError, read_results
+from sysid_ros.results.result_document import (
+    HASH_PREFIX,
+    SCORE,
+    document_from,
+    evaluation_document,
+    parameter_entry,
+)
 from sysid_ros.results.result_folder import (
     PARAMETERS,
     REPORT,
@@ -47,6 +35,13 @@ from sysid_ros.results.state_file import (
     write_state,
 )
 from sysid_ros.results.targets_file import TARGETS_FILE, write_targets
+from sysid_ros.results.work_folder import (
+    check_writable,
+    discard,
+    is_work_folder,
+    open_work_folder,
+    publish,
+)
 
 __all__ = [
     "CHECKPOINT_FILE",
@@ -55,10 +50,12 @@ __all__ = [
     "REPORT",
     "RESIDUALS",
     "RESULT",
+    "SCORE",
     "SEARCH_FILE",
     "STATE_FILE",
     "TARGETS_FILE",
     "VIDEO",
+    "Checkpoint",
     "ResultError",
     "ResultFolder",
     "check_writable",
@@ -77,9 +74,6 @@ __all__ = [
     "read_results",
     "read_state",
     "read_values",
-    "score_entry",
-    "seed_checkpoint",
-    "write_checkpoint",
     "write_parameters",
     "write_signals",
     "write_state",

@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,53 +20,39 @@ from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import OutputError
 from sysid_ros.files import translated_os_errors, write_json
 from sysid_ros.judgement import Outcome
-from sysid_ros.results.document import document_from, iteration_entry
-from sysid_ros.results.folder import is_work_folder, publish
 from sysid_ros.results.parameters_file import write_parameters
-from sysid_ros.results.reading import iteration_from
+from sysid_ros.results.result_document import document_from, trace_entry, trace_from
 from sysid_ros.results.result_folder import PARAMETERS, RESULT, ResultFolder, clear
 from sysid_ros.results.targets_file import TARGETS_FILE, read_targets
+from sysid_ros.results.work_folder import is_work_folder, publish
 
 CHECKPOINT_FILE = "checkpoint.json"
 _NO_UNCERTAINTY = "no uncertainty: the fit did not end"
 
 
-def write_checkpoint(folder: Path, iteration: Iteration) -> None:
-    """Replace the checkpoint in ``folder`` by ``iteration``, atomically.
+class Checkpoint:
+    """Keeps every accepted step of one fit in ``checkpoint.json``.
 
-    The first iteration written is kept as the start, so that a cancelled fit can still say what
-    it changed.
+    The first step is kept as the start, so that a cancelled fit can still say what it changed.
 
     Args:
       folder: An existing folder, usually from
-        :func:`~sysid_ros.results.folder.open_work_folder`.
-      iteration: The step that was just accepted.
-
-    Raises:
-      OutputError: If it cannot be written; the former checkpoint is then still whole.
+        :func:`~sysid_ros.results.work_folder.open_work_folder`.
     """
-    path = folder / CHECKPOINT_FILE
-    former = _read(path) if path.exists() else None
-    current = iteration_entry(iteration)
-    steps = [*former["steps"], current] if former else [current]
-    with translated_os_errors(folder):
-        write_json(path, {"names": iteration.names, "steps": steps})
 
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / CHECKPOINT_FILE
+        self._steps: list[Iteration] = []
 
-def seed_checkpoint(folder: Path, trace: Sequence[Iteration]) -> None:
-    """Begin the checkpoint with the steps of the fit that is carried on.
+    def add(self, *steps: Iteration) -> None:
+        """Append the steps that were just accepted and replace the file, atomically.
 
-    Args:
-      folder: As for :func:`write_checkpoint`.
-      trace: All steps but the last, which will be reported again; may be empty.
-
-    Raises:
-      OutputError: If it cannot be written.
-    """
-    if trace:
-        steps = [iteration_entry(step) for step in trace]
-        with translated_os_errors(folder):
-            write_json(folder / CHECKPOINT_FILE, {"names": trace[0].names, "steps": steps})
+        Raises:
+          OutputError: If it cannot be written; the former checkpoint is then still whole.
+        """
+        if steps:
+            self._steps += steps
+            write_json(self._path, trace_entry(self._steps))
 
 
 def finalize_checkpoint(
@@ -80,7 +65,7 @@ def finalize_checkpoint(
     """Turn the checkpoint of a fit that did not end into ``result.json`` and ``parameters.yaml``.
 
     Args:
-      folder: Where :func:`write_checkpoint` wrote; a work folder is published under its final
+      folder: Of a :class:`Checkpoint`; a work folder is published under its final
         name.
       status: How the fit ended.
       message: Why, in one sentence.
@@ -95,7 +80,7 @@ def finalize_checkpoint(
     path = folder / CHECKPOINT_FILE
     if not path.exists():
         raise OutputError(f"{folder} holds no {CHECKPOINT_FILE}: no iteration was finished")
-    outcome = _outcome(_read(path), status, message, title)
+    outcome = _outcome(_steps(path), status, message, title)
     values = {parameter.name: parameter.value for parameter in outcome.fit.parameters}
     outcome = replace(outcome, applied=read_targets(folder, values))
     with translated_os_errors(folder):
@@ -108,17 +93,18 @@ def finalize_checkpoint(
     return ResultFolder.at(final)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _steps(path: Path) -> tuple[Iteration, ...]:
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        steps = trace_from(json.loads(path.read_text(encoding="utf-8")), "the document")
+    except (OSError, ValueError, RecursionError) as error:
         raise OutputError(f"cannot read the checkpoint {path}: {error}") from error
-    return content
+    if not any(np.isfinite(step.cost) for step in steps):
+        raise OutputError(f"the checkpoint {path} holds no finished iteration")
+    return steps
 
 
-def _outcome(checkpoint: dict[str, Any], status: FitStatus, message: str, title: str) -> Outcome:
-    names = tuple(checkpoint["names"])
-    trace = tuple(iteration_from(step, names) for step in checkpoint["steps"])
+def _outcome(trace: Sequence[Iteration], status: FitStatus, message: str, title: str) -> Outcome:
+    names = trace[0].names
     first = trace[0]
     best = [step for step in trace if np.isfinite(step.cost)][-1]
     # Between rounds the noise levels change and with them the scale of the cost, so that the
@@ -149,7 +135,7 @@ def _outcome(checkpoint: dict[str, Any], status: FitStatus, message: str, title:
         evaluations=0,
         jacobians=0,
         elapsed=trace[-1].elapsed,
-        trace=trace,
+        trace=tuple(trace),
         noise={},
         interval_method="none",
         singular_values=np.empty(0),

@@ -14,7 +14,7 @@ import yaml
 from sysid_ros.errors import ExperimentError
 from sysid_ros.files import plain, replace_file
 from sysid_ros.judgement import Outcome
-from sysid_ros.results.document import parameter_entry
+from sysid_ros.results.result_document import parameter_entry
 from sysid_ros.results.result_folder import PARAMETERS
 
 

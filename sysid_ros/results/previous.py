@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from sysid_ros.judgement import Outcome
-from sysid_ros.results.document import HASH_PREFIX
 from sysid_ros.results.reading import ResultError, read_results
+from sysid_ros.results.result_document import HASH_PREFIX
 from sysid_ros.results.result_folder import RESULT
 
 COUNT = 5  # as many earlier results as a report shows

@@ -14,6 +14,7 @@ import io
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,12 +27,15 @@ from sysid_ros.engine.estimation import FitState
 from sysid_ros.engine.least_squares import Point
 from sysid_ros.errors import OutputError
 from sysid_ros.files import dumps, replace_file
-from sysid_ros.results.document import iteration_entry
-from sysid_ros.results.reading import ResultError, iteration_from
+from sysid_ros.results.codec import TEXT, FormError, Record, by_name
+from sysid_ros.results.reading import ResultError
+from sysid_ros.results.result_document import trace_entry, trace_from
 
 STATE_FILE = "state.npz"
 SEARCH_FILE = "search.json"  # where a run stands that has no state yet, as it is still searching
 FORMAT = 1
+
+_STATE = Record(FitState, without=("point", "trace"))
 
 
 @dataclass(frozen=True)
@@ -61,14 +65,8 @@ def write_state(folder: Path, state: FitState, inputs: Mapping[str, str]) -> Non
     document = {
         "format": FORMAT,
         "inputs": inputs,
-        "damping": state.damping,
-        "iteration": state.iteration,
-        "approaching": state.approaching,
-        "rounds": state.rounds,
-        "noise": state.noise,
-        "elapsed": state.elapsed,
-        "names": state.trace[-1].names if state.trace else (),
-        "steps": [iteration_entry(step) for step in state.trace],
+        **_STATE.write(state),
+        **trace_entry(state.trace),
     }
     starts = state.point.starts
     archive = io.BytesIO()
@@ -99,28 +97,31 @@ def read_state(folder: Path) -> SavedState:
             document = json.loads(str(archive["document"]))
             if document["format"] != FORMAT:
                 raise ResultError(f"{path} has format {document['format']}, not {FORMAT}")
-            ends = np.cumsum(archive["start_sizes"])[:-1]
-            sizes = archive["start_sizes"].size
-            starts = tuple(np.split(archive["starts"], ends)) if sizes else ()
-            return SavedState(
-                _state(document, Point(archive["theta"], starts)), dict(document["inputs"])
-            )
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise ResultError(f"cannot read {path}: {error}") from error
+            inputs = by_name(TEXT).read(document["inputs"], "inputs")
+            trace = trace_from(document, "the document")
+            return SavedState(_STATE.read(document, "", point=_point(archive), trace=trace), inputs)
+    except _DAMAGE as error:
+        raise ResultError(f"cannot read {path}: {str(error) or type(error).__name__}") from error
 
 
-def _state(document: Mapping[str, Any], point: Point) -> FitState:
-    names = tuple(document["names"])
-    return FitState(
-        point=point,
-        damping=document["damping"],
-        iteration=document["iteration"],
-        approaching=document["approaching"],
-        rounds=document["rounds"],
-        noise=document["noise"],
-        trace=tuple(iteration_from(step, names) for step in document["steps"]),
-        elapsed=document["elapsed"],
-    )
+# What numpy, zipfile, zlib and json say of files that are cut, poisoned or endless.
+_DAMAGE = (
+    OSError, ValueError, KeyError, TypeError, IndexError, EOFError, MemoryError, RecursionError,
+    NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+
+
+def _point(archive: Mapping[str, Any]) -> Point:
+    theta, starts, sizes = (archive[name] for name in ("theta", "starts", "start_sizes"))
+    for name, values in (("theta", theta), ("starts", starts)):
+        if values.dtype != np.float64 or values.ndim != 1 or not np.all(np.isfinite(values)):
+            raise FormError(f"{name} must be a list of finite numbers")
+    if sizes.dtype != np.int64 or sizes.ndim != 1 or np.any(sizes < 0):
+        raise FormError("start_sizes must be a list of sizes")
+    if sizes.sum() != starts.size:
+        raise FormError(f"starts has {starts.size} numbers, start_sizes {sizes.sum()}")
+    ends = np.cumsum(sizes)
+    return Point(theta, tuple(starts[e - n : e] for e, n in zip(ends, sizes, strict=True)))
 
 
 def folders_with_state(output_dir: Path) -> list[Path]:

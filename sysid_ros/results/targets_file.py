@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from sysid_ros.files import write_json
 from sysid_ros.judgement import AppliedParameter
+from sysid_ros.results.result_document import APPLIED
 
 TARGETS_FILE = "targets.json"
 
@@ -31,7 +31,7 @@ def write_targets(folder: Path, applied: Iterable[AppliedParameter]) -> None:
     Raises:
       OutputError: It cannot be written.
     """
-    write_json(folder / TARGETS_FILE, [asdict(parameter) for parameter in applied])
+    write_json(folder / TARGETS_FILE, APPLIED.write(applied))
 
 
 def read_targets(folder: Path, values: Mapping[str, float]) -> tuple[AppliedParameter, ...]:
@@ -46,9 +46,9 @@ def read_targets(folder: Path, values: Mapping[str, float]) -> tuple[AppliedPara
       The parameters; none where the folder lacks the file or it is damaged.
     """
     try:
-        entries: list[dict[str, Any]] = json.loads((folder / TARGETS_FILE).read_text("utf-8"))
-        parameters = [AppliedParameter(**entry) for entry in entries]
-    except (OSError, ValueError, TypeError):  # the values themselves matter more
+        entries = json.loads((folder / TARGETS_FILE).read_text("utf-8"))
+        parameters: tuple[AppliedParameter, ...] = APPLIED.read(entries, "targets")
+    except (OSError, ValueError, RecursionError):  # the values themselves matter more
         return ()
     return tuple(
         replace(

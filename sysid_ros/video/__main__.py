@@ -17,8 +17,8 @@ import numpy as np
 from sysid_ros.errors import SysidError
 from sysid_ros.files import replace_file
 from sysid_ros.processes import die_with_parent
-from sysid_ros.video.frames import animation, drawable_model
 from sysid_ros.video.making import NOTHING_TO_DRAW
+from sysid_ros.video.pictures import animation, drawable_model
 from sysid_ros.video.poses import Poses
 
 

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -16,6 +18,7 @@ from outcomes import outcome as synthetic
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
 from sysid_ros.engine.friction.servo import VoltageServo, apply_servo_to_spec
 from sysid_ros.engine.parameters.modifiers import AttributeModifier
+from sysid_ros.exports import FORMATS
 from sysid_ros.exports.bam import bam_documents
 from sysid_ros.exports.randomization import randomization_yaml
 from sysid_ros.exports.ros2_control import ros2_control_yaml
@@ -126,3 +129,9 @@ def test_bam_gets_the_motor_of_a_servo(made: Outcome) -> None:
     apply_servo_to_spec(spec, name, VoltageServo(kt=1.2, R=3.0))
     document = bam_documents(made, spec.compile())["shoulder"]
     assert (document["kt"], document["R"]) == (1.2, 3.0)
+
+
+def test_the_documentation_lists_every_format() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "outputs.md").read_text("utf-8")
+    for kind in FORMATS:
+        assert re.search(rf"^\| `{re.escape(kind.name)}[^`]*` \| {kind.user} \|", page, re.M)

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,13 +17,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pendulum_experiment import SLOW, write_pendulum_experiment
 
 import sysid_ros.pipeline.fit_task
 from sysid_ros.cli import main
 from sysid_ros.errors import ErrorCode, ExperimentError
-from sysid_ros.experiment import load_experiment
+from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.pipeline.resume import Resume
 from sysid_ros.results import read_results
@@ -240,3 +243,45 @@ def test_a_damaged_state_is_a_sentence(
     assert "cannot read" in capsys.readouterr().err
     assert main(arguments) == ErrorCode.INVALID_EXPERIMENT
     assert "cannot read" in capsys.readouterr().err
+
+
+def poisoned(whole: bytes) -> bytes:
+    """The state with a parameter that is no number."""
+    with np.load(io.BytesIO(whole)) as archive:
+        arrays = dict(archive)
+    arrays["theta"] = np.full_like(arrays["theta"], np.nan)
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda whole: b"",
+    "cut": lambda whole: whole[: len(whole) // 2],
+    "poisoned": poisoned,
+}
+
+
+@pytest.fixture(scope="module")
+def cut_short(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The result of a fit that had one step."""
+    output = tmp_path_factory.mktemp("short")
+    short = with_overrides(load_experiment(experiment), ["fit.max_iterations=1"])
+    return run_experiment(short, output_dir=output).result_dir
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_the_next_older_whole_state_is_carried_on(
+    damage: str, experiment: Path, cut_short: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(cut_short, tmp_path / "older")
+    shutil.copytree(cut_short, tmp_path / "newer")
+    state = tmp_path / "newer" / STATE_FILE
+    state.write_bytes(DAMAGES[damage](state.read_bytes()))
+    older = (tmp_path / "older" / STATE_FILE).stat().st_mtime
+    os.utime(state, (older + 10.0, older + 10.0))
+    longer = with_overrides(load_experiment(experiment), ["fit.max_iterations=2"])
+    report = run_experiment(longer, output_dir=tmp_path, resume=Resume())
+    assert report.outcome.fit.iterations == 2
+    warning = report.outcome.warnings[0]
+    assert str(state) in warning and "the fit in older was carried on" in warning

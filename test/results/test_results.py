@@ -27,12 +27,12 @@ from sysid_ros.judgement.outcome import AppliedParameter, Outcome
 from sysid_ros.pipeline.result_writing import write_results
 from sysid_ros.report import render_report
 from sysid_ros.results import (
+    Checkpoint,
     ResultError,
     check_writable,
     finalize_checkpoint,
     open_work_folder,
     read_results,
-    write_checkpoint,
 )
 from sysid_ros.results.targets_file import write_targets
 from sysid_ros.video import Video
@@ -200,8 +200,9 @@ def step(number: int, cost: float, value: float) -> Iteration:
 
 def test_checkpoint_becomes_a_result(tmp_path: Path) -> None:
     work = open_work_folder(tmp_path, "arm")
+    checkpoint = Checkpoint(work)
     for number, (cost, value) in enumerate([(9.0, 1.0), (4.0, 1.2), (2.0, 1.3)]):
-        write_checkpoint(work, step(number, cost, value))
+        checkpoint.add(step(number, cost, value))
     result = finalize_checkpoint(work, title="arm")
     assert not work.exists() and not result.folder.name.startswith(".")
     assert {path.name for path in result.folder.iterdir()} == {"result.json", "parameters.yaml"}
@@ -219,8 +220,9 @@ def test_checkpoint_becomes_a_result(tmp_path: Path) -> None:
 def test_checkpoint_keeps_the_last_good_step(tmp_path: Path) -> None:
     # The third step starts a new round with other noise levels: its cost is on another scale.
     steps = [(0, 9.0, 1.0), (1, 2.0, 1.1), (1, 800.0, 1.1), (2, 700.0, 1.2), (3, np.nan, 5.0)]
+    checkpoint = Checkpoint(tmp_path)
     for number, cost, value in steps:
-        write_checkpoint(tmp_path, step(number, cost, value))
+        checkpoint.add(step(number, cost, value))
     result = finalize_checkpoint(tmp_path)
     assert result.folder == tmp_path  # not a work folder: stays where it is
     document = strict(result.result.read_text())
@@ -238,8 +240,9 @@ def test_a_killed_fit_says_what_its_values_stand_for(tmp_path: Path) -> None:
             AppliedParameter("frozen", (2.0, 3.0), elbow, "r"),
         ],
     )
+    checkpoint = Checkpoint(work)
     for number, value in enumerate((1.0, 2.0)):
-        write_checkpoint(work, step(number, 9.0 - number, value))
+        checkpoint.add(step(number, 9.0 - number, value))
     folder = finalize_checkpoint(work).folder
     assert {path.name for path in folder.iterdir()} == {"result.json", "parameters.yaml"}
     applied = read_results(folder).applied
@@ -251,7 +254,7 @@ def test_a_killed_fit_says_what_its_values_stand_for(tmp_path: Path) -> None:
 
 def test_finished_fit_replaces_its_checkpoint(tmp_path: Path, spec: mujoco.MjSpec) -> None:
     work = open_work_folder(tmp_path, "arm")
-    write_checkpoint(work, step(0, 9.0, 1.0))
+    Checkpoint(work).add(step(0, 9.0, 1.0))
     result = write_results(synthetic(), spec, tmp_path, partial=work)
     assert list(tmp_path.iterdir()) == [result.folder]
     assert not (result.folder / "checkpoint.json").exists()
@@ -264,7 +267,7 @@ def test_failed_writing_keeps_the_checkpoint(
         raise OSError(28, "No space left on device")
 
     work = open_work_folder(tmp_path, "arm")
-    write_checkpoint(work, step(0, 9.0, 1.0))
+    Checkpoint(work).add(step(0, 9.0, 1.0))
     monkeypatch.setattr("sysid_ros.pipeline.result_writing.write_signals", full)
     with pytest.raises(OutputError, match="No space left"):
         write_results(synthetic(), spec, tmp_path, partial=work)
@@ -273,7 +276,7 @@ def test_failed_writing_keeps_the_checkpoint(
 
 def test_killed_while_writing_results(tmp_path: Path) -> None:
     work = open_work_folder(tmp_path, "arm")
-    write_checkpoint(work, step(0, 9.0, 1.0))
+    Checkpoint(work).add(step(0, 9.0, 1.0))
     (work / "residuals.npz").write_bytes(b"half")
     (work / "assets").mkdir()
     folder = finalize_checkpoint(work).folder

@@ -1,0 +1,157 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The sections of a report: one row of a table each.
+
+A new section is a template of its name, with an element of that id, and a row in :data:`SECTIONS`.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sysid_ros.judgement import Outcome, residual_diagnostics
+from sysid_ros.report import several_results, table_rows
+from sysid_ros.report.bias_table import bias_rows
+from sysid_ros.report.history import history_rows
+from sysid_ros.report.next_experiment import next_experiment
+from sysid_ros.video import Video, telling_stretch
+
+Content = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a report is made from.
+
+    Attributes:
+      outcome: The result.
+      previous: Earlier results of the same model by their label, the latest first.
+      video: An animation of the robot, or why there is none.
+    """
+
+    outcome: Outcome
+    previous: Mapping[str, Outcome]
+    video: Video
+
+    @cached_property
+    def history(self) -> Any:
+        """The rows of the earlier results."""
+        return history_rows(self.outcome, self.previous)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section of a report.
+
+    Attributes:
+      name: Of its template, and its anchor.
+      title: In the list of sections; empty for what stands at the top anyway.
+      content: What its template asks for beside ``outcome`` and ``fit``; ``None`` leaves it out.
+    """
+
+    name: str
+    title: str
+    content: Callable[[Shown], Content | None]
+
+
+def _verdict(shown: Shown) -> Content:
+    score = shown.outcome.validation or shown.outcome.training
+    return {
+        "tone": _tone(shown.outcome),
+        "score": score,
+        "error_rows": table_rows.error_rows(score),
+        "history": shown.history,
+    }
+
+
+def _tone(outcome: Outcome) -> str:
+    """``good``, ``caution`` or ``bad``: how the verdict is coloured."""
+    score = outcome.validation or outcome.training
+    if score is not None and not score.rmse_all < score.rmse_all_initial:
+        return "bad"
+    clean = outcome.fit.status.value == "CONVERGED" and not outcome.warnings
+    return "good" if clean and outcome.validation is not None else "caution"
+
+
+def _parameters(shown: Shown) -> Content:
+    fit = shown.outcome.fit
+    return {
+        "parameters": table_rows.parameter_rows(fit),
+        "parameters_yaml": table_rows.parameters_as_yaml(fit),
+    }
+
+
+def _signals(shown: Shown) -> Content | None:
+    if not shown.outcome.sequences:
+        return None
+    columns, sequences = table_rows.sequence_rows(shown.outcome.sequences)
+    return {"signal_columns": columns, "sequence_rows": sequences}
+
+
+def _residuals(shown: Shown) -> Content | None:
+    sequences = shown.outcome.sequences
+    held_out = [s for s in sequences if s.role == "validation"]
+    diagnostics = residual_diagnostics(held_out or sequences)
+    diagnosed = "held-out" if held_out else "training"
+    return {"diagnosed": diagnosed, "diagnostics": diagnostics} if diagnostics else None
+
+
+def _identifiability(shown: Shown) -> Content:
+    return {
+        "correlations": table_rows.correlations(shown.outcome.fit),
+        "suggestions": next_experiment(shown.outcome),
+    }
+
+
+def _optimisation(shown: Shown) -> Content | None:
+    return {} if shown.outcome.fit.trace or shown.outcome.fit.landscapes else None
+
+
+def _bias(shown: Shown) -> Content:
+    return {"bias_rows": bias_rows(shown.outcome.bias)}
+
+
+def _video(shown: Shown) -> Content:
+    if shown.video.content is None:
+        return {"video": None, "video_reason": shown.video.reason}
+    stretch = telling_stretch(shown.outcome.sequences)
+    return {
+        "video": base64.b64encode(shown.video.content).decode("ascii"),
+        "shown": shown.outcome.sequences[stretch.sequence] if stretch else None,
+        "stretch": stretch,
+    }
+
+
+def _data(shown: Shown) -> Content | None:
+    return {} if shown.outcome.quality else None
+
+
+def _history(shown: Shown) -> Content | None:
+    return {"significant": several_results.SIGNIFICANT} if shown.history else None
+
+
+SECTIONS = (
+    Section("verdict", "", _verdict),
+    Section("parameters", "Parameters", _parameters),
+    Section("signals", "Signals", _signals),
+    Section("residuals", "Residuals", _residuals),
+    Section("identifiability", "Identifiability", _identifiability),
+    Section("optimisation", "Optimisation", _optimisation),
+    Section("bias", "Bias", _bias),
+    Section("video", "Video", _video),
+    Section("data", "Data", _data),
+    Section("provenance", "Provenance", lambda shown: {}),
+    Section("history", "History", _history),
+)
+
+
+def shown_sections(shown: Shown) -> tuple[list[Section], dict[str, Any]]:
+    """Return the sections that have something to say, and what all their templates ask for."""
+    contents = [(section, section.content(shown)) for section in SECTIONS]
+    sections = [section for section, content in contents if content is not None]
+    return sections, {key: value for _, part in contents for key, value in (part or {}).items()}
