@@ -35,6 +35,7 @@ setup(
         "sysid_ros.choice",
         "sysid_ros.commands",
         "sysid_ros.diagnosis",
+        "sysid_ros.excitation",
         "sysid_ros.experiment",
         "sysid_ros.exports",
         "sysid_ros.fitting",
