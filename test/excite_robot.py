@@ -22,8 +22,15 @@ from sysid_ros.nodes.child_processes import ChildProcesses
 JOINTS = ("shoulder", "elbow")
 # One second out and back, from where the robot stands.
 MOTION = "time,elbow,shoulder\n0,0,0\n0.5,0.5,0.2\n1.5,0.5,0.2\n2,0,0\n"
-# The same, and five seconds there.
-LONG_MOTION = "time,elbow,shoulder\n0,0,0\n1.5,0.8,0.2\n6,-0.8,-0.2\n7.5,0,0\n"
+# To and fro at 1.6 rad/s for ten seconds, and limits that also let it begin from either end.
+LONG_MOTION = "time,elbow,shoulder\n0,0,0\n" + "".join(
+    f"{0.5 + second},{0.8 * (-1) ** second},{0.2 * (-1) ** second}\n" for second in range(10)
+)
+LONG_LIMITS = {
+    "limits.velocity": "[4, 4]",  # integers are numbers
+    "limits.acceleration": "[30, 30]",
+    "ramp": "1.5",
+}
 LIMITS = {
     "limits.lower": "[-1.0, -1.0]",
     "limits.upper": "[1.0, 1.0]",
@@ -38,6 +45,7 @@ class Robot:
 
     def __init__(self, client: RosClient, command_type: type = Float64MultiArray) -> None:
         self.client = client
+        self.limits = (3.0, 40.0)  # of velocity and acceleration
         self.moving = True  # whether joint states are published
         self.follows = True  # whether positions are those commanded
         self.position = [0.0, 0.0, 0.0]  # of shoulder, wrist, elbow
@@ -90,7 +98,8 @@ class Robot:
     def assert_no_step(self, begin: tuple[float, float] = (0.0, 0.0)) -> int:
         """Fail if two commands differ by more than the limits allow; count interruptions."""
         commands = np.array([begin, begin, *self.values()])
-        return assert_no_step(commands, PERIOD, np.full(2, 3.0), np.full(2, 40.0))
+        velocity, acceleration = (np.full(2, limit) for limit in self.limits)
+        return assert_no_step(commands, PERIOD, velocity, acceleration)
 
 
 def start_excite(

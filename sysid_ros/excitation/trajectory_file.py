@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sysid_ros.excitation.reference import ExcitationError, FloatArray
 
+_CORNER_SHARE = 0.8  # of the acceleration limit; the rest is for soft start and stop
 _ROUNDING = 1e-6  # by which two corners may overlap, as a share of the rows' distance
 
 
@@ -22,7 +23,7 @@ class TabulatedReference:
     """A recorded or planned trajectory: linear between its rows, with parabolic blends at them.
 
     A straight line from row to row turns a corner at each, which no joint can follow. Around each
-    row the command is a parabola at exactly the acceleration limit (linear segments with parabolic
+    row the command is a parabola at the given acceleration (linear segments with parabolic
     blends, Craig 2005, section 7.3), so that it passes the row at a distance of at most
     ``acceleration * blend**2 / 8``.
     """
@@ -74,8 +75,8 @@ class TabulatedReference:
             takes = self.acceleration[joint] * overlap[row, joint]
             raise ExcitationError(
                 f"the trajectory turns joint {self.joints[joint]!r} around {self.times[row]:.4g} s "
-                f"more sharply than its limit of acceleration {self.acceleration[joint]:.4g} "
-                f"allows (it takes {takes:.4g}): smooth it, slow it down, or raise "
+                f"with an acceleration of {takes:.4g}, above {self.acceleration[joint]:.4g} "
+                f"({_CORNER_SHARE:g} of its limit): smooth it, slow it down, or raise "
                 "limits.acceleration"
             )
 
@@ -104,7 +105,8 @@ class TrajectoryTable:
                 f"parameter joints names {', '.join(joints)}"
             )
         columns = [self.joints.index(joint) for joint in joints]
-        return TabulatedReference(joints, self.times, self.table[:, columns], acceleration)
+        corners = _CORNER_SHARE * acceleration
+        return TabulatedReference(joints, self.times, self.table[:, columns], corners)
 
 
 def read_trajectory(path: Path) -> TrajectoryTable:
