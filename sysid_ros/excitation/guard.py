@@ -76,7 +76,7 @@ class CommandGuard:
         self._told = self._told[min(missed, end) :]
 
     def _in_range(self, command: FloatArray) -> bool:
-        room = 1e-6
+        room = 1e-5  # more than the plan's check forgives
         low, high = self._limits.lower - room, self._limits.upper + room
         return bool(np.all((command >= low) & (command <= high)))
 

@@ -101,7 +101,8 @@ class JointMonitor:
         """Expect from now on that the robot, which obeys ``command`` (n,), moves."""
         self._moving = True
         self._expected = np.isfinite(self._values)
-        self._instants[self._expected] = now
+        self._instants[self._expected] = now  # planning may have kept messages waiting
+        self._received[:] = now
         self._following.start(now, command)
 
     def end(self) -> None:

@@ -127,7 +127,7 @@ class Excite(Node):
         commands = motion.advance(gap)
         self._commands.publish(commands, before)
         self._monitor.commanded(now, commands[0])
-        self._stop(motion.fault(0.0))
+        self._stop(motion.fault(gap))
         if motion.finished:
             self._motion = None
             self._monitor.end()

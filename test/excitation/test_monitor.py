@@ -114,7 +114,7 @@ def test_joint_states_in_parts_are_joined_and_each_part_has_its_age():
     watch.start(1.05, np.array([0.2, 0.1]))
     for now in (1.1, 1.2, 1.3):
         watch.observe(now, ["shoulder"], [0.2])
-    assert watch.fault(1.3) == "no joint states of joint 'elbow' for 0.30 s"
+    assert watch.fault(1.3) == "no joint states of joint 'elbow' for 0.25 s"
 
 
 def test_stamps_that_fall_behind_their_offset_at_the_start_are_old():
