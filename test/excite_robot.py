@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from excitation_limits import assert_no_step
 from ros_client import LATCHED, RosClient
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool
@@ -38,24 +40,58 @@ LIMITS = {
     "limits.acceleration": "[40.0, 40.0]",
 }
 PERIOD = 0.01  # s
+# Nothing that a busy machine holds up is a fault, where a test is not about that.
+PATIENT = {"timeout": "60.0", "following.delay": "60.0"}
+_UNANSWERED = 1.0  # s after which the clock goes on without a command
 
 
 class Robot:
-    """Follows every command at once, unless it is told not to."""
+    """Follows every command at once, unless it is told not to.
 
-    def __init__(self, client: RosClient, command_type: type = Float64MultiArray) -> None:
+    On simulated time it is in lock-step: the clock goes on by one period with every command, and as
+    long as nothing moves, so that a busy machine changes nothing.
+    """
+
+    def __init__(
+        self,
+        client: RosClient,
+        command_type: type = Float64MultiArray,
+        *,
+        simulated: bool = False,
+    ) -> None:
         self.client = client
         self.limits = (3.0, 40.0)  # of velocity and acceleration
         self.moving = True  # whether joint states are published
         self.follows = True  # whether positions are those commanded
         self.position = [0.0, 0.0, 0.0]  # of shoulder, wrist, elbow
         self.change: Callable[[JointState], Any] = lambda message: None
+        self.ticks = 0  # of simulated time
+        self._seen, self._since = 0, time.monotonic()
+        self._clock = client.node.create_publisher(Clock, "/clock", 10) if simulated else None
         self._publisher = client.node.create_publisher(JointState, "/joint_states", 10)
-        client.node.create_timer(0.01, self._publish)
+        client.node.create_timer(0.002 if simulated else 0.01, self._publish)
         self.commands = client.collect(command_type, "/command")
         self.states = client.collect(String, "/excite/state", LATCHED)
 
+    def _waits(self) -> bool:
+        """Whether the command of this period has not come yet."""
+        if len(self.commands) == self._seen and self.state == "running":
+            return time.monotonic() - self._since < _UNANSWERED
+        self._seen, self._since = len(self.commands), time.monotonic()
+        return False
+
+    def _go_on(self) -> None:
+        """One period of simulated time."""
+        if self._clock is not None:
+            self.ticks += 1
+            message = Clock()
+            message.clock.sec, centi = divmod(self.ticks, 100)
+            message.clock.nanosec = 10_000_000 * centi
+            self._clock.publish(message)
+
     def _publish(self) -> None:
+        if self._clock is not None and self._waits():
+            return
         if self.follows and self.commands:
             self.position[0], self.position[2] = self.values()[-1]
         if self.moving:
@@ -63,6 +99,7 @@ class Robot:
             message = JointState(name=names, position=self.position)
             self.change(message)
             self.publish(message)
+        self._go_on()
 
     def publish(self, message: JointState) -> None:
         self._publisher.publish(message)
@@ -112,6 +149,7 @@ def start_excite(
         "trajectory": str(tmp_path / "motion.csv"),
         "ramp": "0.2",
         **LIMITS,
+        **PATIENT,
         **parameters,
     }
     values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]

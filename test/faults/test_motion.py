@@ -20,8 +20,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from sysid_ros.nodes.child_processes import ChildProcesses
 
-# Nothing that a busy machine holds up is a fault, where a test is about another one.
-PATIENT = {"timeout": "60.0"}
+# In lock-step the times that matter are those of the simulated clock.
+SIMULATED = {"use_sim_time": "true", "timeout": "0.2", "following.delay": "0.3"}
 
 
 class Running:
@@ -37,7 +37,7 @@ class Running:
     ) -> None:
         given = {**LONG_LIMITS, **parameters}
         self.process = start_excite(nodes, tmp_path, LONG_MOTION, **given)
-        self.robot = Robot(client, message_type)
+        self.robot = Robot(client, message_type, simulated="use_sim_time" in parameters)
         self.robot.limits = (4.0, 30.0)
         self.client = client
 
@@ -63,7 +63,7 @@ def running(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
 
 @pytest.mark.parametrize("seconds", [0.05, 0.3, 1.0])
 def test_motion_goes_on_from_rest_after_a_short_stall(running, seconds: float):
-    motion = running(**PATIENT)
+    motion = running()
     robot = motion.begin()
     for _ in range(3):
         motion.process.send_signal(signal.SIGSTOP)
@@ -94,7 +94,7 @@ def test_motion_stops_softly_after_a_stall_beyond_the_timeout(running, seconds: 
 
 
 def test_a_controller_that_is_told_how_to_stop_never_sees_a_step(running):
-    motion = running(JointTrajectory, command_type="joint_trajectory", **PATIENT)
+    motion = running(JointTrajectory, command_type="joint_trajectory")
     robot = motion.begin()
     motion.hold_up(0.3)
     robot.wait_for_commands(40)
@@ -122,15 +122,13 @@ def test_a_controller_that_is_told_how_to_stop_never_sees_a_step(running):
 
 @pytest.mark.parametrize("what", ["frozen", "velocity", "effort", "old"])
 def test_joint_states_that_say_nothing_stop_the_motion(running, what: str):
-    patience = {"timeout": "0.5"} if what == "old" else PATIENT
-    motion = running(**patience)
+    motion = running(**SIMULATED)
     robot = motion.robot
-    stamps = iter(range(1, 1_000_000))
 
     def complete(message: JointState) -> None:
         message.velocity, message.effort = [0.0] * 3, [0.0] * 3
         if what == "old":  # of a computer whose clock is wrong by years
-            message.header.stamp.sec, centi = divmod(next(stamps), 100)
+            message.header.stamp.sec, centi = divmod(robot.ticks + 7, 100)
             message.header.stamp.nanosec = 10_000_000 * centi
 
     robot.change = complete
@@ -138,11 +136,10 @@ def test_joint_states_that_say_nothing_stop_the_motion(running, what: str):
     if what == "frozen":
         robot.follows = False
     elif what == "old":
-        behind = next(stamps)
 
         def old(message: JointState) -> None:
             complete(message)
-            message.header.stamp.sec, message.header.stamp.nanosec = divmod(behind, 100)
+            message.header.stamp.sec, message.header.stamp.nanosec = 1, 0
 
         robot.change = old
     else:
@@ -165,7 +162,7 @@ def test_joint_states_that_say_nothing_stop_the_motion(running, what: str):
 
 
 def test_a_joint_that_stays_behind_stops_the_motion(running):
-    motion = running(**PATIENT, **{"following.tolerance": "0.1"})
+    motion = running(**SIMULATED, **{"following.tolerance": "0.1"})
     robot = motion.robot
 
     def blocked(message: JointState) -> None:
@@ -180,7 +177,7 @@ def test_a_joint_that_stays_behind_stops_the_motion(running):
 
 
 def test_joint_states_in_parts_are_joined_and_watched_each(running):
-    motion = running(timeout="1.0")
+    motion = running(**SIMULATED)
     robot = motion.robot
     parts = set(JOINTS)
 
@@ -200,7 +197,7 @@ def test_joint_states_in_parts_are_joined_and_watched_each(running):
 
 
 def test_a_second_publisher_refuses_the_start_and_ends_a_motion(running):
-    motion = running(**PATIENT)
+    motion = running()
     robot, node = motion.robot, motion.client.node
     robot.wait_for("ready")
     rival = node.create_publisher(Float64MultiArray, "/command", 10)
@@ -218,7 +215,7 @@ def test_a_second_publisher_refuses_the_start_and_ends_a_motion(running):
 
 
 def test_nobody_on_the_topic_refuses_the_start(running):
-    motion = running(**PATIENT)
+    motion = running()
     motion.robot.wait_for("ready")
     motion.client.node.destroy_subscription(
         next(s for s in motion.client.node.subscriptions if s.topic_name == "/command")
@@ -229,7 +226,7 @@ def test_nobody_on_the_topic_refuses_the_start(running):
 
 
 def test_a_controller_that_cannot_be_asked_about_refuses_the_start(running):
-    motion = running(controller="arm_controller", **PATIENT)
+    motion = running(controller="arm_controller")
     motion.robot.wait_for("ready")
     answer = motion.robot.arm()
     assert not answer.success
@@ -238,7 +235,7 @@ def test_a_controller_that_cannot_be_asked_about_refuses_the_start(running):
 
 
 def test_after_a_fault_the_parameter_armed_moves_nothing(running):
-    motion = running(armed="true", **PATIENT)
+    motion = running(armed="true")
     robot = motion.robot
     robot.wait_for_commands(50)
     robot.change = lambda message: setattr(message, "position", [0.0, 0.0, 2.0])
@@ -256,7 +253,6 @@ def test_an_effort_fades_when_it_stops(running):
     motion = running(
         interface="effort",
         allow_effort_release="true",
-        **PATIENT,
         **{"limits.effort": "[1, 1]"},
     )
     motion.robot.follows = False
@@ -272,23 +268,9 @@ def test_an_effort_fades_when_it_stops(running):
 
 
 def test_in_simulated_time_a_jump_of_the_clock_is_no_step(running):
-    from rosgraph_msgs.msg import Clock
-
-    motion = running(use_sim_time="true", timeout="0.5")
-    robot, node = motion.robot, motion.client.node
-    clock = node.create_publisher(Clock, "/clock", 10)
-    ticks = iter(range(1, 1_000_000))
-    offset = [0]
-
-    def tick() -> None:
-        message = Clock()
-        message.clock.sec, centi = divmod(next(ticks) + offset[0], 100)
-        message.clock.nanosec = 10_000_000 * centi
-        clock.publish(message)
-
-    node.create_timer(0.01, tick)
-    motion.begin()
-    offset[0] += 1000
+    motion = running(**{**SIMULATED, "timeout": "0.5"})
+    robot = motion.begin()
+    robot.ticks += 1000
     robot.wait_for("stopped: ")
     robot.wait_for_rest()
     robot.assert_no_step()

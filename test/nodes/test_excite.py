@@ -60,7 +60,7 @@ def test_parameter_arms_too_and_a_trajectory_message_is_sent(
 def test_motion_stops_when_joint_states_stop(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
-    start_excite(nodes, tmp_path)
+    start_excite(nodes, tmp_path, timeout="1.0")
     robot = Robot(client)
     robot.wait_for("ready")
     robot.arm()
