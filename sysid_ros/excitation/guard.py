@@ -38,6 +38,11 @@ class CommandGuard:
         """The command (n,) that was published last."""
         return np.array(self._told[0])
 
+    @property
+    def before(self) -> FloatArray:
+        """The command (n,) that the receiver had one period before the last."""
+        return self._before
+
     def passed(self, commands: FloatArray) -> FloatArray:
         """What may be published instead of a command and its announcement.
 

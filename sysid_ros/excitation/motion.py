@@ -50,6 +50,11 @@ class Motion:
         """The command (n,) that was given out last."""
         return self._guard.last
 
+    @property
+    def before(self) -> FloatArray:
+        """The command (n,) that the receiver had one period before the last."""
+        return self._guard.before
+
     def stop(self) -> None:
         """Begin a soft stop."""
         self._playback.stop()

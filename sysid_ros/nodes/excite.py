@@ -123,9 +123,8 @@ class Excite(Node):
             return  # after a late tick the next one comes at once: nobody needs two messages then
         self._sent = now
         self._stop(motion.fault(gap) or self._monitor.fault(now))
-        before = motion.last
         commands = motion.advance(gap)
-        self._commands.publish(commands, before)
+        self._commands.publish(commands, motion.before)
         self._monitor.commanded(now, commands[0])
         self._stop(motion.fault(gap))
         if motion.finished:
