@@ -75,7 +75,8 @@ class Robot:
 
     def _waits(self) -> bool:
         """Whether the command of this period has not come yet."""
-        if len(self.commands) == self._seen and self.state == "running":
+        moves = self.state.startswith(("running", "stopped"))
+        if moves and len(self.commands) == self._seen:
             return time.monotonic() - self._since < _UNANSWERED
         self._seen, self._since = len(self.commands), time.monotonic()
         return False

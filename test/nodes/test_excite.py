@@ -29,8 +29,8 @@ def test_nothing_moves_unarmed(nodes: ChildProcesses, client: RosClient, tmp_pat
 def test_armed_motion_starts_where_the_robot_stands_and_returns(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
-    start_excite(nodes, tmp_path)
-    robot = Robot(client)
+    start_excite(nodes, tmp_path, use_sim_time="true")
+    robot = Robot(client, simulated=True)
     robot.position = [-0.1, 9.0, 0.05]  # shoulder, wrist, elbow
     robot.wait_for("ready")
     assert robot.arm().success
@@ -48,8 +48,10 @@ def test_armed_motion_starts_where_the_robot_stands_and_returns(
 def test_parameter_arms_too_and_a_trajectory_message_is_sent(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
-    start_excite(nodes, tmp_path, armed="true", command_type="joint_trajectory")
-    robot = Robot(client, JointTrajectory)
+    start_excite(
+        nodes, tmp_path, armed="true", command_type="joint_trajectory", use_sim_time="true"
+    )
+    robot = Robot(client, JointTrajectory, simulated=True)
     robot.wait_for("done")
     middle = robot.commands[len(robot.commands) // 2]
     assert middle.joint_names == ["shoulder", "elbow"]
@@ -105,8 +107,8 @@ def test_disarming_stops(nodes: ChildProcesses, client: RosClient, tmp_path: Pat
 def test_node_that_is_asked_to_end_brakes_first(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
-    process = start_excite(nodes, tmp_path)
-    robot = Robot(client)
+    process = start_excite(nodes, tmp_path, use_sim_time="true")
+    robot = Robot(client, simulated=True)
     robot.wait_for("ready")
     robot.arm()
     client.wait_until(lambda: len(robot.commands) > 30)
