@@ -22,7 +22,7 @@ os.environ.setdefault("MUJOCO_GL", "disabled")
 # Processes that are killed leave shared memory behind, which later ones of that domain trip over.
 os.environ["FASTDDS_BUILTIN_TRANSPORTS"] = "UDPv4"
 
-_ROS_TESTS = ("test/nodes/", "test/benchmark/test_capture.py")
+_ROS_TESTS = ("test/nodes/", "test/faults/", "test/benchmark/test_capture.py")
 
 
 @pytest.hookimpl(optionalhook=True)

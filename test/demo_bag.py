@@ -12,7 +12,7 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from sysid_ros.excitation import Playback, design_multisine
+from sysid_ros.excitation import CommandLimits, ExcitationPath, design_multisine
 from sysid_ros.nodes.demo import demo_folder
 from sysid_ros.nodes.recorder.message_definitions import definition
 from sysid_ros.nodes.sim_robot import TrueParameter, read_true_parameters
@@ -38,13 +38,14 @@ def write_demo_bag(folder: Path, duration: float = 10.0) -> Path:
         noise=(2e-4, 0.0, 0.0),
     )
     reach, speed = np.array([1.2, 1.5]), np.array([6.0, 6.0])
-    motion = design_multisine(robot.joints, -reach, reach, speed, duration=duration, seed=1)
-    playback = Playback(motion, np.zeros(2), ramp=1.0)
+    limits = CommandLimits(-reach, reach, speed, np.full(2, np.inf))
+    motion = design_multisine(robot.joints, limits, duration=duration, seed=1)
+    path = ExcitationPath(motion, np.zeros(2), ramp=1.0)
     bag = BagFolder(folder, "demo")
     states = bag.add_topic(_topic("/joint_states", "sensor_msgs/msg/JointState"))
     commands = bag.add_topic(_topic("/command", "std_msgs/msg/Float64MultiArray"))
     for tick in np.arange(0.0, duration, 0.01):
-        command = playback.command(tick)
+        command = path.commands(np.array([tick]))[0]
         robot.command(tick, command)
         stamp = START_NS + round(1e9 * tick)
         data = serialize_message(Float64MultiArray(data=command.tolist()))

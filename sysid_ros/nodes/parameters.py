@@ -65,9 +65,20 @@ def current_texts(node: Node, name: str) -> tuple[str, ...]:
 
 
 def numbers(node: Node, name: str, description: str) -> FloatArray:
-    """Declare a list of floating-point numbers, empty by default, and return its value."""
-    value = _declare(node, name, Parameter.Type.DOUBLE_ARRAY, description)
-    return np.array(value if value else (), dtype=np.float64)
+    """Declare a list of numbers, empty by default, and return its value; one number is a list too.
+
+    Raises:
+      ExperimentError: It is something else.
+    """
+    # [1, 1] is a list of integers in ROS, 1.0 no list at all: any type is taken and looked at.
+    descriptor = ParameterDescriptor(description=description, dynamic_typing=True)
+    value: Any = node.declare_parameter(name, None, descriptor).value
+    given = [] if value is None else [value] if isinstance(value, (int, float)) else list(value)
+    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in given):
+        raise ExperimentError(
+            f"parameter {name} of {node.get_name()} must be a list of numbers, given {value!r}"
+        )
+    return np.array(given, dtype=np.float64)
 
 
 def choice(node: Node, name: str, options: Sequence[str], description: str) -> str:

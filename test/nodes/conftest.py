@@ -3,73 +3,8 @@
 
 """Real nodes in real processes: each test has a ROS domain of its own, and ends what it starts."""
 
-from __future__ import annotations
-
-import os
-from collections.abc import Generator, Iterator
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("rclpy", reason="the nodes need ROS 2 (rclpy)")
 
-from ros_client import RosClient  # after the skip: it imports rclpy
-
-from sysid_ros.nodes.demo import ChildProcesses, demo_folder, free_domain
-
-ROOT = Path(__file__).parents[2]
-_LAST_CHARACTERS = 4000  # of a log that a failure shows
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Function, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show with a failure what the node processes said."""
-    report = yield
-    folder = item.funcargs.get("tmp_path")
-    if report.failed and folder is not None:
-        for log in sorted((Path(folder) / "logs").glob("*.log")):
-            text = log.read_text(encoding="utf-8", errors="replace")
-            report.sections.append((f"log of {log.stem}", text[-_LAST_CHARACTERS:]))
-    return report
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Try a test again, once, if it waited in vain for another process.
-
-    A server that has not yet discovered its client's reader drops its answer (rmw_fastrtps waits
-    for that reader for 100 ms), which a machine with too much to do brings about now and then.
-    """
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=["in vain"]))
-
-
-@pytest.fixture
-def ros_environment(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Environment of processes that see each other and nothing else."""
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(free_domain()))
-    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "test"), str(ROOT)]))
-    return dict(os.environ)
-
-
-@pytest.fixture
-def nodes(ros_environment: dict[str, str], tmp_path: Path) -> Iterator[ChildProcesses]:
-    """Starts node processes; their logs are in ``tmp_path/logs``."""
-    with ChildProcesses(ros_environment, tmp_path / "logs") as children:
-        yield children
-
-
-@pytest.fixture
-def client(ros_environment: dict[str, str]) -> Iterator[RosClient]:
-    """A node in the test's own process."""
-    with RosClient() as ros:
-        yield ros
-
-
-@pytest.fixture
-def demo_files() -> Path:
-    """The demo's model, experiment and settings."""
-    return demo_folder()
+from node_fixtures import *  # noqa: F403 after the skip: it imports rclpy

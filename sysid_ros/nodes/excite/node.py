@@ -5,31 +5,34 @@
 
 It waits for ``~/arm`` (or the parameter ``armed``), starts softly from where the robot stands,
 plays a multisine or a trajectory file to the topic ``command``, and ends softly. It stops when
-joint states stop or leave their limits. ``~/state`` tells where it is: ``waiting``, ``ready``,
-``running``, ``done``, ``stopped: <why>``.
+joint states stop, do not follow or leave their limits, when its own messages fall behind, and when
+it is not alone on its topic. ``~/state`` tells where it is: ``waiting``, ``ready``, ``running``,
+``done``, ``stopped: <why>``.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import SysidError
-from sysid_ros.excitation import ExcitationError, Playback, check_limits
-from sysid_ros.joint_monitor import JointMonitor
+from sysid_ros.excitation import ExcitationError, Motion
 from sysid_ros.nodes import parameters
-from sysid_ros.nodes.clocks import motion_clock
+from sysid_ros.nodes.clocks import motion_clock, steady_clock
+from sysid_ros.nodes.excite.command_topic import CommandTopic
+from sysid_ros.nodes.excite.controller_watch import ControllerWatch
 from sysid_ros.nodes.excite.settings import ExcitationSettings, declare_excitation
 from sysid_ros.nodes.process import run_node
+
+_WATCH = 0.5  # s between looks at who else is there
+_CLOCK_STANDS = 2.0  # s without a tick after which nothing more is waited for at the end
 
 
 class Excite(Node):
@@ -38,52 +41,47 @@ class Excite(Node):
     def __init__(self, **node_options: Any) -> None:
         super().__init__("excite", **node_options)
         self._settings: ExcitationSettings = declare_excitation(self)
-        self._monitor = JointMonitor(
-            self._settings.joints, self._settings.limits, timeout=self._settings.timeout
-        )
-        self._position: FloatArray | None = None
-        self._playback: Playback | None = None
+        self._monitor = self._settings.monitor()
+        self._motion: Motion | None = None
         clock, self._now = motion_clock(self)
-        self._started = 0.0
+        self._sent = 0.0  # when the last command was due, by that clock
+        self._ticked = time.monotonic()
         self._armed = parameters.flag(
-            self, "armed", False, "whether to move as soon as joint states arrive, unasked"
+            self, "armed", False, "whether to move once as soon as joint states arrive, unasked"
         )
+        self._controller = ControllerWatch(self)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._states = self.create_publisher(String, "~/state", latched)
-        self._commands = self.create_publisher(self._settings.command_type, "command", 100)
+        self._commands = CommandTopic(self, self._settings)
         self._state = ""
         self._tell("waiting")
+        if self._settings.is_effort:
+            self.get_logger().warning("interface is effort: every stop lets go of the robot")
         self.create_subscription(JointState, "joint_states", self._on_joint_states, 10)
         self.create_service(SetBool, "~/arm", self._on_arm)
-        self.create_timer(1.0 / self._settings.rate, self._tick, clock=clock)
+        self.create_timer(self._settings.period, self._tick, clock=clock)
+        self.create_timer(_WATCH, self._watch, clock=steady_clock())
 
     def _on_joint_states(self, message: JointState) -> None:
-        order = {name: index for index, name in enumerate(message.name)}
-        if not all(joint in order for joint in self._settings.joints):
-            return  # joint states may come in parts
-        indices = [order[joint] for joint in self._settings.joints]
-        position = _picked(message.position, indices)
-        self._position = position
-        if self._playback is None:
-            self._monitor.clear()  # at rest only the latest measurement counts
+        stamp = message.header.stamp
         self._monitor.observe(
             self._now(),
-            position,
-            _picked(message.velocity, indices),
-            _picked(message.effort, indices),
+            message.name,
+            message.position,
+            message.velocity,
+            message.effort,
+            stamp=stamp.sec + 1e-9 * stamp.nanosec,
         )
-        if self._state == "waiting":
+        if self._state == "waiting" and self._monitor.complete:
             self._tell("ready")
-            if self._armed:
-                self._begin()
 
     def _on_arm(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         if request.data:
             response.message = self._begin()
-        elif self._playback is None:
+        elif self._motion is None:
             response.message = "nothing is moving"
         else:
-            self._stop(self._playback, "disarmed")
+            self._stop("disarmed")
         response.success = not response.message
         return response
 
@@ -93,89 +91,77 @@ class Excite(Node):
         Returns:
           Why not, or an empty text.
         """
-        now = self._now()
-        if self._playback is not None:
+        self._armed = False  # whoever asks for more must ask again
+        if self._motion is not None:
             return "a motion is running"
         try:
-            self._playback = self._plan(now)
+            self._motion = self._plan()
         except SysidError as error:
             self.get_logger().error(f"not moving: {error}")
             return str(error)
-        self._started = self._now()
+        self._sent = self._now()
+        self._monitor.start(self._sent, self._motion.last)
         self._tell("running")
         return ""
 
-    def _plan(self, now: float) -> Playback:
-        settings = self._settings
-        fault = self._monitor.fault(now)
-        if self._position is None or fault is not None:
-            raise ExcitationError(fault or "no joint states have arrived")
-        lower, upper, rate_limit = settings.command_limits()
-        playback = Playback(
-            settings.reference,
-            np.zeros(len(settings.joints)) if settings.is_effort else self._position,
-            ramp=settings.ramp,
-            stop_time=settings.stop_time,
-            release=settings.is_effort,
-        )
-        check_limits(playback, lower, upper, rate_limit)
-        return playback
+    def _plan(self) -> Motion:
+        reason = self._commands.problem() or self._controller.problem()
+        reason = reason or self._monitor.fault(self._now()) or ""
+        if reason:
+            raise ExcitationError(reason)
+        return self._settings.plan(self._monitor.positions)
 
     def _tick(self) -> None:
-        if self._playback is None:
+        self._ticked = time.monotonic()
+        motion = self._motion
+        if motion is None:
             return
         now = self._now()
-        elapsed = now - self._started
-        fault = self._monitor.fault(now)
-        if fault is not None and not self._state.startswith("stopped"):
-            self._stop(self._playback, fault)
-        self._publish(self._playback.command(elapsed))
-        if self._playback.finished(elapsed):
-            self._playback = None
+        gap = now - self._sent
+        if 0.0 <= gap < 0.5 * self._settings.period:
+            return  # after a late tick the next one comes at once: nobody needs two messages then
+        self._sent = now
+        self._stop(motion.fault(gap) or self._monitor.fault(now))
+        commands = motion.advance(gap)
+        self._commands.publish(commands, motion.before)
+        self._monitor.commanded(now, commands[0])
+        self._stop(motion.fault(gap))
+        if motion.finished:
+            self._motion = None
+            self._monitor.end()
             if self._state == "running":
                 self._tell("done")
 
-    def _stop(self, playback: Playback, reason: str) -> None:
-        playback.stop(self._now() - self._started)
-        self._tell(f"stopped: {reason}")
+    def _watch(self) -> None:
+        """Look at who else is there, which takes too long to do it with every command."""
+        self._controller.look()
+        if self._motion is not None:
+            self._stop(self._commands.rivals() or self._controller.problem())
+            return
+        # What may still be on its way is waited for; anything else refuses the start for good.
+        may_begin = self._commands.heard and self._controller.settled
+        if self._armed and self._state == "ready" and may_begin:
+            self._begin()
+
+    def _stop(self, reason: str | None) -> None:
+        """Begin a soft stop if there is a reason and none has begun."""
+        if reason and self._motion is not None and self._state == "running":
+            self._motion.stop()
+            self._tell(f"stopped: {reason}")
 
     def come_to_rest(self) -> bool:
         """Begin a soft stop if something moves.
 
         Returns:
-          Whether nothing moves any more.
+          Whether nothing moves any more, or the clock stands and nothing will.
         """
-        if self._playback is not None and self._state == "running":
-            self._stop(self._playback, "the node is ending")
-        return self._playback is None
-
-    def _publish(self, command: FloatArray) -> None:
-        settings = self._settings
-        message = settings.command_type()
-        if isinstance(message, JointTrajectory):
-            point = JointTrajectoryPoint()
-            if settings.is_effort:
-                point.effort = command.tolist()
-            else:
-                point.positions = command.tolist()
-            seconds, nanoseconds = divmod(round(1e9 / settings.rate), 1_000_000_000)
-            point.time_from_start.sec, point.time_from_start.nanosec = seconds, nanoseconds
-            message.joint_names = list(settings.joints)
-            message.points = [point]
-        else:
-            message.data = command.tolist()
-        self._commands.publish(message)
+        self._stop("the node is ending")
+        return self._motion is None or time.monotonic() - self._ticked > _CLOCK_STANDS
 
     def _tell(self, state: str) -> None:
         self._state = state
         self._states.publish(String(data=state))
         self.get_logger().info(state)
-
-
-def _picked(values: Sequence[float], indices: Sequence[int]) -> FloatArray:
-    """Some of a message's values; NaN where the message has none of this kind."""
-    array = np.asarray(values, dtype=np.float64)
-    return array[list(indices)] if array.size > max(indices) else np.full(len(indices), np.nan)
 
 
 def main(args: Sequence[str] | None = None) -> int:

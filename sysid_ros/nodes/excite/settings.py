@@ -13,21 +13,33 @@ from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation import (
+    KINDS,
+    CommandGuard,
+    CommandLimits,
     ExcitationError,
+    ExcitationPath,
+    FloatArray,
+    FollowingWatch,
+    JointMonitor,
+    Motion,
+    MotionLimits,
+    Playback,
     Reference,
-    TabulatedReference,
+    check_limits,
     design_multisine,
+    join_limits,
+    read_joint_limits,
     read_trajectory,
+    read_urdf_limits,
 )
-from sysid_ros.joint_monitor import MotionLimits
 from sysid_ros.nodes import parameters
 
 _COMMAND_TYPES = {
     "float64_multi_array": Float64MultiArray,
     "joint_trajectory": JointTrajectory,
 }
+_TOLERANCE_SHARE, _LARGEST_TOLERANCE = 0.1, 0.2  # of a joint's range; rad or m
 
 
 @dataclass(frozen=True)
@@ -41,16 +53,60 @@ class ExcitationSettings:
     rate: float  # commands per second
     ramp: float  # s
     stop_time: float  # s
-    timeout: float  # s without joint states
+    timeout: float  # s without joint states, or without a command
+    tolerance: FloatArray  # (n,) rad or m between commanded and measured position
+    following_delay: float  # s that a joint may take to follow
 
     @property
     def joints(self) -> tuple[str, ...]:
         """The joints that move, in the order of the command."""
         return self.reference.joints
 
-    def command_limits(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Lowest and highest command and its largest rate of change, (n,) each."""
-        return _command_limits(self.limits, self.is_effort)
+    @property
+    def period(self) -> float:
+        """Nominal seconds between commands."""
+        return 1.0 / self.rate
+
+    @property
+    def announces(self) -> bool:
+        """True if messages can tell the controller how to stop if no other follows."""
+        return self.command_type is JointTrajectory
+
+    def monitor(self) -> JointMonitor:
+        """What watches the robot."""
+        following = FollowingWatch(
+            self.joints, self.tolerance, delay=self.following_delay, is_effort=self.is_effort
+        )
+        return JointMonitor(self.joints, self.limits, following, timeout=self.timeout)
+
+    def plan(self, position: FloatArray) -> Motion:
+        """Plan the motion of a robot that stands at ``position``, (n,).
+
+        Raises:
+          ExcitationError: It would leave the limits.
+        """
+        limits = self._command_limits()
+        rest = np.zeros(len(self.joints)) if self.is_effort else position
+        path = ExcitationPath(self.reference, rest, ramp=self.ramp)
+        check_limits(path, limits)
+        playback = Playback(
+            path,
+            limits,
+            period=self.period,
+            stop_time=self.stop_time,
+            release=self.is_effort,
+            announces=self.announces,
+        )
+        return Motion(
+            playback,
+            CommandGuard(limits, self.period, rest),
+            period=self.period,
+            timeout=self.timeout,
+            released=rest if self.is_effort else None,
+        )
+
+    def _command_limits(self) -> CommandLimits:
+        return self.limits.of_efforts() if self.is_effort else self.limits.of_positions()
 
 
 def declare_excitation(node: Node) -> ExcitationSettings:
@@ -62,51 +118,90 @@ def declare_excitation(node: Node) -> ExcitationSettings:
     joints = parameters.texts(node, "joints", "joints to move, in the order of the command")
     if not joints:
         raise ExcitationError("parameter joints of excite is empty: name the joints to move")
-    interface = parameters.choice(
-        node, "interface", ("position", "effort"), "what the command means"
-    )
+    is_effort = _is_effort(node)
     command_type = parameters.choice(
         node, "command_type", tuple(_COMMAND_TYPES), "message type of the topic command"
     )
     limits = _limits(node, joints)
+    if is_effort and not np.all(np.isfinite(limits.effort)):
+        raise ExcitationError("interface: effort of excite needs limits.effort for every joint")
+    positive = parameters.positive
     return ExcitationSettings(
-        reference=_reference(node, joints, limits, is_effort=interface == "effort"),
+        reference=_reference(
+            node, joints, limits.of_efforts() if is_effort else limits.of_positions()
+        ),
         limits=limits,
         command_type=_COMMAND_TYPES[command_type],
-        is_effort=interface == "effort",
-        rate=parameters.positive(node, "rate", 100.0, "commands per second"),
-        ramp=parameters.number(node, "ramp", 2.0, "seconds of soft start and soft end"),
-        stop_time=parameters.number(node, "stop_time", 0.3, "seconds of a soft stop"),
-        timeout=parameters.positive(
-            node, "timeout", 0.2, "seconds without joint states after which the motion stops"
+        is_effort=is_effort,
+        rate=positive(node, "rate", 100.0, "commands per second"),
+        ramp=positive(node, "ramp", 2.0, "seconds of soft start and soft end"),
+        stop_time=positive(node, "stop_time", 0.3, "least seconds of a soft stop"),
+        timeout=positive(
+            node,
+            "timeout",
+            0.2,
+            "seconds without joint states, or without a command, after which the motion stops",
+        ),
+        tolerance=_tolerance(node, joints, limits),
+        following_delay=positive(
+            node, "following.delay", 0.3, "seconds that a joint may take to follow its command"
         ),
     )
 
 
+def _is_effort(node: Node) -> bool:
+    interface = parameters.choice(
+        node, "interface", ("position", "effort"), "what the command means"
+    )
+    allowed = parameters.flag(
+        node,
+        "allow_effort_release",
+        False,
+        "whether a stop under interface: effort may let go of the robot",
+    )
+    if interface == "effort" and not allowed:
+        raise ExcitationError(
+            "with interface: effort every stop of excite fades the effort to zero and nothing "
+            "holds the robot: an arm drops under its weight. Support it or take gravity out, "
+            "then set the parameter allow_effort_release to true"
+        )
+    return interface == "effort"
+
+
 def _limits(node: Node, joints: tuple[str, ...]) -> MotionLimits:
-    """Limits per joint: of position they must be given, the others may be left out."""
-    values = {}
-    for name in ("lower", "upper", "velocity", "effort"):
-        given = parameters.numbers(node, f"limits.{name}", f"{name} limit of each joint")
-        if given.size == 0 and name == "effort":
-            given = np.full(len(joints), np.inf)
-        if given.size != len(joints):
-            raise ExcitationError(
-                f"parameter limits.{name} of excite needs {len(joints)} numbers, one for each of "
-                f"{', '.join(joints)}; given: {given.tolist()}"
-            )
-        values[name] = given
-    return MotionLimits(**values)
+    """Limits per joint: numbers count first, then joint_limits.yaml, then the URDF."""
+    given = {
+        kind: parameters.numbers(node, f"limits.{kind}", f"{kind} limit of each joint")
+        for kind in KINDS
+    }
+    file = parameters.optional_file(
+        node, "limits.file", "joint_limits.yaml with the limits that are not given as numbers"
+    )
+    urdf = parameters.optional_file(node, "limits.urdf", "URDF with the limits found nowhere else")
+    sources = [read_joint_limits(file)] if file else []
+    sources += [read_urdf_limits(urdf)] if urdf else []
+    return join_limits(joints, given, tuple(sources))
 
 
-def _reference(
-    node: Node, joints: tuple[str, ...], limits: MotionLimits, *, is_effort: bool
-) -> Reference:
+def _tolerance(node: Node, joints: tuple[str, ...], limits: MotionLimits) -> FloatArray:
+    given = parameters.numbers(
+        node, "following.tolerance", "largest distance of a joint from its recent commands"
+    )
+    if given.size == 0:
+        return np.minimum(_TOLERANCE_SHARE * (limits.upper - limits.lower), _LARGEST_TOLERANCE)
+    if given.size not in (1, len(joints)) or not np.all(given > 0.0):
+        raise ExcitationError(
+            f"parameter following.tolerance of excite needs one positive number, or one for each "
+            f"of {', '.join(joints)}; given: {given.tolist()}"
+        )
+    return np.broadcast_to(given, len(joints)).astype(np.float64)
+
+
+def _reference(node: Node, joints: tuple[str, ...], limits: CommandLimits) -> Reference:
     """The trajectory file if one is given, else a multisine."""
     path = parameters.optional_file(
         node, "trajectory", "CSV file 'time,<joint>,...' instead of a multisine"
     )
-    lower, upper, rate_limit = _command_limits(limits, is_effort)
     number = parameters.number
     multisine = {
         "duration": number(node, "multisine.duration", 20.0, "seconds"),
@@ -116,20 +211,5 @@ def _reference(
     }
     seed = parameters.integer(node, "multisine.seed", 0, "seed of the phases")
     if path is None:
-        return design_multisine(joints, lower, upper, rate_limit, **multisine, seed=seed)
-    reference = read_trajectory(path)
-    if set(reference.joints) != set(joints):
-        raise ExcitationError(
-            f"trajectory {path} moves {', '.join(reference.joints)}; "
-            f"parameter joints names {', '.join(joints)}"
-        )
-    columns = [reference.joints.index(joint) for joint in joints]
-    return TabulatedReference(joints, reference.times, reference.table[:, columns])
-
-
-def _command_limits(
-    limits: MotionLimits, is_effort: bool
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    if is_effort:
-        return -limits.effort, limits.effort, np.full(len(limits.effort), np.inf)
-    return limits.lower, limits.upper, limits.velocity
+        return design_multisine(joints, limits, **multisine, seed=seed)
+    return read_trajectory(path).reference(joints, limits.acceleration)

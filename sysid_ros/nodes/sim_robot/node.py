@@ -111,7 +111,8 @@ class SimRobot(Node):
 
     def _on_trajectory(self, message: JointTrajectory, info: Any) -> None:
         if message.points and set(message.joint_names) == set(self._robot.joints):
-            values = dict(zip(message.joint_names, message.points[-1].positions, strict=False))
+            # The first point is due now; what follows it counts only where no message follows.
+            values = dict(zip(message.joint_names, message.points[0].positions, strict=False))
             self._obey([values.get(joint, np.nan) for joint in self._robot.joints], info)
 
     def _obey(self, values: Sequence[float], info: Any) -> None:

@@ -1,0 +1,58 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What to tell a robot so that its motion reveals its parameters, and when to stop.
+
+A :class:`Reference` (multisine or table) says what to play. An :class:`ExcitationPath` leads there
+from rest and back, and :func:`check_limits` looks at it before anything moves. A :class:`Playback`
+goes along it message by message, a :class:`CommandGuard` looks at every message once more
+(:class:`Motion` is the two together), and a :class:`JointMonitor` says when the robot does not
+do as it is told. Nothing here knows of ROS.
+"""
+
+from sysid_ros.excitation.following import FollowingWatch
+from sysid_ros.excitation.guard import CommandGuard
+from sysid_ros.excitation.limit_files import (
+    KINDS,
+    FileLimits,
+    join_limits,
+    read_joint_limits,
+    read_urdf_limits,
+)
+from sysid_ros.excitation.limits import CommandLimits, MotionLimits
+from sysid_ros.excitation.monitor import JointMonitor
+from sysid_ros.excitation.motion import Motion
+from sysid_ros.excitation.multisine import Multisine, design_multisine
+from sysid_ros.excitation.path import ExcitationPath, check_limits
+from sysid_ros.excitation.playback import Playback
+from sysid_ros.excitation.reference import ExcitationError, FloatArray, Reference
+from sysid_ros.excitation.trajectory_file import (
+    TabulatedReference,
+    TrajectoryTable,
+    read_trajectory,
+)
+
+__all__ = [
+    "KINDS",
+    "CommandGuard",
+    "CommandLimits",
+    "ExcitationError",
+    "ExcitationPath",
+    "FileLimits",
+    "FloatArray",
+    "FollowingWatch",
+    "JointMonitor",
+    "Motion",
+    "MotionLimits",
+    "Multisine",
+    "Playback",
+    "Reference",
+    "TabulatedReference",
+    "TrajectoryTable",
+    "check_limits",
+    "design_multisine",
+    "join_limits",
+    "read_joint_limits",
+    "read_trajectory",
+    "read_urdf_limits",
+]

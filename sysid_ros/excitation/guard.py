@@ -1,0 +1,90 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The last look at what is published: whatever goes wrong before, no message is a step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sysid_ros.excitation.limits import CommandLimits
+from sysid_ros.excitation.reference import FloatArray
+from sysid_ros.excitation.steps import StepLimits
+
+
+class CommandGuard:
+    """Bounds the differences of published commands.
+
+    It remembers what the receiver was told and knows nothing of how that came about. Where it has
+    to act, something before it is wrong, and the motion must end by :meth:`slowed`.
+    """
+
+    def __init__(self, limits: CommandLimits, period: float, rest: FloatArray) -> None:
+        """Begin with a receiver at rest.
+
+        Args:
+          limits: Of the commands of ``n`` joints.
+          period: Seconds between messages.
+          rest: Command (n,) that the receiver obeys already.
+        """
+        self._limits = limits
+        self._steps = StepLimits.at(period, limits)
+        self._before = rest
+        self._told = rest[None, :]
+        self.acted = False
+
+    @property
+    def last(self) -> FloatArray:
+        """The command (n,) that was published last."""
+        return np.array(self._told[0])
+
+    @property
+    def before(self) -> FloatArray:
+        """The command (n,) that the receiver had one period before the last."""
+        return self._before
+
+    def passed(self, commands: FloatArray) -> FloatArray:
+        """What may be published instead of a command and its announcement.
+
+        Args:
+          commands: The command and what is announced to follow it, (m, n).
+
+        Returns:
+          The same, or the nearest single command (1, n) where one of them may not be published.
+        """
+        whole = np.concatenate([[self._before, self.last], commands])
+        within = [
+            self._steps.allow(row[None, :], last, before)[0]
+            for row, last, before in zip(whole[2:], whole[1:], whole, strict=False)
+        ]
+        if not all(within) or not self._in_range(commands[0]):
+            self.acted = True
+            commands = self._nearest(commands[0])
+        self._before, self._told = self.last, commands
+        return commands
+
+    def slowed(self, goal: FloatArray | None = None) -> FloatArray:
+        """The next command (1, n) of a stop within the limits, towards ``goal`` or just to rest."""
+        commands = self._nearest(self.last if goal is None else goal)
+        self._before, self._told = self.last, commands
+        return commands
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the last two commands were the same."""
+        return bool(np.all(self.last == self._before))
+
+    def left_alone(self, missed: int) -> None:
+        """Go on as the receiver does: as it was told, then holding the last of it."""
+        end = len(self._told) - 1
+        self._before = self._told[min(missed - 1, end)]
+        self._told = self._told[min(missed, end) :]
+
+    def _in_range(self, command: FloatArray) -> bool:
+        room = 1e-5  # more than the plan's check forgives
+        low, high = self._limits.lower - room, self._limits.upper + room
+        return bool(np.all((command >= low) & (command <= high)))
+
+    def _nearest(self, command: FloatArray) -> FloatArray:
+        within = np.clip(command, self._limits.lower, self._limits.upper)
+        return self._steps.nearest(within, self.last, self._before)[None, :]

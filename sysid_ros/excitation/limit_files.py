@@ -1,0 +1,172 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Limits of joints from files that robots have already: URDF and ``joint_limits.yaml``."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from sysid_ros.excitation.limits import VELOCITY_RISE, MotionLimits
+from sysid_ros.excitation.reference import ExcitationError, FloatArray
+
+KINDS = ("lower", "upper", "velocity", "acceleration", "effort")
+
+FileLimits = Mapping[str, Mapping[str, float]]  # by joint, then by kind
+
+# key in joint_limits.yaml: what it bounds, and the switch that says whether it counts
+_YAML_KEYS = {
+    "min_position": ("lower", "has_position_limits"),
+    "max_position": ("upper", "has_position_limits"),
+    "max_velocity": ("velocity", "has_velocity_limits"),
+    "max_acceleration": ("acceleration", "has_acceleration_limits"),
+    "max_deceleration": ("acceleration", "has_deceleration_limits"),
+    "max_effort": ("effort", "has_effort_limits"),
+}
+
+
+def join_limits(
+    joints: tuple[str, ...], given: Mapping[str, FloatArray], sources: tuple[FileLimits, ...]
+) -> MotionLimits:
+    """Put the limits of ``n`` joints together.
+
+    Args:
+      joints: Their names.
+      given: Numbers by kind, (n,) each, or empty where none were given; they count first.
+      sources: From files, the first that knows a limit counts.
+
+    Returns:
+      The limits. Without a limit of acceleration, one that reaches the limit of velocity in
+      0.5 s; without one of effort, none.
+
+    Raises:
+      ExcitationError: Too few or too many numbers, or a position or velocity without a limit.
+    """
+    values: dict[str, FloatArray] = {}
+    for kind in KINDS:
+        numbers = given.get(kind, np.empty(0))
+        if numbers.size == 0:
+            numbers = np.array([_known(sources, joint, kind) for joint in joints])
+        if kind == "acceleration" and np.isnan(numbers).any():
+            numbers = np.where(np.isnan(numbers), values["velocity"] / VELOCITY_RISE, numbers)
+        if kind == "effort":
+            numbers = np.where(np.isnan(numbers), np.inf, numbers)
+        if numbers.size != len(joints) or np.isnan(numbers).any():
+            raise ExcitationError(
+                f"parameter limits.{kind} of excite needs {len(joints)} numbers, one for each of "
+                f"{', '.join(joints)}; given: {numbers[~np.isnan(numbers)].tolist()}"
+            )
+        values[kind] = numbers
+    return MotionLimits(**values)
+
+
+def _known(sources: tuple[FileLimits, ...], joint: str, kind: str) -> float:
+    return next((s[joint][kind] for s in sources if kind in s.get(joint, {})), math.nan)
+
+
+def read_urdf_limits(path: Path) -> FileLimits:
+    """Read the elements ``<limit>`` and ``<safety_controller>`` of a URDF.
+
+    Args:
+      path: The file, expanded if it comes from xacro.
+
+    Returns:
+      Limits by joint; soft limits of position where there are some.
+
+    Raises:
+      ExcitationError: The file cannot be read, or a limit is no number.
+    """
+    try:
+        root = ET.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314
+    except (OSError, UnicodeDecodeError, ET.ParseError) as error:
+        raise ExcitationError(f"limits cannot be read from the URDF {path}: {error}") from None
+    found = {}
+    for joint in root.iter("joint"):
+        kinds: dict[str, float] = {}
+        for tag, prefix in (("limit", ""), ("safety_controller", "soft_")):
+            element = joint.find(tag)
+            for kind in KINDS if element is not None else ():
+                # soft_lower_limit, soft_upper_limit
+                name = f"{prefix}{kind}_limit" if prefix else kind
+                text = element.get(name) if element is not None else None
+                if text is not None:
+                    kinds[kind] = _number(text, f"{name} of joint {joint.get('name')!r}", path)
+        if joint.get("type") == "continuous":  # its bounds, if given at all, mean nothing
+            kinds.pop("lower", None)
+            kinds.pop("upper", None)
+        found[str(joint.get("name"))] = kinds
+    return found
+
+
+def read_joint_limits(path: Path) -> FileLimits:
+    """Read a ``joint_limits.yaml`` as MoveIt and ros2_control use it.
+
+    Args:
+      path: YAML with ``joint_limits: {JOINT: {max_velocity: 1.0, ...}}``, in a node's parameters
+        or not; ``!degrees`` and ``!radians`` are understood. A limit whose ``has_..._limits`` is
+        false does not count; scaling factors do not either.
+
+    Returns:
+      Limits by joint.
+
+    Raises:
+      ExcitationError: The file cannot be read or has no such limits.
+    """
+    try:
+        document = yaml.load(path.read_text(encoding="utf-8"), Loader=_AngleLoader)  # noqa: S506
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ExcitationError(f"limits cannot be read from {path}: {error}") from None
+    found: dict[str, dict[str, float]] = {}
+    for joints in _sections(document):
+        for joint, entry in joints.items():
+            kinds = found.setdefault(str(joint), {})
+            for key, (kind, switch) in _YAML_KEYS.items():
+                if not isinstance(entry, dict) or key not in entry or entry.get(switch) is False:
+                    continue
+                value = _number(entry[key], f"{key} of joint {joint!r}", path)
+                # braking and speeding up share one limit, the lower
+                kinds[kind] = min(value, kinds.get(kind, math.inf))
+    if not found:
+        raise ExcitationError(f"{path} has no section 'joint_limits' with joints in it")
+    return found
+
+
+def _sections(document: Any) -> Iterator[dict[Any, Any]]:
+    """Every mapping under a key ``joint_limits``, however deep."""
+    for key, value in document.items() if isinstance(document, dict) else ():
+        if key == "joint_limits" and isinstance(value, dict):
+            yield value
+        else:
+            yield from _sections(value)
+
+
+def _number(value: Any, what: str, path: Path) -> float:
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        return float(value)
+    except (TypeError, ValueError):
+        raise ExcitationError(f"{path}: {what} is {value!r}, which is no number") from None
+
+
+class _AngleLoader(yaml.SafeLoader):
+    """Safe YAML with the two units that robot descriptions use in it."""
+
+
+def _degrees(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
+    return math.radians(float(loader.construct_scalar(node)))
+
+
+def _radians(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
+    return float(loader.construct_scalar(node))
+
+
+_AngleLoader.add_constructor("!degrees", _degrees)
+_AngleLoader.add_constructor("!radians", _radians)

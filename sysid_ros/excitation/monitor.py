@@ -1,0 +1,188 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Watches measured joints while a robot moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sysid_ros.excitation.following import FollowingWatch
+from sysid_ros.excitation.limits import MotionLimits
+from sysid_ros.excitation.reference import FloatArray
+
+_POSITION, _VELOCITY, _EFFORT = range(3)
+_KINDS = ("position", "velocity", "effort")
+
+
+class JointMonitor:
+    """Joins the joint states of all parts of a robot, and says why a motion must stop.
+
+    At rest the latest measurement counts. From :meth:`start` to :meth:`end` a fault stays, what was
+    measured at the start must go on being measured, and header stamps must keep up with the clock
+    as they did at the start (the clocks of two computers may differ).
+    """
+
+    def __init__(
+        self,
+        joints: tuple[str, ...],
+        limits: MotionLimits,
+        following: FollowingWatch,
+        *,
+        timeout: float,
+    ) -> None:
+        """Watch ``n`` joints.
+
+        Args:
+          joints: Their names, in the order of the limits.
+          limits: What they may do.
+          following: Compares them with their commands.
+          timeout: Seconds without joint states of a joint after which the motion must stop.
+        """
+        n = len(joints)
+        self._joints = joints
+        self._limits = limits
+        self._following = following
+        self._timeout = timeout
+        self._moving = False
+        self._values = np.full((3, n), np.nan)
+        self._instants = np.full((3, n), -np.inf)  # when they were measured, by this clock
+        self._received = np.full(n, -np.inf)
+        self._offsets = np.full(n, np.inf)  # from header stamps to this clock
+        self._expected = np.zeros((3, n), dtype=bool)  # measured at the start
+        self._fault: str | None = None
+
+    @property
+    def positions(self) -> FloatArray:
+        """The latest positions (n,); NaN where none has arrived."""
+        return np.array(self._values[_POSITION])
+
+    @property
+    def complete(self) -> bool:
+        """Whether positions of all joints have arrived."""
+        return bool(np.all(np.isfinite(self._instants[_POSITION])))
+
+    def observe(
+        self,
+        now: float,
+        names: Sequence[str],
+        position: Sequence[float],
+        velocity: Sequence[float] = (),
+        effort: Sequence[float] = (),
+        *,
+        stamp: float = 0.0,
+    ) -> None:
+        """Take one message with some of the joints, each list as long as ``names`` or empty.
+
+        Args:
+          now: Seconds, on a clock that only goes on.
+          names: Joints of the message, others than the watched ones among them.
+          position: In rad or m.
+          velocity: In rad/s or m/s.
+          effort: In N m or N.
+          stamp: Of the header, in seconds of another clock; zero for none.
+        """
+        order = {name: index for index, name in enumerate(names)}
+        for joint, name in enumerate(self._joints):
+            if (index := order.get(name)) is None:
+                continue
+            instant = self._dated(joint, now, stamp)
+            self._received[joint] = now
+            for kind, data in enumerate((position, velocity, effort)):
+                if index < len(data):
+                    self._values[kind, joint] = data[index]
+                    self._instants[kind, joint] = max(instant, self._instants[kind, joint])
+        found = self._out_of_limits()
+        self._fault = (self._fault or found) if self._moving else found
+
+    def start(self, now: float, command: FloatArray) -> None:
+        """Expect from now on that the robot, which obeys ``command`` (n,), moves."""
+        self._moving = True
+        self._expected = np.isfinite(self._values)
+        self._instants[self._expected] = now  # planning may have kept messages waiting
+        self._received[:] = now
+        self._following.start(now, command)
+
+    def end(self) -> None:
+        """Forget faults: the motion is over."""
+        self._moving = False
+        self._expected[:] = False
+        self._fault = self._out_of_limits()
+
+    def commanded(self, now: float, command: FloatArray) -> None:
+        """Take a command (n,) that was published."""
+        self._following.commanded(now, command)
+
+    def fault(self, now: float) -> str | None:
+        """Why a motion must stop, or not begin, at ``now``; ``None`` if all is well."""
+        if self._fault is None:
+            found = self._silence(now)
+            if found is None and self._moving:
+                found = self._following.fault(now, self._values)
+            if not self._moving:
+                return found
+            self._fault = found
+        return self._fault
+
+    def _dated(self, joint: int, now: float, stamp: float) -> float:
+        """When a measurement was taken by this clock, if its stamps have kept their offset."""
+        if stamp <= 0.0:
+            return now
+        offset = now - stamp
+        if self._moving:
+            offset = min(offset, self._offsets[joint])
+        self._offsets[joint] = offset
+        return float(stamp + offset)
+
+    def _silence(self, now: float) -> str | None:
+        if not np.any(np.isfinite(self._received)):
+            return "no joint states have arrived"
+        missing = ~np.isfinite(self._instants[_POSITION])
+        if np.any(missing):
+            return f"no position of joint {self._joints[int(np.argmax(missing))]!r} has arrived"
+        silent = now - self._received
+        if np.all(silent > self._timeout):
+            return f"no joint states for {silent.min():.2f} s"
+        if np.any(silent > self._timeout):
+            longest = int(np.argmax(silent))
+            return f"no joint states of joint {self._joints[longest]!r} for {silent.max():.2f} s"
+        needed = self._expected.copy()
+        needed[_POSITION] = True
+        ages = np.where(needed, now - self._instants, 0.0)
+        if np.any(ages > self._timeout):
+            kind, joint = np.unravel_index(np.argmax(ages), ages.shape)
+            return (
+                f"{_KINDS[kind]} of joint {self._joints[joint]!r} is {ages[kind, joint]:.2f} s "
+                "old, by the stamps of its messages or because the latest do not have it"
+            )
+        return None
+
+    def _out_of_limits(self) -> str | None:
+        limits = self._limits
+        position, velocity, effort = self._values
+        arrived = np.isfinite(self._instants[_POSITION])
+        unknown = ~np.isfinite(self._values)
+        lost = unknown & self._expected
+        lost[_POSITION] |= unknown[_POSITION] & arrived
+        if np.any(lost):
+            kind, joint = np.unravel_index(np.argmax(lost), lost.shape)
+            return (
+                f"{_KINDS[kind]} of joint {self._joints[joint]!r} is "
+                f"{self._values[kind, joint]:.4g}, which says nothing about its limit"
+            )
+        checks = (
+            (position < limits.lower, position, limits.lower, "position", "below"),
+            (position > limits.upper, position, limits.upper, "position", "above"),
+            (np.abs(velocity) > limits.velocity, velocity, limits.velocity, "velocity", "beyond"),
+            (np.abs(effort) > limits.effort, effort, limits.effort, "effort", "beyond"),
+        )
+        for broken, value, limit, what, side in checks:
+            if np.any(broken):
+                i = int(np.argmax(broken))
+                return (
+                    f"{what} of joint {self._joints[i]!r} is {value[i]:.4g}, "
+                    f"{side} its limit {limit[i]:.4g}"
+                )
+        return None

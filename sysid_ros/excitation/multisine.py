@@ -1,0 +1,114 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A multisine for each joint, with frequencies of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sysid_ros.excitation.limits import CommandLimits
+from sysid_ros.excitation.reference import ExcitationError, FloatArray
+
+
+@dataclass(frozen=True)
+class Multisine:
+    """A sum of sines per joint, periodic in one period of its lowest frequency."""
+
+    joints: tuple[str, ...]
+    duration: float  # s
+    center: FloatArray  # (n,)
+    frequencies: FloatArray  # (n, k) Hz
+    amplitudes: FloatArray  # (n, k)
+    phases: FloatArray  # (n, k) rad
+
+    def values(self, times: FloatArray) -> FloatArray:
+        """Commands (m, n) at ``times`` (m,) in seconds."""
+        clipped = np.clip(times, 0.0, self.duration)[:, None, None]
+        angle = 2.0 * np.pi * self.frequencies * clipped + self.phases
+        result: FloatArray = self.center + np.sum(self.amplitudes * np.sin(angle), axis=2)
+        return result
+
+
+def design_multisine(
+    joints: tuple[str, ...],
+    limits: CommandLimits,
+    *,
+    duration: float,
+    lowest: float = 0.1,
+    highest: float = 2.0,
+    fill: float = 0.8,
+    seed: int = 0,
+) -> Multisine:
+    """Plan a multisine that fills the given range of each joint without leaving it.
+
+    Every joint gets harmonics of its own (interleaved), so that no two joints move in proportion
+    and their parameters stay apart. Amplitudes fall with frequency, which spends the velocity
+    limit evenly. Of several random phase sets the one with the lowest peaks is taken, which lets
+    the amplitudes grow the most.
+
+    Args:
+      joints: Names of the ``n`` joints.
+      limits: What their commands may be.
+      duration: Length in seconds.
+      lowest: Fundamental frequency in Hz.
+      highest: No harmonic lies above this frequency in Hz.
+      fill: Share of the limits that may be used, above 0 and at most 1.
+      seed: Seed of the phases.
+
+    Returns:
+      The planned motion.
+
+    Raises:
+      ExcitationError: The frequencies or ranges leave nothing to plan.
+    """
+    n = len(joints)
+    lower, upper = limits.lower, limits.upper
+    if not np.all(np.isfinite(lower) & np.isfinite(upper)):
+        raise ExcitationError("a multisine needs finite lower and upper limits for every joint")
+    if duration <= 0 or lowest <= 0 or not 0 < fill <= 1:
+        raise ExcitationError("duration and lowest must be positive and fill within (0, 1]")
+    count = int(highest / lowest + 1e-9) // n
+    if n == 0 or count < 1:
+        raise ExcitationError(
+            f"no harmonic of {lowest} Hz up to {highest} Hz is left for each of {n} joints; "
+            "raise the highest frequency or lower the lowest"
+        )
+    orders = np.arange(1, n * count + 1).reshape(count, n).T
+    frequencies = lowest * orders
+    shape = 1.0 / orders
+    times = np.arange(0.0, 1.0 / lowest, 1.0 / (20.0 * highest))
+    reach = (0.5 * (upper - lower), limits.rate, limits.acceleration)
+    phases, scale = _best_phases(frequencies, shape, times, np.array(reach) * fill, seed)
+    amplitudes = shape * scale[:, None]
+    return Multisine(joints, duration, 0.5 * (lower + upper), frequencies, amplitudes, phases)
+
+
+def _best_phases(
+    frequencies: FloatArray,
+    shape: FloatArray,
+    times: FloatArray,
+    reach: FloatArray,
+    seed: int,
+    trials: int = 64,
+) -> tuple[FloatArray, FloatArray]:
+    """Phases (n, k) and scales (n,) that let each joint move the most within ``reach``.
+
+    ``reach`` (3, n) bounds the magnitudes of the motion and of its first and second derivatives.
+    """
+    generator = np.random.default_rng(seed)
+    best_phases = np.zeros_like(frequencies)
+    best_scale = np.zeros(len(frequencies))
+    omega = 2.0 * np.pi * frequencies
+    for _ in range(trials):
+        phases = generator.uniform(0.0, 2.0 * np.pi, frequencies.shape)
+        angle = omega[:, :, None] * times + phases[:, :, None]
+        waves = ((shape, np.sin), (shape * omega, np.cos), (shape * omega**2, np.sin))
+        peaks = [np.abs(np.einsum("nk,nkt->nt", a, f(angle))).max(axis=1) for a, f in waves]
+        scale = np.min(reach / np.array(peaks), axis=0)
+        better = scale > best_scale
+        best_scale = np.where(better, scale, best_scale)
+        best_phases[better] = phases[better]
+    return best_phases, best_scale

@@ -1,0 +1,104 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The way a motion takes: away from rest, along a reference, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sysid_ros.excitation.limits import CommandLimits
+from sysid_ros.excitation.reference import ExcitationError, FloatArray, Reference
+
+_CHECK_STEP = 1e-3  # s
+# What the check forgives is rounding.
+_SLACK = 1e-6
+_RATE_SLACK = 1e-4
+
+
+class ExcitationPath:
+    """A reference with a soft start and a soft end.
+
+    The command is ``rest + w(s) * (reference(s) - rest)`` at path time ``s``: ``w`` rises smoothly
+    from 0 to 1 in the first ``ramp`` seconds and falls back in the last ones, so the motion leaves
+    from and returns to ``rest`` (the measured posture, or zero effort).
+    """
+
+    def __init__(self, reference: Reference, rest: FloatArray, *, ramp: float = 2.0) -> None:
+        """Lay the way.
+
+        Args:
+          reference: What to play, for ``n`` joints.
+          rest: Command (n,) before and after the motion.
+          ramp: Length of the soft start and end in seconds, at most half of the duration.
+
+        Raises:
+          ExcitationError: The ramp is not positive or too long, or sizes disagree.
+        """
+        if not 0 < ramp <= reference.duration / 2:
+            raise ExcitationError(
+                f"a ramp of {ramp} s does not fit a motion of {reference.duration} s: it must be "
+                "positive, and two ramps must fit"
+            )
+        if len(rest) != len(reference.joints):
+            raise ExcitationError(f"{len(rest)} rest values for {len(reference.joints)} joints")
+        self.joints = reference.joints
+        self.duration = reference.duration
+        self.rest = np.array(rest, dtype=np.float64)
+        self._reference = reference
+        self._ramp = ramp
+
+    def commands(self, times: FloatArray) -> FloatArray:
+        """Commands (m, n) at path times (m,) in seconds; at rest before and after the motion."""
+        edge = np.minimum(times, self.duration - times) / self._ramp
+        away = self._reference.values(times) - self.rest
+        result: FloatArray = self.rest + smooth_step(edge)[:, None] * away
+        return result
+
+
+def smooth_step(x: FloatArray) -> FloatArray:
+    """Quintic from 0 to 1 with zero first and second derivatives at both ends."""
+    x = np.clip(x, 0.0, 1.0)
+    return np.asarray(x**3 * (10.0 - 15.0 * x + 6.0 * x**2))
+
+
+def check_limits(path: ExcitationPath, limits: CommandLimits) -> None:
+    """Refuse a motion that would leave its limits, before anything moves.
+
+    Args:
+      path: The motion, sampled here every millisecond.
+      limits: Of its commands.
+
+    Raises:
+      ExcitationError: Names the joint, the time, the value and the limit.
+    """
+    times = np.arange(0.0, path.duration + 2.0 * _CHECK_STEP, _CHECK_STEP)
+    values = path.commands(times)
+    steps = np.diff(values, axis=0, prepend=values[:1])
+    rates = np.abs(steps) / _CHECK_STEP
+    turns = np.abs(np.diff(steps, axis=0, append=steps[-1:])) / _CHECK_STEP**2
+    checks = (
+        (values < limits.lower - _SLACK, values, limits.lower, "goes below its lower limit"),
+        (values > limits.upper + _SLACK, values, limits.upper, "goes above its upper limit"),
+        (_exceeds(rates, limits.rate), rates, limits.rate, "moves faster than its limit"),
+        (
+            _exceeds(turns, limits.acceleration),
+            turns,
+            limits.acceleration,
+            "accelerates more than its limit",
+        ),
+    )
+    for broken, data, limit, words in checks:
+        if np.any(broken):
+            worst = np.argmax(np.where(broken, np.abs(data - limit), 0.0))
+            row, column = np.unravel_index(worst, data.shape)
+            raise ExcitationError(
+                f"the command of joint {path.joints[column]!r} {words} "
+                f"{limit[column]:.4g} after {times[row]:.2f} s (it would be "
+                f"{data[row, column]:.4g}); shrink the motion or lengthen its ramp"
+            )
+
+
+def _exceeds(values: FloatArray, limit: FloatArray) -> FloatArray:
+    # Second differences of numbers around 1 at every millisecond are rounded to about 1e-9.
+    return np.asarray(values > limit * (1.0 + _RATE_SLACK) + 1e-6)

@@ -1,0 +1,169 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Moves along a path, one message at a time, such that each may follow the one before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sysid_ros.excitation.limits import CommandLimits
+from sysid_ros.excitation.path import ExcitationPath, smooth_step
+from sysid_ros.excitation.reference import ExcitationError, FloatArray
+from sysid_ros.excitation.steps import StepLimits
+
+# Shares of the wanted change of speed that are tried, the largest that the limits allow is taken.
+_SHARES = np.append(0.8 ** np.arange(40), 0.0)
+_END = 1e-9  # s
+_LONGEST_STOP = 1000  # messages
+
+
+@dataclass(frozen=True)
+class _State:
+    """Where on the path a message is."""
+
+    place: float  # path time in s
+    speed: float  # of path time, 0 to 1
+    fade: float  # 0 to 1, how much of the way back to rest a released command has gone
+    command: FloatArray  # (n,)
+    before: FloatArray  # (n,) the command before it
+
+
+def missed_messages(gap: float, period: float) -> int:
+    """How many messages a receiver lacks, ``gap`` seconds after the last; lateness is forgiven."""
+    return 0 if 0.0 <= gap <= 2.0 * period else max(1, round(abs(gap) / period) - 1)
+
+
+class Playback:
+    """A path that is played by counting messages, not by the clock.
+
+    Path time goes on by the speed (1 unless it starts again or stops) times one nominal period per
+    message, however late that is. Its speed changes by at most ``period / stop_time`` per message,
+    and by less where the difference of two commands, or of two steps, would exceed its limit. At
+    a constant speed below 1 a path within its limits keeps within them, so that there is always a
+    way on, and stopping takes longer than ``stop_time`` where the limits demand it.
+
+    After a gap the receiver is where it got to by itself. One that holds its last command stands,
+    so the speed starts again from zero. One that is told with every message how to stop
+    (``announces``) has begun to, and is met there.
+    """
+
+    def __init__(
+        self,
+        path: ExcitationPath,
+        limits: CommandLimits,
+        *,
+        period: float,
+        stop_time: float = 0.3,
+        release: bool = False,
+        announces: bool = False,
+    ) -> None:
+        """Stand at the path's beginning.
+
+        Args:
+          path: What to play, within its limits (:func:`~sysid_ros.excitation.check_limits`).
+          limits: Of the commands.
+          period: Seconds between messages.
+          stop_time: Least length of a soft stop in seconds.
+          release: Whether a stop also fades the command to the path's rest.
+          announces: Whether each message tells the receiver how to stop if none follows.
+
+        Raises:
+          ExcitationError: A time is not positive.
+        """
+        if period <= 0 or stop_time <= 0:
+            raise ExcitationError(
+                f"a period of {period} s and a stop of {stop_time} s must both be positive"
+            )
+        self._path = path
+        self._limits = StepLimits.at(period, limits)
+        self._period = period
+        self._change = min(1.0, period / stop_time)
+        self._release = release
+        self._announces = announces
+        self._stopping = False
+        self._state = _State(0.0, 1.0, 0.0, path.rest, path.rest)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether a stop has begun."""
+        return self._stopping
+
+    @property
+    def finished(self) -> bool:
+        """Whether the command no longer changes."""
+        ended = self._state.place >= self._path.duration - _END
+        return ended or (self._stopping and self._stands(self._state))
+
+    def stop(self) -> None:
+        """Begin a soft stop; later calls change nothing."""
+        self._stopping = True
+
+    def advance(self, gap: float) -> FloatArray:
+        """Go on to the next message.
+
+        Args:
+          gap: Seconds since the last message; more than two periods count as an interruption.
+
+        Returns:
+          The command, and after it, (m, n) in all, what is announced for the following periods.
+        """
+        missed = missed_messages(gap, self._period)
+        if missed:
+            self._state = self._left_alone(missed)
+        self._state = self._next(self._state, braking=self._stopping)
+        return np.array([self._state.command, *self._announcement()])
+
+    def _next(self, state: _State, *, braking: bool) -> _State:
+        """The state one message later."""
+        direction = -1.0 if braking else 1.0
+        speed = np.clip(state.speed + direction * self._change, 0.0, 1.0)
+        fade = np.clip(state.fade - direction * self._change, 0.0, 1.0) if self._release else 0.0
+        for shares in (_SHARES[:1], _SHARES):  # nearly always the first will do
+            speeds = state.speed + shares * (speed - state.speed)
+            fades = state.fade + shares * (fade - state.fade)
+            places = np.minimum(state.place + speeds * self._period, self._path.duration)
+            commands = self._faded(self._path.commands(places), fades)
+            allowed = self._limits.allow(commands, state.command, state.before)
+            best = int(np.argmax(allowed)) if np.any(allowed) else -1
+            if allowed[best]:
+                break
+        return _State(
+            float(places[best]),
+            float(speeds[best]),
+            float(fades[best]),
+            commands[best],
+            state.command,
+        )
+
+    def _faded(self, commands: FloatArray, fades: FloatArray) -> FloatArray:
+        rest = self._path.rest
+        result: FloatArray = rest + (1.0 - smooth_step(fades))[:, None] * (commands - rest)
+        return result
+
+    def _stands(self, state: _State) -> bool:
+        return state.speed == 0.0 and (not self._release or state.fade == 1.0)
+
+    def _braked(self, state: _State, messages: int) -> list[_State]:
+        """The states of a stop, at most so many."""
+        states: list[_State] = []
+        while len(states) < messages and not self._stands(state):
+            state = self._next(state, braking=True)
+            states.append(state)
+        return states
+
+    def _left_alone(self, missed: int) -> _State:
+        """Where the receiver is by itself after it missed some messages."""
+        if not self._announces:
+            return replace(self._state, speed=0.0, before=self._state.command)
+        states = [self._state, *self._braked(self._state, min(missed, _LONGEST_STOP))]
+        if len(states) <= missed:  # it has come to rest meanwhile
+            return replace(states[-1], before=states[-1].command)
+        return states[-1]
+
+    def _announcement(self) -> list[FloatArray]:
+        if not self._announces:
+            return []
+        return [state.command for state in self._braked(self._state, _LONGEST_STOP)]

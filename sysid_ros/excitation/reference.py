@@ -1,0 +1,34 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a motion is made from: a command for each joint as a function of time."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import SysidError
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class ExcitationError(SysidError):
+    """A motion that cannot be planned, read, or played within its limits."""
+
+
+class Reference(Protocol):
+    """A command as a function of time, for ``n`` joints over ``duration`` seconds."""
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Joint names, in the order of the values."""
+
+    @property
+    def duration(self) -> float:
+        """Length in seconds."""
+
+    def values(self, times: FloatArray) -> FloatArray:
+        """Commands (m, n) at ``times`` (m,) seconds after the start, clipped to the duration."""

@@ -1,0 +1,49 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which command may follow the last two, message by message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.excitation.limits import CommandLimits
+from sysid_ros.excitation.reference import FloatArray
+
+# Beyond rounding: a share of the limit, and an absolute size.
+_SLACK = 1e-3
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class StepLimits:
+    """By how much commands that are sent a nominal period apart may differ."""
+
+    step: FloatArray  # (n,) between two commands
+    turn: FloatArray  # (n,) between two steps
+
+    @classmethod
+    def at(cls, period: float, limits: CommandLimits) -> StepLimits:
+        """The limits for messages ``period`` seconds apart."""
+        return cls(limits.rate * period, limits.acceleration * period**2)
+
+    def allow(
+        self, commands: FloatArray, last: FloatArray, before: FloatArray
+    ) -> npt.NDArray[np.bool_]:
+        """Tell which of ``commands`` (m, n) may follow ``last`` and ``before`` it; (m,)."""
+        steps = commands - last
+        turns = steps - (last - before)
+        within = np.abs(steps) <= self.step * (1.0 + _SLACK) + _ROUNDING
+        within &= np.abs(turns) <= self.turn * (1.0 + _SLACK) + _ROUNDING
+        return np.asarray(np.all(within, axis=1))
+
+    def nearest(self, command: FloatArray, last: FloatArray, before: FloatArray) -> FloatArray:
+        """What comes nearest to ``command`` (n,) and may follow ``last`` and ``before`` it."""
+        step = np.where(np.isfinite(command), command - last, 0.0)
+        previous = last - before
+        step = np.clip(step, previous - self.turn, previous + self.turn)
+        result: FloatArray = last + np.clip(step, -self.step, self.step)
+        return result

@@ -1,0 +1,92 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The topic that a robot obeys: who else is on it, and what is published there."""
+
+from __future__ import annotations
+
+import numpy as np
+from rclpy.duration import Duration
+from rclpy.node import Node
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from sysid_ros.excitation import FloatArray
+from sysid_ros.nodes.excite.settings import ExcitationSettings
+
+_EVERY = 5  # commands of an announcement, of which one becomes a point
+
+
+class CommandTopic:
+    """Publishes commands to ``command``, and knows whether it is alone there."""
+
+    def __init__(self, node: Node, settings: ExcitationSettings) -> None:
+        """Create the publisher.
+
+        Args:
+          node: Publishes.
+          settings: Message type, joints and period.
+        """
+        self._node = node
+        self._settings = settings
+        self._publisher = node.create_publisher(settings.command_type, "command", 100)
+
+    @property
+    def heard(self) -> bool:
+        """Whether anybody subscribes."""
+        return bool(self._publisher.get_subscription_count() > 0)
+
+    def rivals(self) -> str:
+        """Who else publishes commands, in a sentence; empty if nobody does."""
+        topic = self._publisher.topic_name
+        found = self._node.get_publishers_info_by_topic(topic)
+        names = [f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in found]
+        own = self._node.get_fully_qualified_name()
+        if own in names:
+            names.remove(own)  # once: another node may have the same name
+        if not names:
+            return ""
+        return f"{', '.join(sorted(names))} publishes commands to {topic}, too"
+
+    def problem(self) -> str:
+        """Why a motion must not begin here; empty if it may."""
+        if not self.heard:
+            return (
+                f"nobody subscribes to {self._publisher.topic_name}: start the controller, or "
+                "remap command to its topic"
+            )
+        return self.rivals()
+
+    def publish(self, commands: FloatArray, before: FloatArray) -> None:
+        """Publish one message.
+
+        Args:
+          commands: The command, and the stop that it announces where messages can, (m, n).
+          before: The command (n,) before it.
+        """
+        if self._settings.announces:
+            self._publisher.publish(self._trajectory(commands, before))
+        else:
+            message = self._settings.command_type(data=commands[0].tolist())
+            self._publisher.publish(message)
+
+    def _trajectory(self, commands: FloatArray, before: FloatArray) -> JointTrajectory:
+        """A trajectory to the command within one period, and on to rest."""
+        period = self._settings.period
+        moving = np.flatnonzero(np.any(np.diff(commands, axis=0) != 0.0, axis=1))
+        commands = commands[: moving[-1] + 2] if moving.size else commands[:1]
+        # at rest at its end: a controller that accepts no other hears no more then
+        ends = np.concatenate([[before], commands, commands[-1:]])
+        velocities = (ends[2:] - ends[:-2]) / (2.0 * period)
+        velocities[-1] = 0.0
+        message = JointTrajectory(joint_names=list(self._settings.joints))
+        last = len(commands) - 1
+        for index in sorted({*range(0, last, _EVERY), last}):
+            point = JointTrajectoryPoint()
+            if self._settings.is_effort:
+                point.effort = commands[index].tolist()
+            else:
+                point.positions = commands[index].tolist()
+                point.velocities = velocities[index].tolist()
+            point.time_from_start = Duration(seconds=(index + 1) * period).to_msg()
+            message.points.append(point)
+        return message

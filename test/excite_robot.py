@@ -1,0 +1,157 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A robot for tests of ``excite``: joint states from the test, and everything that excite says."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from excitation_limits import assert_no_step
+from ros_client import LATCHED, RosClient
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import SetBool
+
+from sysid_ros.nodes.demo.child_processes import ChildProcesses
+
+JOINTS = ("shoulder", "elbow")
+# One second out and back, from where the robot stands.
+MOTION = "time,elbow,shoulder\n0,0,0\n0.5,0.5,0.2\n1.5,0.5,0.2\n2,0,0\n"
+# To and fro at 1.6 rad/s for ten seconds, and limits that also let it begin from either end.
+LONG_MOTION = "time,elbow,shoulder\n0,0,0\n" + "".join(
+    f"{0.5 + second},{0.8 * (-1) ** second},{0.2 * (-1) ** second}\n" for second in range(10)
+)
+LONG_LIMITS = {
+    "limits.velocity": "[4, 4]",  # integers are numbers
+    "limits.acceleration": "[30, 30]",
+    "ramp": "1.5",
+}
+LIMITS = {
+    "limits.lower": "[-1.0, -1.0]",
+    "limits.upper": "[1.0, 1.0]",
+    "limits.velocity": "[3.0, 3.0]",
+    "limits.acceleration": "[40.0, 40.0]",
+}
+PERIOD = 0.01  # s
+# Nothing that a busy machine holds up is a fault, where a test is not about that.
+PATIENT = {"timeout": "60.0", "following.delay": "60.0"}
+_UNANSWERED = 1.0  # s after which the clock goes on without a command
+
+
+class Robot:
+    """Follows every command at once, unless it is told not to.
+
+    On simulated time it is in lock-step: the clock goes on by one period with every command, and as
+    long as nothing moves, so that a busy machine changes nothing.
+    """
+
+    def __init__(
+        self,
+        client: RosClient,
+        command_type: type = Float64MultiArray,
+        *,
+        simulated: bool = False,
+    ) -> None:
+        self.client = client
+        self.limits = (3.0, 40.0)  # of velocity and acceleration
+        self.moving = True  # whether joint states are published
+        self.follows = True  # whether positions are those commanded
+        self.position = [0.0, 0.0, 0.0]  # of shoulder, wrist, elbow
+        self.change: Callable[[JointState], Any] = lambda message: None
+        self.ticks = 0  # of simulated time
+        self._seen, self._since = 0, time.monotonic()
+        self._clock = client.node.create_publisher(Clock, "/clock", 10) if simulated else None
+        self._publisher = client.node.create_publisher(JointState, "/joint_states", 10)
+        client.node.create_timer(0.002 if simulated else 0.01, self._publish)
+        self.commands = client.collect(command_type, "/command")
+        self.states = client.collect(String, "/excite/state", LATCHED)
+
+    def _waits(self) -> bool:
+        """Whether the command of this period has not come yet."""
+        moves = self.state.startswith(("running", "stopped"))
+        if moves and len(self.commands) == self._seen:
+            return time.monotonic() - self._since < _UNANSWERED
+        self._seen, self._since = len(self.commands), time.monotonic()
+        return False
+
+    def _go_on(self) -> None:
+        """One period of simulated time."""
+        if self._clock is not None:
+            self.ticks += 1
+            message = Clock()
+            message.clock.sec, centi = divmod(self.ticks, 100)
+            message.clock.nanosec = 10_000_000 * centi
+            self._clock.publish(message)
+
+    def _publish(self) -> None:
+        if self._clock is not None and self._waits():
+            return
+        if self.follows and self.commands:
+            self.position[0], self.position[2] = self.values()[-1]
+        if self.moving:
+            names = ["shoulder", "wrist", "elbow"]
+            message = JointState(name=names, position=self.position)
+            self.change(message)
+            self.publish(message)
+        self._go_on()
+
+    def publish(self, message: JointState) -> None:
+        self._publisher.publish(message)
+
+    @property
+    def state(self) -> str:
+        return self.states[-1].data if self.states else ""
+
+    def values(self) -> np.ndarray:
+        """Every command so far, (m, n)."""
+        if self.commands and not hasattr(self.commands[0], "data"):
+            return np.array([message.points[0].positions for message in self.commands])
+        return np.array([message.data for message in self.commands])
+
+    def arm(self, data: bool = True) -> SetBool.Response:
+        return self.client.call(SetBool, "/excite/arm", SetBool.Request(data=data))
+
+    def wait_for(self, state: str) -> None:
+        self.client.wait_until(lambda: self.state.startswith(state))
+
+    def wait_for_commands(self, count: int) -> None:
+        """Wait until that many more commands have come."""
+        before = len(self.commands)
+        self.client.wait_until(lambda: len(self.commands) >= before + count)
+
+    def wait_for_rest(self) -> None:
+        """Wait until no command has come for some time."""
+        count = -1
+        while count != len(self.commands):
+            count = len(self.commands)
+            self.client.spin(0.3)
+
+    def assert_no_step(self, begin: tuple[float, float] = (0.0, 0.0)) -> int:
+        """Fail if two commands differ by more than the limits allow; count interruptions."""
+        commands = np.array([begin, begin, *self.values()])
+        velocity, acceleration = (np.full(2, limit) for limit in self.limits)
+        return assert_no_step(commands, PERIOD, velocity, acceleration)
+
+
+def start_excite(
+    nodes: ChildProcesses, tmp_path: Path, motion: str = MOTION, **parameters: str
+) -> subprocess.Popen[bytes]:
+    """Start the node with that motion, a ramp of 0.2 s and the limits of this module."""
+    (tmp_path / "motion.csv").write_text(motion)
+    given = {
+        "joints": "[shoulder, elbow]",
+        "trajectory": str(tmp_path / "motion.csv"),
+        "ramp": "0.2",
+        **LIMITS,
+        **PATIENT,
+        **parameters,
+    }
+    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    return nodes.start("excite", ["sysid_ros.nodes.excite", "--ros-args", *values])

@@ -1,0 +1,273 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What reaches a robot when something goes wrong while ``excite`` moves it."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from excitation_limits import largest_step
+from excite_robot import JOINTS, LONG_LIMITS, LONG_MOTION, PERIOD, Robot, start_excite
+from ros_client import RosClient
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from sysid_ros.nodes.demo.child_processes import ChildProcesses
+
+# In lock-step the times that matter are those of the simulated clock.
+SIMULATED = {"use_sim_time": "true", "timeout": "0.2", "following.delay": "0.3"}
+
+
+class Running:
+    """A robot that ``excite`` moves already."""
+
+    def __init__(
+        self,
+        nodes: ChildProcesses,
+        client: RosClient,
+        tmp_path: Path,
+        message_type: type = Float64MultiArray,
+        **parameters: str,
+    ) -> None:
+        given = {**LONG_LIMITS, **parameters}
+        self.process = start_excite(nodes, tmp_path, LONG_MOTION, **given)
+        self.robot = Robot(client, message_type, simulated="use_sim_time" in parameters)
+        self.robot.limits = (4.0, 30.0)
+        self.client = client
+
+    def begin(self, commands: int = 100) -> Robot:
+        """Arm it and wait until it is at full speed."""
+        self.robot.wait_for("ready")
+        assert self.robot.arm().success
+        self.robot.wait_for_commands(commands)
+        return self.robot
+
+    def hold_up(self, seconds: float) -> None:
+        """Stop the process as a debugger would; what it sent before has arrived."""
+        self.process.send_signal(signal.SIGSTOP)
+        self.client.spin(0.2)
+        time.sleep(max(0.0, seconds - 0.2))
+        self.process.send_signal(signal.SIGCONT)
+
+
+@pytest.fixture
+def running(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
+    return lambda *args, **parameters: Running(nodes, client, tmp_path, *args, **parameters)
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.3, 1.0])
+def test_motion_goes_on_from_rest_after_a_short_stall(running, seconds: float):
+    motion = running()
+    robot = motion.begin()
+    for _ in range(3):
+        motion.process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        motion.process.send_signal(signal.SIGCONT)
+        robot.wait_for_commands(40)
+    assert robot.state == "running"
+    robot.assert_no_step()
+
+
+@pytest.mark.parametrize("seconds", [0.3, 1.0, pytest.param(10.0, marks=pytest.mark.slow)])
+def test_motion_stops_softly_after_a_stall_beyond_the_timeout(running, seconds: float):
+    motion = running(timeout="0.2")
+    robot = motion.begin()
+    motion.hold_up(seconds)
+    robot.wait_for("stopped: no command went out for ")
+    robot.wait_for_rest()
+    robot.assert_no_step()
+    count = len(robot.commands)
+    motion.client.spin(1.5)
+    assert len(robot.commands) == count  # and moves no more unasked
+    assert robot.arm().success
+    robot.wait_for_commands(20)
+    robot.assert_no_step()
+
+
+def test_a_controller_that_is_told_how_to_stop_never_sees_a_step(running):
+    motion = running(JointTrajectory, command_type="joint_trajectory")
+    robot = motion.begin()
+    motion.hold_up(0.3)
+    robot.wait_for_commands(40)
+    robot.arm(False)
+    robot.wait_for("stopped: disarmed")
+    robot.wait_for_rest()
+    for message in robot.commands:  # every message ends at rest, in time for its limits
+        last = message.points[-1]
+        assert np.all(np.array(last.velocities) == 0.0)
+        velocities = np.array([point.velocities for point in message.points])
+        times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points]
+        assert times[0] == pytest.approx(PERIOD)
+        if len(times) > 1:
+            turns = np.abs(np.diff(velocities, axis=0)) / np.diff(times)[:, None]
+            assert turns.max() <= 30.0 * 1.1  # central differences, a few periods apart
+    # In force is the first point of every message, and of one that was the last for long, all.
+    steps = np.abs(np.diff(robot.values(), axis=0)).max(axis=1)
+    stall = int(np.argmax(steps))
+    told = robot.commands[stall]
+    after = np.array(robot.commands[stall + 1].points[0].positions)
+    way = np.array([point.positions for point in told.points])
+    low, high = way.min(axis=0) - 0.05, way.max(axis=0) + 0.05
+    assert np.all((after >= low) & (after <= high))
+
+
+@pytest.mark.parametrize("what", ["frozen", "velocity", "effort", "old"])
+def test_joint_states_that_say_nothing_stop_the_motion(running, what: str):
+    motion = running(**SIMULATED)
+    robot = motion.robot
+
+    def complete(message: JointState) -> None:
+        message.velocity, message.effort = [0.0] * 3, [0.0] * 3
+        if what == "old":  # of a computer whose clock is 700 s ahead
+            message.header.stamp.sec, centi = divmod(robot.ticks + 70_000, 100)
+            message.header.stamp.nanosec = 10_000_000 * centi
+
+    robot.change = complete
+    motion.begin()
+    if what == "frozen":
+        robot.follows = False
+    elif what == "old":
+
+        def old(message: JointState) -> None:
+            complete(message)
+            message.header.stamp.sec, message.header.stamp.nanosec = 700, 0
+
+        robot.change = old
+    else:
+
+        def lost(message: JointState) -> None:
+            complete(message)
+            getattr(message, what)[2] = float("nan")
+
+        robot.change = lost
+    words = {
+        "frozen": "is frozen: it has stayed at exactly",
+        "velocity": "velocity of joint 'elbow' is nan",
+        "effort": "effort of joint 'elbow' is nan",
+        "old": "s old, by the stamps of its messages",
+    }
+    robot.wait_for("stopped: ")
+    assert words[what] in robot.state
+    robot.wait_for_rest()
+    robot.assert_no_step()
+
+
+def test_a_joint_that_stays_behind_stops_the_motion(running):
+    motion = running(**SIMULATED, **{"following.tolerance": "0.1"})
+    robot = motion.robot
+
+    def blocked(message: JointState) -> None:
+        message.position[2] = min(message.position[2], 0.3) + 1e-6 * (len(robot.commands) % 7)
+
+    robot.change = blocked
+    motion.begin(commands=20)
+    robot.wait_for("stopped: joint 'elbow' does not follow")
+    robot.wait_for_rest()
+    robot.assert_no_step()
+    assert robot.values()[:, 1].max() < 0.8
+
+
+def test_joint_states_in_parts_are_joined_and_watched_each(running):
+    motion = running(**SIMULATED)
+    robot = motion.robot
+    parts = set(JOINTS)
+
+    def send_parts(message: JointState) -> None:
+        for name, position in zip(message.name, message.position, strict=True):
+            if name in parts:
+                robot.publish(JointState(name=[name], position=[position]))
+        message.name, message.position = ["wrist"], [0.0]
+
+    robot.change = send_parts
+    motion.begin()
+    parts.remove("elbow")
+    robot.wait_for("stopped: no joint states of joint 'elbow' for ")
+    robot.wait_for_rest()
+    robot.assert_no_step()
+    assert "elbow" in robot.arm().message
+
+
+def test_a_second_publisher_refuses_the_start_and_ends_a_motion(running):
+    motion = running()
+    robot, node = motion.robot, motion.client.node
+    robot.wait_for("ready")
+    rival = node.create_publisher(Float64MultiArray, "/command", 10)
+    motion.client.wait_until(lambda: rival.get_subscription_count() > 0)
+    motion.client.wait_until(lambda: "too" in robot.arm().message)
+    assert "/test_client publishes commands to /command" in robot.arm().message
+    assert robot.commands == []
+    node.destroy_publisher(rival)
+    motion.client.wait_until(lambda: robot.arm().success)
+    robot.wait_for_commands(50)
+    node.create_publisher(Float64MultiArray, "/command", 10)
+    robot.wait_for("stopped: /test_client publishes commands to /command, too")
+    robot.wait_for_rest()
+    robot.assert_no_step()
+
+
+def test_nobody_on_the_topic_refuses_the_start(running):
+    motion = running()
+    motion.robot.wait_for("ready")
+    motion.client.node.destroy_subscription(
+        next(s for s in motion.client.node.subscriptions if s.topic_name == "/command")
+    )
+    motion.client.wait_until(
+        lambda: motion.robot.arm().message.startswith("nobody subscribes to /command")
+    )
+
+
+def test_a_controller_that_cannot_be_asked_about_refuses_the_start(running):
+    motion = running(controller="arm_controller")
+    motion.robot.wait_for("ready")
+    answer = motion.robot.arm()
+    assert not answer.success
+    assert "arm_controller" in answer.message
+    assert motion.robot.commands == []
+
+
+def test_after_a_fault_the_parameter_armed_moves_nothing(running):
+    motion = running(armed="true")
+    robot = motion.robot
+    robot.wait_for_commands(50)
+    robot.change = lambda message: setattr(message, "position", [0.0, 0.0, 2.0])
+    robot.wait_for("stopped: position of joint 'elbow' is 2, above")
+    robot.wait_for_rest()
+    robot.change = lambda message: None
+    count = len(robot.commands)
+    motion.client.spin(2.0)
+    assert len(robot.commands) == count
+    assert robot.state.startswith("stopped")
+    assert robot.arm().success
+
+
+def test_an_effort_fades_when_it_stops(running):
+    motion = running(
+        interface="effort",
+        allow_effort_release="true",
+        **{"limits.effort": "[1, 1]"},
+    )
+    motion.robot.follows = False
+    motion.robot.change = lambda message: setattr(
+        message, "effort", [1e-3 * (len(motion.robot.commands) % 100)] * 3
+    )
+    robot = motion.begin()
+    robot.arm(False)
+    robot.wait_for("stopped: disarmed")
+    robot.wait_for_rest()
+    np.testing.assert_allclose(robot.values()[-1], 0.0, atol=1e-9)
+    assert largest_step(robot.values()).max() < 0.2
+
+
+def test_in_simulated_time_a_jump_of_the_clock_is_no_step(running):
+    motion = running(**{**SIMULATED, "timeout": "0.5"})
+    robot = motion.begin()
+    robot.ticks += 1000
+    robot.wait_for("stopped: ")
+    robot.wait_for_rest()
+    robot.assert_no_step()
