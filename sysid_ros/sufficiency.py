@@ -197,9 +197,9 @@ def prepare(experiment: Experiment) -> None:
     if experiment.fit.engine != "auto":
         return
     with suppress(ImportError):  # numba does not run everywhere
-        from sysid_ros.sysid.sensitivity.__main__ import main
+        from sysid_ros.sysid.sensitivity.compilation import entry_points
 
-        main()
+        entry_points()
 
 
 @dataclass(frozen=True)
