@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from browser import Page, open_browser
+from patience import PATIENCE
 
 from sysid_ros.live import LivePage, LiveProgress
 from sysid_ros.sysid.fit_result import Iteration
@@ -52,7 +53,7 @@ def test_a_fit_is_followed_and_cancelled(page: Page) -> None:
         page.run("document.getElementById('cancel').focus()")
         page.press("Enter")
         page.wait_for("document.getElementById('status').textContent.startsWith('Cancelling')")
-        assert canceled.wait(5.0)
+        assert canceled.wait(PATIENCE)
         progress.end("fit ended: CANCELED")
         page.wait_for("document.getElementById('status').textContent == 'fit ended: CANCELED'")
         assert page.errors == []

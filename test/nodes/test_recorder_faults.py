@@ -36,7 +36,9 @@ def test_killed_at_any_instant_keeps_what_was_reported(
 
     def reported() -> int:
         status = status_of(diagnostics, "/joint_states")
-        return int(next((v.value for v in status.values if v.key == "received"), 0) if status else 0)
+        return int(
+            next((v.value for v in status.values if v.key == "received"), 0) if status else 0
+        )
 
     def far_enough() -> bool:
         nonlocal sent, to_send
