@@ -4,6 +4,8 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
 BENCHMARK_ARGS ?=
+# Tests whose numbers rounding could sway.
+NUMERICAL_TESTS := test/sysid test/fitting test/choice test/judgement test/test_excitation.py
 
 # A sourced ROS 2 installation or another active environment must not shine through.
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME
@@ -35,8 +37,8 @@ test-all: develop  ## all tests, also those that take long
 	@.venv/bin/pytest $(PYTEST_ARGS)
 
 test-kernels: develop  ## the numerical tests with another processor's linear algebra
-	@OPENBLAS_CORETYPE=$$(.venv/bin/python tools/other_kernel.py) \
-	  .venv/bin/pytest -n 2 -m "not slow" $(NUMERICAL_TESTS) $(PYTEST_ARGS)
+	@kernel=$$(.venv/bin/python tools/other_kernel.py) && echo "OPENBLAS_CORETYPE=$$kernel" && \
+	  OPENBLAS_CORETYPE=$$kernel .venv/bin/pytest -n 2 -m "not slow" $(NUMERICAL_TESTS) $(PYTEST_ARGS)
 
 benchmark: develop  ## speed against mujoco.sysid (BENCHMARK_ARGS="--panda PATH", "--quick")
 	@.venv/bin/python -m benchmark $(BENCHMARK_ARGS)

@@ -31,11 +31,12 @@ def keeping(function: Callable[..., Any]) -> Any:
     folder = private_folder(Path(tempfile.gettempdir()))
     if folder is None:
         return njit(**options)(function)
-    chosen, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+    config: Any = numba.config
+    chosen, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
         return njit(cache=True, **options)(function)
     finally:
-        numba.config.CACHE_DIR = chosen
+        config.CACHE_DIR = chosen
 
 
 def private_folder(parent: Path) -> Path | None:
