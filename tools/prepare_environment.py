@@ -193,7 +193,8 @@ def _packages(log: str) -> str:
     """How many packages are there, of how many if uv has said it."""
     total = re.findall(r"^Resolved (\d+) packages", log, re.MULTILINE)
     if not total:
-        return f"{found} packages" if (found := log.count("\nCollecting ")) else ""
+        collected = log.count("\nCollecting ")  # by pip, the first of them uv
+        return f"{collected} packages" if collected > 1 else ""
     unpacked = installer.cache / "archive-v0"
     done = len(list(unpacked.iterdir())) if unpacked.is_dir() else 0
     return bar(min(done, int(total[-1])), int(total[-1]))
