@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -58,11 +59,24 @@ class Installer:
         self._lock = threading.Lock()
         self._uv: Path | None = None
         self._has_tried = False
+        self._present = 0
 
     @property
-    def cache(self) -> Path:
-        """Where uv keeps what it fetched, as long as the set-up runs."""
+    def _cache(self) -> Path:
         return self._folder / "uv_cache"
+
+    def count(self, log: str) -> tuple[int, int]:
+        """How many packages are there, and of how many; those of pip are not known beforehand.
+
+        Args:
+          log: What the commands have said.
+        """
+        total = re.findall(r"^Resolved (\d+) packages", log, re.MULTILINE)
+        if not total:
+            return log.count("\nCollecting "), 0
+        unpacked = self._cache / "archive-v0"
+        fetched = len(list(unpacked.iterdir())) if unpacked.is_dir() else 0
+        return min(self._present + fetched, int(total[-1])), int(total[-1])
 
     def install(self, work: Work, *arguments: str) -> None:
         """Install packages with bytecode.
@@ -74,6 +88,8 @@ class Installer:
         Raises:
           SetupError: Neither uv nor pip could do it.
         """
+        environment = self._python.parent.parent
+        self._present = len(list(environment.glob("lib/python3*/site-packages/*.dist-info")))
         if not self._with_uv(work, arguments):
             self._pip(work, "install", *arguments)
 
@@ -82,7 +98,7 @@ class Installer:
         if uv is None:
             return False
         settings = {
-            "UV_CACHE_DIR": str(self.cache),
+            "UV_CACHE_DIR": str(self._cache),
             "UV_PYTHON_DOWNLOADS": "never",
             "UV_NO_PROGRESS": "1",
             "UV_INDEX_STRATEGY": "unsafe-best-match",  # all indexes count alike, as for pip

@@ -19,7 +19,6 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -190,14 +189,11 @@ def _wanted(files: Iterable[Path]) -> list[str]:
 
 
 def _packages(log: str) -> str:
-    """How many packages are there, of how many if uv has said it."""
-    total = re.findall(r"^Resolved (\d+) packages", log, re.MULTILINE)
-    if not total:
-        collected = log.count("\nCollecting ")  # by pip, the first of them uv
-        return f"{collected} packages" if collected > 1 else ""
-    unpacked = installer.cache / "archive-v0"
-    done = len(list(unpacked.iterdir())) if unpacked.is_dir() else 0
-    return bar(min(done, int(total[-1])), int(total[-1]))
+    """How many packages are there, as a bar where it is known of how many."""
+    done, total = installer.count(log)
+    if total:
+        return bar(done, total)
+    return f"{done} packages" if done > 1 else ""  # one is uv itself
 
 
 def _files_in(folder: Path) -> list[Path]:
