@@ -10,7 +10,7 @@ import sys
 
 BACKGROUND = "--background"
 # Gives way to the nodes; much more, and on a busy machine the fit would wait for minutes.
-NICENESS = 3
+NICENESS = 2
 
 
 def start_compiling() -> subprocess.Popen[bytes]:
