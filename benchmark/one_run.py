@@ -84,7 +84,7 @@ def run(library: str, name: str, panda: Path | None) -> dict[str, Any]:
     sysid = importlib.import_module(library)
     importlib.import_module("scipy.optimize")  # one of the libraries loads it when it is needed
     if library == "sysid_ros.sysid":  # compiled once per installation and kept on disk
-        importlib.import_module("sysid_ros.engine.derivatives.__main__").main()
+        importlib.import_module("sysid_ros.engine.derivatives.compilation").entry_points()
     imports = cpu_seconds() - began
     problem = PROBLEMS[name](sysid, panda)
     memory = peak_mebibytes()

@@ -95,7 +95,7 @@ class Page:
 @contextmanager
 def open_browser() -> Iterator[Page]:
     """A headless browser with one page; skips the test where there is no browser."""
-    pytest.importorskip("playwright", reason="playwright is not installed (make setup)")
+    pytest.importorskip("playwright", reason="playwright is not installed (make develop)")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

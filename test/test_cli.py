@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 from pendulum_experiment import TRUE, write_pendulum_bag, write_pendulum_experiment
 
 import sysid_ros
@@ -154,7 +155,7 @@ def test_a_terminal_gets_a_progress_bar(experiment: Path, tmp_path: Path) -> Non
     shown = b""
     while chunk := _read(reader):
         shown += chunk
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert b"\x1b[" in shown and "━".encode() in shown and b"/100" in shown
     assert b"pivot_armature" in output and b"\x1b" not in output
@@ -191,7 +192,7 @@ def test_an_interrupt_keeps_the_best_parameters(endless: Path, tmp_path: Path) -
     process = start("fit", endless, "--output", tmp_path / "out")
     wait_for_line(process, "iteration 1:")
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == ErrorCode.CANCELED
     (folder,) = (tmp_path / "out").iterdir()
     assert "stopping; the best parameters so far are kept" in errors
@@ -208,7 +209,7 @@ def test_a_second_interrupt_aborts_and_leaves_nothing(endless: Path, tmp_path: P
     process.send_signal(signal.SIGINT)
     wait_for_line(process, "stopping;")
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == EXIT_ABORTED
     assert "Traceback" not in errors
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
@@ -396,7 +397,7 @@ def test_a_reader_that_stops_early_is_no_error(experiment: Path) -> None:
     process = start("info", experiment.parent / "bags" / "first", "--json")
     assert process.stdout is not None
     process.stdout.close()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE) == 0
     assert process.stderr is not None
     assert process.stderr.read() == ""
 
@@ -411,7 +412,7 @@ def test_the_demo_says_what_it_lacks(
 
 def test_version_and_help_come_without_loading_the_simulator() -> None:
     process = start("--version")
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert output == f"sysid_ros {sysid_ros.__version__}\n"
     loaded = subprocess.run(
         [sys.executable, "-c", "import sys, sysid_ros.cli; print('mujoco' in sys.modules)"],

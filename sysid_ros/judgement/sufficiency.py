@@ -191,9 +191,9 @@ def prepare(experiment: Experiment) -> None:
     if experiment.fit.engine != "auto":
         return
     with suppress(ImportError):  # numba does not run everywhere
-        from sysid_ros.engine.derivatives import main
+        from sysid_ros.engine.derivatives import entry_points
 
-        main()
+        entry_points()
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,6 @@ def test_what_is_refused(text: str, sentence: str) -> None:
 def test_a_bomb_of_aliases_is_refused_quickly() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join(10 * [f'*a{i - 1}'])}]" for i in range(1, 12)]
-    started = time.monotonic()
+    started = time.process_time()
     assert "more than 100000 values (aliases expanded)" in error_of("\n".join(lines))
-    assert time.monotonic() - started < 10.0
+    assert time.process_time() - started < 10.0

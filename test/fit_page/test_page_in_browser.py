@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from browser import Page, open_browser
+from patience import PATIENCE
 
 from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.fit_page import LivePage, LiveProgress
@@ -52,7 +53,7 @@ def test_a_fit_is_followed_and_cancelled(page: Page) -> None:
         page.run("document.getElementById('cancel').focus()")
         page.press("Enter")
         page.wait_for("document.getElementById('status').textContent.startsWith('Cancelling')")
-        assert canceled.wait(5.0)
+        assert canceled.wait(PATIENCE)
         progress.end("fit ended: CANCELED")
         page.wait_for("document.getElementById('status').textContent == 'fit ended: CANCELED'")
         assert page.errors == []

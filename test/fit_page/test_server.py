@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import PATIENCE
 
 from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.fit_page import LivePage, LiveProgress
@@ -37,7 +38,7 @@ class Served:
         self.port = int(self.page.url.rstrip("/").rpartition(":")[2])
 
     def ask(self, method: str, path: str, **headers: str) -> tuple[int, bytes, dict[str, str]]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, path, headers=given)
         answer = connection.getresponse()

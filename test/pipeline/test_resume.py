@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 from pendulum_experiment import SLOW, write_pendulum_experiment
 
 import sysid_ros.pipeline.fit_task
@@ -67,7 +68,7 @@ def kill_once(command: list[object], reached: Callable[[], object]) -> None:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60.0
+    deadline = time.monotonic() + PATIENCE
     while not reached():
         assert process.poll() is None, "the fit ended before it could be killed"
         assert time.monotonic() < deadline

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.errors import ErrorCode
@@ -94,36 +96,36 @@ def test_output_that_cannot_be_written_is_reported_before_any_work(tmp_path: Pat
     assert str(tmp_path / "results") in end.message
 
 
-def canceled_after_first_step(tmp_path: Path, function: str) -> tuple[FitEnd, float]:
-    """Run a fit, cancel it once it has reported a step; the end and the seconds it took."""
-    asked: list[float] = []
-    started = threading.Event()
+GRACE = float(inspect.signature(run_fit).parameters["grace"].default)
 
-    def should_cancel() -> bool:
-        if started.is_set() and not asked:
-            asked.append(time.monotonic())
-        return bool(asked)
+
+def canceled_after_first_step(tmp_path: Path, function: str, grace: float = GRACE) -> FitEnd:
+    """Run a fit and cancel it once it has reported a step."""
+    started = threading.Event()
 
     def on_progress(progress: FitProgress) -> None:
         if progress.iteration is not None:
             started.set()
 
-    end = run_fit(
-        request(tmp_path), on_progress=on_progress, should_cancel=should_cancel, function=function
+    return run_fit(
+        request(tmp_path),
+        on_progress=on_progress,
+        should_cancel=started.is_set,
+        grace=grace,
+        function=function,
     )
-    return end, time.monotonic() - asked[0]
 
 
 def test_cancel_lets_an_obedient_fit_deliver(tmp_path: Path):
-    end, seconds = canceled_after_first_step(tmp_path, "fits:obedient")
+    end = canceled_after_first_step(tmp_path, "fits:obedient", grace=PATIENCE)
+    assert end.code is ErrorCode.NONE  # it said so itself
     assert end.files is not None
-    assert seconds < 1.0
 
 
 def test_cancel_ends_a_native_call_within_a_second(tmp_path: Path):
-    end, seconds = canceled_after_first_step(tmp_path, "fits:native")
+    assert GRACE < 1.0
+    end = canceled_after_first_step(tmp_path, "fits:native")  # would take an hour
     assert end.code is ErrorCode.CANCELED
-    assert seconds < 1.0
     assert end.best is not None
     assert end.best.iteration == 1
     assert end.files is not None
@@ -180,7 +182,7 @@ def test_child_dies_with_its_parent(tmp_path: Path, function: str):
         children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
         assert len(children) == 1
         parent.kill()
-    deadline = time.monotonic() + 2.0
+    deadline = time.monotonic() + PATIENCE
     while alive(int(children[0])) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not alive(int(children[0]))

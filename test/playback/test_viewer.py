@@ -17,6 +17,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from patience import PATIENCE
 from pendulum_result import MODEL, write_pendulum_result
 
 from sysid_ros.errors import ErrorCode
@@ -46,7 +47,7 @@ def test_without_a_display_there_is_a_sentence(tmp_path: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("elsewhere there is always a display")
     ended = subprocess.run(
-        [*COMMAND, str(folder)], env=environment, capture_output=True, text=True, timeout=60
+        [*COMMAND, str(folder)], env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
     assert ended.returncode == ErrorCode.DATA_UNUSABLE
     assert "there is no display" in ended.stderr
@@ -94,7 +95,7 @@ def test_a_window_shows_both_robots(screen: tuple[str, Path], tmp_path: Path) ->
         text=True,
     )
     try:
-        deadline = time.monotonic() + 60.0
+        deadline = time.monotonic() + PATIENCE
         while True:
             colours = picture(file).astype(int)
             red, blue = colours[:, :, 0], colours[:, :, 2]
@@ -106,5 +107,5 @@ def test_a_window_shows_both_robots(screen: tuple[str, Path], tmp_path: Path) ->
             time.sleep(0.3)
     finally:
         process.terminate()
-        said, _ = process.communicate(timeout=20)
+        said, _ = process.communicate(timeout=PATIENCE)
     assert "held_out: 2.0 s; solid: measured, translucent: fitted" in said

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from outcomes import outcome as synthetic
+from patience import PATIENCE
 from pendulum_experiment import write_pendulum_experiment
 
 from sysid_ros.cli import main
@@ -130,7 +131,7 @@ def test_wandb_records_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     recorded(tmp_path / "run", "wandb")
     (file,) = (tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb")
     names = (b"parameters/inertia[3]", b"gradient_norm", b"final/elbow_damping", b"a run")
-    deadline = time.monotonic() + 20.0  # another process writes it, in its own time
+    deadline = time.monotonic() + PATIENCE  # another process writes it, in its own time
     while not all(name in file.read_bytes() for name in names):
         assert time.monotonic() < deadline
         time.sleep(0.1)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import logging
-import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -127,15 +127,20 @@ def test_cancelling_keeps_the_best_so_far(optimizer):
     np.testing.assert_allclose(result.fun, residual_fn(result.x, found)[0][0])
 
 
-def test_time_limit_ends_the_fit():
+def test_time_limit_ends_the_fit(monkeypatch: pytest.MonkeyPatch):
+    now, evaluated = 0.0, []
+
     def slow(x, params):
-        time.sleep(0.05)
+        nonlocal now
+        now += 0.05
+        evaluated.append(now)
         return residual_fn(x, params)
 
-    began = time.monotonic()
-    _, result = sysid.optimize(parameters(), slow, "scipy", verbose=False, time_limit=0.2)
+    clock = SimpleNamespace(monotonic=lambda: now)
+    monkeypatch.setattr("sysid_ros.sysid.objective.time", clock)
+    _, result = sysid.optimize(parameters(), slow, "scipy", verbose=False, time_limit=0.22)
     assert result.status is sysid.FitStatus.TIME_LIMIT
-    assert time.monotonic() - began < 1.0
+    assert len(evaluated) == 5  # the fifth ends at 0.25 s
 
 
 def test_evaluation_limit_is_not_exceeded():

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import mujoco
 import pytest
+from patience import PATIENCE
 
 # What cannot pass, and why.
 PRIVATE = "reaches for a private method of the reference's SignalTransform or signal_modifier"
@@ -51,7 +52,7 @@ def test_the_references_tests_pass_but_for_the_listed_ones(tmp_path):
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     outcomes = {

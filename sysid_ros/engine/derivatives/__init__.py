@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.derivatives.__main__ import main
+from sysid_ros.engine.derivatives.ahead import start_compiling
+from sysid_ros.engine.derivatives.compilation import entry_points
 from sysid_ros.engine.derivatives.engine import Sensitivities
 from sysid_ros.engine.derivatives.residual_jacobian import ResidualJacobian
 
 __all__ = [
     "ResidualJacobian",
     "Sensitivities",
-    "main",
+    "entry_points",
+    "start_compiling",
 ]

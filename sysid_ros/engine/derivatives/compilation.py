@@ -14,13 +14,13 @@ import hashlib
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.engine.derivatives import rollout, row_interpolation
+from sysid_ros.engine.derivatives import rollout, row_interpolation, smallest_pass
+from sysid_ros.engine.derivatives.kept_code import keeping, turn
 
 
 class EntryPoints(NamedTuple):
@@ -32,13 +32,20 @@ class EntryPoints(NamedTuple):
 
 @lru_cache(maxsize=1)
 def entry_points() -> EntryPoints:
-    """The entry points; the first call of each compiles it, unless it was kept on disk."""
+    """The entry points, ready to be called.
+
+    Compiles them, which takes half a minute or more, unless they were kept on disk; waits where
+    another process is compiling them.
+    """
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         text = source.read_bytes()
         if b"@compiled" in text or source.name == "tables.py":
             digest.update(text)
-    return _entries(digest.hexdigest())
+    entries = _entries(digest.hexdigest())
+    with turn(entries.differentiate_steps):
+        smallest_pass.run(*entries)
+    return entries
 
 
 def compilable(array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -50,8 +57,6 @@ def compilable(array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _entries(digest: str) -> EntryPoints:
-    kept: Callable[[Any], Any] = numba.njit(cache=True, nogil=True, error_model="numpy")
-
     def differentiate_steps(  # type: ignore[no-untyped-def]
         tables, model, readings, directions, states, control, buffers, out
     ):
@@ -64,4 +69,4 @@ def _entries(digest: str) -> EntryPoints:
         len(digest)
         row_interpolation.interpolate(derivatives, rows, weights, slots, out)
 
-    return EntryPoints(kept(differentiate_steps), kept(interpolate))
+    return EntryPoints(keeping(differentiate_steps), keeping(interpolate))

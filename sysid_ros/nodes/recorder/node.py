@@ -47,7 +47,7 @@ from sysid_ros.recording.messages import Clock
 
 _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
 _WATCH_PERIOD = 0.2  # s between looks at the graph
-_FLUSH_PERIOD = 0.5  # s; a crash costs at most this much
+_FLUSH_PERIOD = 0.5  # s
 _DIAGNOSTICS_PERIOD = 1.0  # s
 
 
@@ -297,6 +297,7 @@ class Recorder(LifecycleNode):
             logger.info(session.limit or f"wrote {session.last_bag}")
 
     def _publish_diagnostics(self) -> None:
+        self._flush()  # what is reported as received stays, should this process be killed
         if jump := self._clock_watch.look():
             self.get_logger().warning(jump)
         name = self.get_name()

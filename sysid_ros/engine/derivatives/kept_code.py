@@ -1,0 +1,73 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The folder where compiled code is kept, and the turn that processes take there.
+
+numba keeps code beside the source, or in the user's cache where that may not be written. Where
+neither may, this module gives it a folder for temporary files that belongs to this user alone:
+what lies there is executed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numba
+
+
+def keeping(function: Callable[..., Any]) -> Any:
+    """A function compiled when it is first called, kept on disk where there is a place for it."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    njit: Any = numba.njit
+    with suppress(RuntimeError):  # numba found no place
+        return njit(cache=True, **options)(function)
+    folder = private_folder(Path(tempfile.gettempdir()))
+    if folder is None:
+        return njit(**options)(function)
+    config: Any = numba.config
+    chosen, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+    try:
+        return njit(cache=True, **options)(function)
+    finally:
+        config.CACHE_DIR = chosen
+
+
+def private_folder(parent: Path) -> Path | None:
+    """A folder that only this user may write, the same for every process; None if there is none."""
+    folder = parent / f"sysid_ros_numba_{os.getuid()}"
+    with suppress(OSError):
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        found = folder.lstat()
+        is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+        if is_ours and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return folder
+    return None
+
+
+@contextmanager
+def turn(compiled: Any) -> Iterator[None]:
+    """Let one process at a time compile or load; the others wait and find what it kept.
+
+    A process that is killed loses its turn. Where code is not kept, or its file system knows no
+    locks, nobody waits.
+
+    Args:
+      compiled: From :func:`keeping`.
+    """
+    folder = -1
+    with suppress(OSError, TypeError):  # no path: it is not kept
+        folder = os.open(compiled.stats.cache_path, os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if folder >= 0:
+            os.close(folder)

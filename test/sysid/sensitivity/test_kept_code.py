@@ -1,0 +1,97 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where compiled code is kept, and that processes take turns at compiling it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numba
+import pytest
+from patience import PATIENCE
+
+from sysid_ros.engine.derivatives import kept_code
+from sysid_ros.engine.derivatives.ahead import start_compiling
+from sysid_ros.engine.derivatives.kept_code import keeping, private_folder, turn
+
+
+def twice(x: float) -> float:
+    return 2.0 * x
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """numba finds neither the source's folder nor the user's cache; the temporary folder."""
+    locators = "numba.core.caching.CacheImpl._locator_classes"
+    from numba.core.caching import UserProvidedCacheLocator
+
+    monkeypatch.setattr(locators, [UserProvidedCacheLocator])
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(kept_code.tempfile, "gettempdir", lambda: str(tmp_path))
+    return tmp_path
+
+
+def test_a_folder_for_temporary_files_serves_where_nothing_else_may_be_written(
+    nowhere: Path,
+) -> None:
+    function = keeping(twice)
+    assert function(2.0) == 4.0
+    folder = private_folder(nowhere)
+    assert folder is not None
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert list(folder.rglob("*.nbc"))
+    assert numba.config.CACHE_DIR == ""
+    again = keeping(twice)
+    assert again(2.0) == 4.0
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_code_is_not_kept_where_others_could_put_theirs(nowhere: Path) -> None:
+    (nowhere / f"sysid_ros_numba_{os.getuid()}").mkdir()
+    (nowhere / f"sysid_ros_numba_{os.getuid()}").chmod(0o777)
+    assert private_folder(nowhere) is None
+    function = keeping(twice)
+    with turn(function):  # nobody to wait for
+        assert function(2.0) == 4.0
+
+
+def test_a_link_is_no_private_folder(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir(mode=0o700)
+    (tmp_path / f"sysid_ros_numba_{os.getuid()}").symlink_to(tmp_path / "mine")
+    assert private_folder(tmp_path) is None
+
+
+WAITING = """
+from sysid_ros.engine.derivatives.compilation import entry_points
+print("asks", flush=True)
+entry_points()
+print("has", flush=True)
+"""
+
+
+def test_a_process_waits_for_one_that_compiles() -> None:
+    with start_compiling() as ahead:
+        assert ahead.wait(PATIENCE) == 0
+    from sysid_ros.engine.derivatives.compilation import entry_points
+
+    folder = os.open(entry_points().differentiate_steps.stats.cache_path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)  # as a process that compiles
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITING], stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "asks\n"
+        while not any(
+            "->" in line and str(other.pid) in line.split()
+            for line in Path("/proc/locks").read_text().splitlines()
+        ):
+            assert other.poll() is None, "it did not wait"
+            time.sleep(0.02)
+        os.close(folder)
+        assert other.stdout.readline() == "has\n"
