@@ -10,6 +10,7 @@ from pathlib import Path
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.model_text import ModelText
 from sysid_ros.exports.xml_text import Element, XmlText
+from sysid_ros.regular_file import read_regular
 
 ACTUATOR_TAGS = (
     "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle",
@@ -86,7 +87,7 @@ class MjcfDocuments:
             if path in self.included:
                 continue
             try:
-                self.included[path] = XmlText(path.read_bytes())
+                self.included[path] = XmlText(read_regular(path))
             except OSError as error:
                 raise ModelError(f"{path}, which the model includes, cannot be read") from error
             self._read_includes(self.included[path], path.parent)

@@ -18,6 +18,7 @@ from sysid_ros.experiment.packages import Packages
 from sysid_ros.experiment.schema import SignalConfig, SignalKind
 from sysid_ros.exports.model_text import ModelText
 from sysid_ros.model.declared_sensors import add_declared_sensor
+from sysid_ros.model.model_limits import check_limits
 from sysid_ros.model.state_sensors import add_state_sensors, state_joints
 from sysid_ros.model.urdf import PreparedUrdf, is_urdf, prepare_urdf
 from sysid_ros.recording.bags import open_recording, read_text
@@ -55,11 +56,13 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
       ModelError: The file does not load or compile; the message has MuJoCo's reason.
     """
     text = ModelText.from_file(path)
+    check_limits(text.text, f"file {path}", [path.absolute().parent])
     if is_urdf(text.text.decode(errors="replace")):
         return _load_text(text, f"file {path}", packages or Packages.of())
     try:
+        # As it was written: copies lose elements that refer to what is not there.
+        mujoco.MjSpec.from_file(str(path)).compile()
         spec = mujoco.MjSpec.from_file(str(path))
-        spec.copy().compile()
     except (ValueError, OSError) as error:
         raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
     return LoadedModel(text, spec, text.digest)
@@ -81,6 +84,8 @@ def model_from_description(text: str, source: str, packages: Packages | None = N
 
 def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
     xml = text.text.decode(errors="replace")
+    own = [] if text.folder is None else [text.folder]
+    check_limits(text.text, source, [*own, *packages.neighbours, *packages.given.values()])
     urdf = is_urdf(xml)
     prepared = prepare_urdf(xml, source, text.folder, packages) if urdf else PreparedUrdf(xml, ())
     folders = () if urdf else (*packages.neighbours, *packages.given.values())
@@ -93,16 +98,22 @@ def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
 
 def _compiling(xml: str, folders: Iterable[Path]) -> mujoco.MjSpec:
     """The spec of a text whose files are in one of some folders, if it names any."""
-    spec = mujoco.MjSpec.from_string(xml)
     try:
-        spec.copy().compile()
+        return _checked(xml)
     except ValueError:
         for folder in folders:
-            spec.modelfiledir = str(folder)
             with suppress(ValueError):
-                spec.copy().compile()
-                return spec
+                return _checked(xml, folder)
         raise
+
+
+def _checked(xml: str, folder: Path | None = None) -> mujoco.MjSpec:
+    """The spec of a text that compiles as it was written: copies lose what refers to nothing."""
+    original, spec = (mujoco.MjSpec.from_string(xml) for _ in range(2))
+    for one in (original, spec):
+        if folder is not None:
+            one.modelfiledir = str(folder)
+    original.compile()
     return spec
 
 

@@ -13,10 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-import zstandard
-
 from sysid_ros.errors import BagError, unknown_name
 from sysid_ros.recording.bags.bag_files import BagFiles, find_bag_files
+from sysid_ros.recording.bags.decompression import UNDECOMPRESSABLE, decompress
 from sysid_ros.recording.bags.storage import Storage, StoredTopic
 from sysid_ros.recording.bags.storage_formats import ZSTD_MAGIC, open_storage
 from sysid_ros.recording.messages import Definition, Definitions, RawMessage
@@ -115,6 +114,11 @@ class Recording:
         """What was wrong with the files, one sentence each; complete once all was read."""
         found = [text for storage in self._storages for text in storage.warnings]
         return (*self._files.warnings, *found)
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """What vouches for the messages, one sentence each; complete once all was read."""
+        return tuple(text for storage in self._storages for text in storage.checks)
 
     def sha256(self) -> str:
         """Return a hash of the bag's contents, for provenance."""
@@ -243,10 +247,9 @@ def open_recording(
 
 def _unpack_message(message: RawMessage) -> RawMessage:
     try:
-        data = zstandard.ZstdDecompressor().decompressobj().decompress(message.data)
-    except zstandard.ZstdError as error:
+        return message._replace(data=decompress("zstd", message.data))
+    except UNDECOMPRESSABLE as error:
         raise BagError(f"a message of {message.topic} does not decompress: {error}") from error
-    return message._replace(data=data)
 
 
 def _merge(

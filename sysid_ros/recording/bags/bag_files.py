@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 import yaml
 
 from sysid_ros.errors import BagError
+from sysid_ros.regular_file import open_regular, read_regular_text
 
 _SUFFIXES = (".mcap", ".db3", ".bag", ".mcap.zstd", ".db3.zstd", ".mcap.zst", ".db3.zst")
 _REMEDY = "name the storage file, or make a whole bag with sysid_ros recover"
@@ -45,7 +46,7 @@ class BagFiles:
         """Return a hash of the storage files' contents, in order."""
         digest = hashlib.sha256()
         for path in self.files:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 while block := file.read(1 << 20):
                     digest.update(block)
         return digest.hexdigest()
@@ -114,7 +115,7 @@ def storage_files(folder: Path) -> tuple[Path, ...]:
 
 def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
     try:
-        content = yaml.safe_load(metadata.read_text(encoding="utf-8"))
+        content = yaml.safe_load(read_regular_text(metadata))
         info = content["rosbag2_bagfile_information"]
         names = [PurePosixPath(name).name for name in info["relative_file_paths"]]
         promised: dict[str, int] = {}
