@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment import load_experiment, with_folders
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.terminal.printable import print_text
 
 if TYPE_CHECKING:
+    from sysid_ros.experiment.schema import Experiment
     from sysid_ros.processes.execution import Workers
 
 EXIT_USAGE = 64
@@ -121,6 +121,8 @@ def experiment_of(options: argparse.Namespace) -> Experiment:
     Raises:
       ExperimentError: The file is invalid, or ``--data`` is no folder.
     """
+    from sysid_ros.experiment import load_experiment, with_folders
+
     if options.data is not None and not options.data.is_dir():
         raise ExperimentError(f"--data {options.data}: there is no such folder")
     experiment = load_experiment(options.experiment, overrides=options.set)
@@ -139,4 +141,4 @@ def from_shell(name: str) -> str:
 
 def complain(text: str) -> None:
     """Print a sentence to standard error."""
-    print(f"sysid_ros: {text}", file=sys.stderr)
+    print_text(f"sysid_ros: {text}", stream=sys.stderr)
