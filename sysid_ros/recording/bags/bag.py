@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _REPORTED = 4096  # messages between two reports of progress
+_MOST_TOPICS = 2000
 _SERIALIZATIONS = ("cdr", "ros1")
 
 
@@ -71,6 +72,11 @@ class Recording:
         self._packed = files.message_compression
         self._on_progress: Callable[[float], None] | None = None
         stored = [topic for storage in storages for topic in storage.topics]
+        names = {topic.name for topic in stored}.union(files.promised or ())
+        if len(names) > _MOST_TOPICS:
+            raise BagError(
+                f"bag {files.path} has {len(names)} topics; at most {_MOST_TOPICS} are read"
+            )
         self.topics: Mapping[str, TopicInfo] = _merge(stored, files.promised)
         self.format = storages[0].format
 

@@ -30,6 +30,7 @@ from mcap.records import (
     Statistics,
 )
 
+from sysid_ros.errors import BagError
 from sysid_ros.recording.bags.decompression import UNDECOMPRESSABLE, decompress
 from sysid_ros.recording.messages import RawMessage
 
@@ -54,6 +55,7 @@ IN_DATA = frozenset(
         Opcode.METADATA,
     )
 )
+MOST_CHANNELS = 4000
 _INDEX_HEAD = struct.Struct("<HI")  # channel, bytes of entries
 _INDEX_ENTRY = 16
 
@@ -190,6 +192,7 @@ def parse_definitions(records: bytes, known: Summary | None = None) -> Summary:
 
     Raises:
       UNPARSABLE: One of them is damaged.
+      BagError: There are too many.
     """
     summary = Summary({}, {}, None, {}, set()) if known is None else known
     for opcode, content in _records_in(records):
@@ -200,6 +203,8 @@ def parse_definitions(records: bytes, known: Summary | None = None) -> Summary:
                 summary.schemas[found.id] = found
             else:
                 summary.channels[found.id] = found
+                if len(summary.channels) > MOST_CHANNELS:
+                    raise BagError(f"an MCAP file has more than {MOST_CHANNELS} channels")
         elif opcode == Opcode.CHUNK_INDEX:
             index = ChunkIndex.read(StrictStream(content))
             held = frozenset(index.message_index_offsets) if index.message_index_length else None

@@ -102,6 +102,11 @@ class Sqlite3Storage:
                 if not (isinstance(stamp, int) and isinstance(data, bytes)):
                     raise sqlite3.DataError("a message has no time or no bytes")
                 self._read += 1
+                if stamp < 0:
+                    if not self._salvage:
+                        raise sqlite3.DataError("a message is dated before 1970")
+                    self._omissions.count("{} messages are dated before 1970 and left out", 1)
+                    continue
                 yield RawMessage(names[number], stamp, None, data)
         except _DAMAGE as error:
             raise self._damaged(error) from error
