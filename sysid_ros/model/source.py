@@ -25,6 +25,8 @@ from sysid_ros.recording.bags import open_recording, read_text
 from sysid_ros.sysid.model_modifier import remove_visuals
 from sysid_ros.sysid.wrench import with_wrenches
 
+_SHORTEST_STEP, _LONGEST_STEP = 1e-6, 1.0  # s
+
 
 @dataclass(frozen=True)
 class LoadedModel:
@@ -61,7 +63,7 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
         return _load_text(text, f"file {path}", packages or Packages.of())
     try:
         # As it was written: copies lose elements that refer to what is not there.
-        mujoco.MjSpec.from_file(str(path)).compile()
+        _check_timestep(mujoco.MjSpec.from_file(str(path)).compile(), f"file {path}")
         spec = mujoco.MjSpec.from_file(str(path))
     except (ValueError, OSError) as error:
         raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
@@ -113,8 +115,22 @@ def _checked(xml: str, folder: Path | None = None) -> mujoco.MjSpec:
     for one in (original, spec):
         if folder is not None:
             one.modelfiledir = str(folder)
-    original.compile()
+    _check_timestep(original.compile(), "the description")
     return spec
+
+
+def _check_timestep(model: mujoco.MjModel, source: str) -> None:
+    """Refuse time steps with which no recording can be simulated.
+
+    Raises:
+      ModelError: It is zero, not a number, or takes millions of steps a second.
+    """
+    step = float(model.opt.timestep)
+    if not _SHORTEST_STEP <= step <= _LONGEST_STEP:
+        raise ModelError(
+            f"the timestep of the model from {source} is {step:g} s; it must lie between "
+            f"{_SHORTEST_STEP:g} and {_LONGEST_STEP:g} s"
+        )
 
 
 def description_in(

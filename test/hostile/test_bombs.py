@@ -19,6 +19,7 @@ import zstandard
 from hostile.damaged_bags import write_mcap, write_sqlite3
 from mcap.data_stream import RecordBuilder
 from mcap.records import Chunk, DataEnd, Footer, Header
+from mcap.writer import Writer
 
 from sysid_ros.errors import BagError, ModelError
 from sysid_ros.experiment import load_experiment
@@ -202,6 +203,14 @@ def test_models_that_cannot_be_are_refused(tmp_path, xml, said) -> None:
         load_model(model)
 
 
+@pytest.mark.parametrize("step", ["0", "nan", "1e-9", "-1", "inf"])
+def test_time_steps_without_an_end_are_refused(tmp_path, step) -> None:
+    model = tmp_path / "model.xml"
+    model.write_text(f'<mujoco><option timestep="{step}"/><worldbody>{BODY}</worldbody></mujoco>')
+    with pytest.raises(ModelError, match="the timestep of the model"):
+        load_model(model)
+
+
 def test_entities_are_not_expanded(tmp_path) -> None:
     model = tmp_path / "model.xml"
     model.write_text('<!DOCTYPE m [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><mujoco model="&b;"/>')
@@ -231,6 +240,14 @@ def test_more_topics_than_any_robot_has_are_refused(tmp_path) -> None:
     (bag / "metadata.yaml").write_text("x: " + "a" * (8 << 20))
     with pytest.raises(BagError, match="more than 1 MiB"):
         open_recording(bag)
+    with (bag / "bag.mcap").open("wb") as stream:
+        writer = Writer(stream)
+        writer.start()
+        for number in range(4001):
+            writer.register_channel(f"/topic_{number}", "cdr", 0)
+        writer.finish()
+    with pytest.raises(BagError, match="more than 4000 channels"):
+        open_recording(bag / "bag.mcap")
 
 
 def test_control_sequences_are_shown() -> None:

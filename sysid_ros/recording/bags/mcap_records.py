@@ -292,7 +292,10 @@ def parse_definition(opcode: int, content: bytes) -> Schema | Channel:
       UNPARSABLE: It is damaged.
     """
     stream = StrictStream(content)
-    return Schema.read(stream) if opcode == Opcode.SCHEMA else Channel.read(stream)
+    found: Schema | Channel = (
+        Schema.read(stream) if opcode == Opcode.SCHEMA else Channel.read(stream)
+    )
+    return found
 
 
 def redeclared(found: Schema | Channel, declared: Summary) -> set[int]:
