@@ -54,16 +54,14 @@ def _run(options: argparse.Namespace) -> int:
 
 def _print(written: tuple[WrittenValue, ...]) -> None:
     """Print the values before and after."""
-    from rich.text import Text
-
-    from sysid_ros.terminal import console_for, plain_table
+    from sysid_ros.terminal import console_for, plain_table, plain_text
 
     table = plain_table("parameter", "written into", "initial", "identified")
     for value in written:
-        target = Text(f"{value.attribute} of {value.element} {value.name}")
+        target = plain_text(f"{value.attribute} of {value.element} {value.name}")
         before, after = (
             " ".join(f"{number:.4g}" for number in numbers)
             for numbers in (value.before, value.after)
         )
-        table.add_row(Text(value.parameter), target, before, after)
+        table.add_row(plain_text(value.parameter), target, before, after)
     console_for(sys.stdout).print(table)

@@ -19,6 +19,7 @@ from sysid_ros.commands.common import (
     experiment_of,
 )
 from sysid_ros.errors import ErrorCode
+from sysid_ros.terminal import print_text
 
 if TYPE_CHECKING:
     from sysid_ros.diagnosis import Finding
@@ -47,7 +48,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"findings": [finding.to_dict() for finding in findings]}, indent=2))
     else:
-        print(_sentences(findings))
+        print_text(_sentences(findings))
     return int(ErrorCode.DATA_UNUSABLE if findings else ErrorCode.NONE)
 
 

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import Experiment, load_experiment, with_folders
+from sysid_ros.terminal import print_text
 
 if TYPE_CHECKING:
+    from sysid_ros.experiment import Experiment
     from sysid_ros.processes import Workers
 
 EXIT_USAGE = 64
@@ -138,4 +140,4 @@ def from_shell(name: str) -> str:
 
 def complain(text: str) -> None:
     """Print a sentence to standard error."""
-    print(f"sysid_ros: {text}", file=sys.stderr)
+    print_text(f"sysid_ros: {text}", stream=sys.stderr)

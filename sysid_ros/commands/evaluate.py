@@ -15,7 +15,6 @@ from sysid_ros.commands.common import (
     experiment_of,
     from_shell,
 )
-from sysid_ros.experiment import with_bags, with_overrides
 
 
 def register(add_parser: AddParser) -> None:
@@ -48,6 +47,8 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Score given parameters, or the untuned model, on recordings without fitting."""
+    from sysid_ros.experiment import with_bags, with_overrides
+
     experiment = experiment_of(options)
     if options.bag:
         experiment = with_overrides(experiment, ["validation={}"])

@@ -16,7 +16,6 @@ from sysid_ros.commands.common import (
     experiment_of,
     from_shell,
 )
-from sysid_ros.experiment import locate_bag, message_paths_of
 
 
 def register(add_parser: AddParser) -> None:
@@ -33,6 +32,7 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Write the mapped signals of one bag as arrays or as a table."""
+    from sysid_ros.experiment import locate_bag, message_paths_of
     from sysid_ros.recording.bags import open_recording
     from sysid_ros.recording.mapping import export, map_recording
     from sysid_ros.terminal import ReadingProgress

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 from sysid_ros.commands.common import AddParser, debug_arguments, message_arguments
+from sysid_ros.terminal import print_text
 
 
 def register(add_parser: AddParser) -> None:
@@ -27,5 +28,5 @@ def _run(options: argparse.Namespace) -> int:
 
     with ReadingProgress() as progress:
         info = describe(options.bag, msg_paths=options.msg_path, on_progress=progress.reading)
-    print(json.dumps(info.to_dict(), indent=2, allow_nan=False) if options.json else info)
+    print_text(json.dumps(info.to_dict(), indent=2, allow_nan=False) if options.json else info)
     return 0

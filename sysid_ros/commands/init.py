@@ -18,7 +18,8 @@ from sysid_ros.commands.common import (
     package_arguments,
 )
 from sysid_ros.errors import OutputError
-from sysid_ros.experiment import Packages, locate_model
+from sysid_ros.experiment import locate_model
+from sysid_ros.terminal import print_text
 
 if TYPE_CHECKING:
     from sysid_ros.proposal import ModelTopic
@@ -83,12 +84,13 @@ def _run(options: argparse.Namespace) -> int:
         complain(f"{finding.kind.value}: {finding.sentence}")
     marks = proposal.text.count("CHECK:")
     count = "nothing" if not marks else f"{marks} line{'s' * (marks != 1)} marked CHECK"
-    print(f"{output}: {count} to look at; then: sysid_ros fit {output}")
+    print_text(f"{output}: {count} to look at; then: sysid_ros fit {output}")
     return 0
 
 
 def _model(options: argparse.Namespace) -> Path | ModelTopic:
     """The model's file, or the topic that has it."""
+    from sysid_ros.experiment import Packages
     from sysid_ros.proposal import ModelTopic
 
     if options.model is None:

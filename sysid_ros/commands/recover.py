@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 
 from sysid_ros.commands.common import AddParser, debug_arguments
+from sysid_ros.terminal import print_text
 
 
 def register(add_parser: AddParser) -> None:
@@ -47,5 +48,5 @@ def _run(options: argparse.Namespace) -> int:
             compression=options.compression,
             msg_paths=options.msg_path,
         )
-    print(recovered)
+    print_text(recovered)
     return 0

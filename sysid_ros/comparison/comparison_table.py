@@ -9,11 +9,10 @@ import sys
 from typing import TextIO
 
 from rich.table import Table
-from rich.text import Text
 
 from sysid_ros.comparison.compare import Comparison
 from sysid_ros.report import number
-from sysid_ros.terminal import console_for, plain_table
+from sysid_ros.terminal import console_for, plain_table, plain_text
 
 
 def print_comparison(comparison: Comparison, *, stream: TextIO | None = None) -> None:
@@ -28,9 +27,9 @@ def print_comparison(comparison: Comparison, *, stream: TextIO | None = None) ->
     if len(comparison.joints) > 1:
         console.print(_joints(comparison))
     reason = comparison.overall.reason
-    console.print(Text(f"Chosen: {comparison.overall.chosen}. {reason}.", style="bold"))
+    console.print(plain_text(f"Chosen: {comparison.overall.chosen}. {reason}.", style="bold"))
     for warning in comparison.warnings:
-        console.print(Text(f"warning: {warning}", style="yellow"))
+        console.print(plain_text(f"warning: {warning}", style="yellow"))
 
 
 def _models(comparison: Comparison) -> Table:
@@ -41,17 +40,17 @@ def _models(comparison: Comparison) -> Table:
     for name, outcome in comparison.outcomes.items():
         score = outcome.validation
         table.add_row(
-            Text(name),
+            plain_text(name),
             str(len(outcome.fit.parameters)),
             number(score.rmse_all if score else None, zeros=True),
             number(score.rmse_all_initial if score else None, zeros=True),
-            Text(score.unit_all if score else ""),
+            plain_text(score.unit_all if score else ""),
             f"{comparison.bic[name] - least:+.1f}",
             number(comparison.overall.p_worse[name], 2),
-            Text(", ".join(notes(comparison, name))),
+            plain_text(", ".join(notes(comparison, name))),
         )
     for name, failure in comparison.failures.items():
-        table.add_row(Text(name), "", "", "", "", "", "", Text(f"failed: {failure}"))
+        table.add_row(plain_text(name), "", "", "", "", "", "", plain_text(f"failed: {failure}"))
     return table
 
 
@@ -71,5 +70,5 @@ def _joints(comparison: Comparison) -> Table:
     table = plain_table("joint", "model", *comparison.outcomes, "unit")
     for joint, found in comparison.joints.items():
         errors = [number(found.rmse[name], zeros=True) for name in comparison.outcomes]
-        table.add_row(Text(joint), Text(found.chosen), *errors, Text(found.unit))
+        table.add_row(plain_text(joint), plain_text(found.chosen), *errors, plain_text(found.unit))
     return table

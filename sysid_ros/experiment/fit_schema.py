@@ -16,7 +16,10 @@ class WindowConfig:
     """The cutting of recordings; ``length`` in seconds, ``None`` for the whole recording."""
 
     length: float | None = key(
-        default=1.0, metadata=rule("s; `whole` for the whole recording", above=0, none_word="whole")
+        default=1.0,
+        metadata=rule(
+            "s; `whole` for the whole recording", above=0, minimum=1e-3, none_word="whole"
+        ),
     )
     overlap: float = key(
         default=0.0,
@@ -107,7 +110,9 @@ class FitConfig:
     )
     max_iterations: int = key(default=100, metadata=rule("accepted steps at most", minimum=1))
     time_limit: float | None = key(default=None, metadata=rule("s; none if left out", above=0))
-    threads: int | None = key(default=None, metadata=rule("all cores if left out", minimum=1))
+    threads: int | None = key(
+        default=None, metadata=rule("all cores if left out", minimum=1, maximum=1024)
+    )
     intervals: str = key(
         default="clustered",
         metadata=rule(

@@ -29,6 +29,7 @@ from sysid_ros.experiment.rules import rule
 from sysid_ros.experiment.schema import Experiment, ValidationConfig
 from sysid_ros.experiment.section import as_mapping, read_section
 from sysid_ros.experiment.yaml_tree import Value, parse_yaml
+from sysid_ros.regular_file import read_regular_text
 
 _HOOK = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
@@ -56,7 +57,7 @@ def load_experiment(path: Path | str, *, overrides: Sequence[str] = ()) -> Exper
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_regular_text(path, "utf-8-sig")
     except UnicodeDecodeError as error:
         raise ExperimentError(f"{path}: not a text file in UTF-8") from error
     except (OSError, ValueError) as error:

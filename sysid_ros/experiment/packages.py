@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sysid_ros.errors import ExperimentError
+from sysid_ros.plain_xml import parsed_xml
+from sysid_ros.regular_file import read_regular
 
 PACKAGE = "package://"
 _MANIFEST = "package.xml"
@@ -123,7 +125,7 @@ def _folders_in(folder: Path) -> list[Path]:
 def _name_of(folder: Path) -> str | None:
     """The name in a folder's ``package.xml``, where there is one."""
     try:
-        root = ET.parse(folder / _MANIFEST).getroot()  # noqa: S314
+        root = parsed_xml(read_regular(folder / _MANIFEST))
     except (OSError, ET.ParseError):
         return None
     return (root.findtext("name") or "").strip() or None

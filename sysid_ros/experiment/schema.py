@@ -89,6 +89,7 @@ class SignalConfig:
         metadata=rule(
             "standard deviation of the measurement in the model's unit; estimated if left out",
             above=0,
+            minimum=1e-12,
         ),
     )
     interpolation: Interpolation | None = key(

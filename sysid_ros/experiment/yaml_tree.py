@@ -19,8 +19,8 @@ from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment.problems import Place, Problems
 
 # Far above any sensible experiment; they bound the time and memory that a hostile file can take.
-_MAX_CHARACTERS = 1_000_000
-_MAX_VALUES = 100_000
+_MAX_CHARACTERS = 150_000
+_MAX_VALUES = 20_000
 _MAX_DEPTH = 20
 
 _TAG = "tag:yaml.org,2002:"

@@ -11,6 +11,7 @@ import mujoco
 
 from sysid_ros.errors import ModelError
 from sysid_ros.files import replace_file
+from sysid_ros.regular_file import read_regular
 
 
 class Assets:
@@ -72,7 +73,7 @@ class Assets:
         candidates = [self._base / folder / given, self._base / given]  # absolute paths win in /
         for path in candidates:
             if path.is_file():
-                return path.read_bytes()
+                return read_regular(path)
         looked = ", ".join(str(path) for path in dict.fromkeys(candidates))
         raise ModelError(f"the model's file {given!r} was not found; looked for {looked}")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sysid_ros.errors import ModelError
+from sysid_ros.regular_file import read_regular
 from sysid_ros.robots import Element, ModelText, XmlText
 
 ACTUATOR_TAGS = (
@@ -85,7 +86,7 @@ class MjcfDocuments:
             if path in self.included:
                 continue
             try:
-                self.included[path] = XmlText(path.read_bytes())
+                self.included[path] = XmlText(read_regular(path))
             except OSError as error:
                 raise ModelError(f"{path}, which the model includes, cannot be read") from error
             self._read_includes(self.included[path], path.parent)

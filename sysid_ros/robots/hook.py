@@ -43,7 +43,7 @@ def call_hook(experiment: Experiment, parameters: ParameterDict, spec: Any) -> N
     what = f"{experiment.path or 'experiment'}: modifiers {experiment.modifiers!r}"
     try:
         function = getattr(_module(module_name, experiment.path), function_name, None)
-    except Exception as error:  # whatever the user's module raises while it is imported
+    except (Exception, SystemExit) as error:  # whatever the user's module raises when imported
         raise ExperimentError(f"{what}: importing it failed: {_described(error)}") from error
     if not callable(function):
         raise ExperimentError(f"{what}: the module has no function {function_name!r}")
@@ -51,7 +51,7 @@ def call_hook(experiment: Experiment, parameters: ParameterDict, spec: Any) -> N
         function(parameters, spec.copy())
     except SysidError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ExperimentError(f"{what} failed: {_described(error)}") from error
     for parameter in parameters.values():
         modifier = parameter.modifier
@@ -68,7 +68,7 @@ def _attributed(modifier: ModifierFn, what: str) -> ModifierFn:
             modifier(spec, parameter)
         except SysidError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ExperimentError(f"{what} failed: {_described(error)}") from error
 
     return apply
@@ -99,5 +99,5 @@ def _file_beside(module: str, experiment_file: Path | None) -> Path | None:
     return file if file.is_file() else None
 
 
-def _described(error: Exception) -> str:
+def _described(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sysid_ros.errors import ModelError
+from sysid_ros.regular_file import read_regular
 from sysid_ros.robots.xml_text import XmlText
 
 
@@ -35,7 +36,7 @@ class ModelText:
           ModelError: It cannot be read.
         """
         try:
-            return cls(str(path), path.read_bytes(), path.absolute().parent)
+            return cls(str(path), read_regular(path), path.absolute().parent)
         except OSError as error:
             raise ModelError(f"model {path} cannot be read: {error.strerror}") from error
 

@@ -18,9 +18,12 @@ from sysid_ros.experiment import Packages, SignalConfig
 from sysid_ros.recording.bags import open_recording, read_text
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots.declared_sensors import add_declared_sensor
+from sysid_ros.robots.model_limits import check_limits
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
 from sysid_ros.robots.urdf import PreparedUrdf, is_urdf, prepare_urdf
+
+_SHORTEST_STEP, _LONGEST_STEP = 1e-6, 1.0  # s
 
 
 @dataclass(frozen=True)
@@ -53,11 +56,13 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
       ModelError: The file does not load or compile; the message has MuJoCo's reason.
     """
     text = ModelText.from_file(path)
+    check_limits(text.text, f"file {path}", [path.absolute().parent])
     if is_urdf(text.text.decode(errors="replace")):
         return _load_text(text, f"file {path}", packages or Packages.of())
     try:
+        # As it was written: copies lose elements that refer to what is not there.
+        _check_timestep(mujoco.MjSpec.from_file(str(path)).compile(), f"file {path}")
         spec = mujoco.MjSpec.from_file(str(path))
-        spec.copy().compile()
     except (ValueError, OSError) as error:
         raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
     return LoadedModel(text, spec, text.digest)
@@ -79,6 +84,8 @@ def model_from_description(text: str, source: str, packages: Packages | None = N
 
 def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
     xml = text.text.decode(errors="replace")
+    own = [] if text.folder is None else [text.folder]
+    check_limits(text.text, source, [*own, *packages.neighbours, *packages.given.values()])
     urdf = is_urdf(xml)
     prepared = prepare_urdf(xml, source, text.folder, packages) if urdf else PreparedUrdf(xml, ())
     folders = () if urdf else (*packages.neighbours, *packages.given.values())
@@ -91,17 +98,37 @@ def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
 
 def _compiling(xml: str, folders: Iterable[Path]) -> mujoco.MjSpec:
     """The spec of a text whose files are in one of some folders, if it names any."""
-    spec = mujoco.MjSpec.from_string(xml)
     try:
-        spec.copy().compile()
+        return _checked(xml)
     except ValueError:
         for folder in folders:
-            spec.modelfiledir = str(folder)
             with suppress(ValueError):
-                spec.copy().compile()
-                return spec
+                return _checked(xml, folder)
         raise
+
+
+def _checked(xml: str, folder: Path | None = None) -> mujoco.MjSpec:
+    """The spec of a text that compiles as it was written: copies lose what refers to nothing."""
+    original, spec = (mujoco.MjSpec.from_string(xml) for _ in range(2))
+    for one in (original, spec):
+        if folder is not None:
+            one.modelfiledir = str(folder)
+    _check_timestep(original.compile(), "the description")
     return spec
+
+
+def _check_timestep(model: mujoco.MjModel, source: str) -> None:
+    """Refuse time steps with which no recording can be simulated.
+
+    Raises:
+      ModelError: It is zero, not a number, or takes millions of steps a second.
+    """
+    step = float(model.opt.timestep)
+    if not _SHORTEST_STEP <= step <= _LONGEST_STEP:
+        raise ModelError(
+            f"the timestep of the model from {source} is {step:g} s; it must lie between "
+            f"{_SHORTEST_STEP:g} and {_LONGEST_STEP:g} s"
+        )
 
 
 def description_in(

@@ -17,6 +17,8 @@ from urllib.parse import unquote, urlparse
 
 from sysid_ros.errors import ModelError
 from sysid_ros.experiment import PACKAGE, Packages, as_uri
+from sysid_ros.plain_xml import parsed_xml
+from sysid_ros.regular_file import open_regular
 from sysid_ros.robots.urdf_inertia import make_physical
 
 _READABLE = (".stl", ".obj", ".msh")  # by MuJoCo
@@ -52,7 +54,7 @@ def prepare_urdf(text: str, source: str, folder: Path | None, packages: Packages
       ModelError: It is not XML, or a xacro file that has not been expanded.
     """
     try:
-        root = ET.fromstring(text)  # noqa: S314
+        root = parsed_xml(text)
     except ET.ParseError as error:
         raise ModelError(f"the model from {source} is not XML: {error}") from error
     _refuse_xacro(root, source)
@@ -76,7 +78,7 @@ def prepare_urdf(text: str, source: str, folder: Path | None, packages: Packages
 def is_urdf(text: str) -> bool:
     """Return whether a model's text is a URDF; text that is no XML is not."""
     try:
-        return bool(ET.fromstring(text).tag == "robot")  # noqa: S314
+        return bool(parsed_xml(text).tag == "robot")
     except ET.ParseError:
         return False
 
@@ -163,7 +165,7 @@ def _is_text_stl(path: Path) -> bool:
     """Tell an STL file in text form, which also may start like a binary one, by its size."""
     if path.suffix.lower() != ".stl":
         return False
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         head = file.read(_STL_HEADER)
     faces = int.from_bytes(head[80:], "little")
     return path.stat().st_size < _STL_HEADER + _STL_FACE * faces and head.startswith(b"solid")

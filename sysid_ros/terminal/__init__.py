@@ -5,7 +5,14 @@
 
 from __future__ import annotations
 
-from sysid_ros.terminal.printing import console_for, plain_table, print_evaluations, print_outcome
+from sysid_ros.terminal.printable import print_text
+from sysid_ros.terminal.printing import (
+    console_for,
+    plain_table,
+    plain_text,
+    print_evaluations,
+    print_outcome,
+)
 from sysid_ros.terminal.progress import FitProgress, ReadingProgress, is_counted, working
 
 __all__ = [
@@ -14,7 +21,9 @@ __all__ = [
     "console_for",
     "is_counted",
     "plain_table",
+    "plain_text",
     "print_evaluations",
     "print_outcome",
+    "print_text",
     "working",
 ]

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement import Evaluation, Outcome, Score
+from sysid_ros.terminal.printable import printable
 
 # Where output is not a terminal, lines are as long as they need to be.
 _WIDTH_WITHOUT_TERMINAL = 200
@@ -24,6 +25,11 @@ def console_for(stream: TextIO) -> Console:
     """A console that colours and wraps only on a terminal."""
     width = None if stream.isatty() else _WIDTH_WITHOUT_TERMINAL
     return Console(file=stream, width=width, highlight=False, soft_wrap=not stream.isatty())
+
+
+def plain_text(text: str, style: str = "") -> Text:
+    """A text for rich, neither its markup nor its control sequences obeyed."""
+    return Text(printable(text), style=style)
 
 
 def print_outcome(outcome: Outcome, *, stream: TextIO | None = None) -> None:
@@ -42,10 +48,10 @@ def print_outcome(outcome: Outcome, *, stream: TextIO | None = None) -> None:
     shown = [(title, score) for title, score in scores if score is not None]
     if shown:
         console.print(score_table(shown))
-    console.print(Text(outcome.fit.message))
-    console.print(Text(outcome.verdict, style="bold"))
+    console.print(plain_text(outcome.fit.message))
+    console.print(plain_text(outcome.verdict, style="bold"))
     for warning in outcome.warnings:
-        console.print(Text(f"warning: {warning}", style="yellow"))
+        console.print(plain_text(f"warning: {warning}", style="yellow"))
 
 
 def print_evaluations(
@@ -60,16 +66,16 @@ def print_evaluations(
     console = console_for(sys.stdout if stream is None else stream)
     for name, found in evaluations.items():
         if len(evaluations) > 1:
-            console.print(Text(name, style="bold"))
+            console.print(plain_text(name, style="bold"))
         scores = (("training", found.training), ("held out", found.validation))
         console.print(score_table([(role, score) for role, score in scores if score is not None]))
     table = plain_table("recording", "signal", *evaluations, "unit")
     predictions = [found.sequences for found in evaluations.values()]
     for sequences in zip(*predictions, strict=True):
         for signals in zip(*(sequence.signals for sequence in sequences), strict=True):
-            names = Text(sequences[0].name), Text(signals[0].name)
+            names = plain_text(sequences[0].name), plain_text(signals[0].name)
             errors = (f"{signal.rmse:.4g}" for signal in signals)
-            table.add_row(*names, *errors, Text(signals[0].unit))
+            table.add_row(*names, *errors, plain_text(signals[0].unit))
     console.print(table)
 
 
@@ -79,12 +85,12 @@ def parameter_table(parameters: tuple[ParameterEstimate, ...]) -> Table:
     for parameter in parameters:
         interval = parameter.interval()
         table.add_row(
-            Text(parameter.name),
+            plain_text(parameter.name),
             f"{parameter.initial:.4g}",
             f"{parameter.value:.4g}",
             "-" if interval is None else f"{interval[0]:.4g} .. {interval[1]:.4g}",
-            Text(parameter.unit),
-            Text(", ".join(parameter.flags)),
+            plain_text(parameter.unit),
+            plain_text(", ".join(parameter.flags)),
         )
     return table
 
@@ -95,14 +101,14 @@ def score_table(scores: list[tuple[str, Score]]) -> Table:
     for title, score in scores:
         for name, rmse in score.rmse.items():
             initial = score.rmse_initial.get(name, float("nan"))
-            unit = Text(score.units.get(name, ""))
-            table.add_row(Text(name), title, f"{initial:.4g}", f"{rmse:.4g}", unit)
+            unit = plain_text(score.units.get(name, ""))
+            table.add_row(plain_text(name), title, f"{initial:.4g}", f"{rmse:.4g}", unit)
         table.add_row(
             "all together",
             title,
             f"{score.rmse_all_initial:.4g}",
             f"{score.rmse_all:.4g}",
-            Text(score.unit_all),
+            plain_text(score.unit_all),
         )
     return table
 
@@ -112,5 +118,7 @@ def plain_table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column in columns:
         numeric = column in ("initial", "identified")
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        table.add_column(
+            plain_text(column), justify="right" if numeric else "left", overflow="fold"
+        )
     return table

@@ -22,10 +22,10 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.text import Text
 
 from sysid_ros.engine.least_squares import Iteration
-from sysid_ros.terminal.printing import console_for
+from sysid_ros.terminal.printable import print_text, printable
+from sysid_ros.terminal.printing import console_for, plain_text
 
 # Without a terminal, as under ros2 launch or in a log file, steps are told one by one at first and
 # then now and then: thousands of lines are read by nobody.
@@ -107,9 +107,9 @@ class FitProgress:
             return
         if self._task is None or not goes_on:
             self._finish()
-            self._task = self._bar.add_task(text, total=None, count="", cost="")
+            self._task = self._bar.add_task(printable(text), total=None, count="", cost="")
         counted = _COUNTED.search(text)
-        self._bar.update(self._task, description=_COUNTED.sub("", text).rstrip(": "))
+        self._bar.update(self._task, description=printable(_COUNTED.sub("", text).rstrip(": ")))
         if counted is not None:
             self._count(int(counted[1]), int(counted[2]))
 
@@ -133,7 +133,7 @@ class FitProgress:
     def note(self, text: str) -> None:
         """A sentence that stays visible above the bars."""
         self._lines.flush()
-        self._console.print(Text(text))
+        self._console.print(plain_text(text))
 
     def _count(self, done: int, total: int, cost: str = "") -> None:
         if self._task is not None:
@@ -191,7 +191,7 @@ class _Lines:
             self._held_back = None
 
     def _print(self, text: str) -> None:
-        print(text, file=self._stream, flush=True)
+        print_text(text, stream=self._stream)
 
 
 @final

@@ -299,7 +299,7 @@ DOCUMENTS = st.fixed_dictionaries(
     },
     optional=optional(
         clock=st.sampled_from(["header", "publish", "receive"]),
-        windows=st.fixed_dictionaries({"length": POSITIVE | st.none()}),
+        windows=st.fixed_dictionaries({"length": st.floats(1e-3, 1e9) | st.none()}),
         validation=st.fixed_dictionaries({"fraction": st.floats(0.01, 0.99)}),
         fit=st.fixed_dictionaries(
             {}, optional=optional(max_iterations=st.integers(1, 10**6), max_gap=POSITIVE)

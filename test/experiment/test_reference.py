@@ -29,7 +29,7 @@ def test_the_reference_has_every_key_and_attribute() -> None:
     text = reference()
     for key in keys_of(Experiment):
         assert f"| `{key}` |" in text
-    assert "| `length` | number, above 0 | `1.0` |" in text
+    assert "| `length` | number, above 0, at least 0.001 | `1.0` |" in text
     assert "| joint | `armature` | kg m^2 | 1 |" in text
 
 

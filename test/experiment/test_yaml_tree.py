@@ -96,7 +96,7 @@ def test_aliases_are_expanded() -> None:
         ("a: " + 500 * "[", "nested too deeply"),
         ("a: " + 40 * "[" + 40 * "]", "nested more than 20 levels deep"),
         ("&x a: *x\nb: &y [*y]", "nested more than 20 levels deep"),
-        ("#" * 1_000_001, "an experiment file has at most 1000000"),
+        ("#" * 150_001, "an experiment file has at most 150000"),
     ],
 )
 def test_what_is_refused(text: str, sentence: str) -> None:
@@ -109,5 +109,5 @@ def test_a_bomb_of_aliases_is_refused_quickly() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join(10 * [f'*a{i - 1}'])}]" for i in range(1, 12)]
     started = time.process_time()
-    assert "more than 100000 values (aliases expanded)" in error_of("\n".join(lines))
+    assert "more than 20000 values (aliases expanded)" in error_of("\n".join(lines))
     assert time.process_time() - started < 10.0

@@ -13,10 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-import zstandard
-
 from sysid_ros.errors import BagError, unknown_name
 from sysid_ros.recording.bags.bag_files import BagFiles, find_bag_files
+from sysid_ros.recording.bags.decompression import UNDECOMPRESSABLE, decompress
 from sysid_ros.recording.bags.storage import Storage, StoredTopic
 from sysid_ros.recording.bags.storage_formats import ZSTD_MAGIC, open_storage
 from sysid_ros.recording.messages import Definition, Definitions, RawMessage
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _REPORTED = 4096  # messages between two reports of progress
+_MOST_TOPICS = 2000
 _SERIALIZATIONS = ("cdr", "ros1")
 
 
@@ -72,6 +72,11 @@ class Recording:
         self._packed = files.message_compression
         self._on_progress: Callable[[float], None] | None = None
         stored = [topic for storage in storages for topic in storage.topics]
+        names = {topic.name for topic in stored}.union(files.promised or ())
+        if len(names) > _MOST_TOPICS:
+            raise BagError(
+                f"bag {files.path} has {len(names)} topics; at most {_MOST_TOPICS} are read"
+            )
         self.topics: Mapping[str, TopicInfo] = _merge(stored, files.promised)
         self.format = storages[0].format
 
@@ -115,6 +120,11 @@ class Recording:
         """Faults of the files, one sentence each; complete once all was read."""
         found = [text for storage in self._storages for text in storage.warnings]
         return (*self._files.warnings, *found)
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """What vouches for the messages, one sentence each; complete once all was read."""
+        return tuple(text for storage in self._storages for text in storage.checks)
 
     def sha256(self) -> str:
         """Return a hash of the bag's contents, for provenance."""
@@ -243,10 +253,9 @@ def open_recording(
 
 def _unpack_message(message: RawMessage) -> RawMessage:
     try:
-        data = zstandard.ZstdDecompressor().decompressobj().decompress(message.data)
-    except zstandard.ZstdError as error:
+        return message._replace(data=decompress("zstd", message.data))
+    except UNDECOMPRESSABLE as error:
         raise BagError(f"a message of {message.topic} does not decompress: {error}") from error
-    return message._replace(data=data)
 
 
 def _merge(

@@ -10,15 +10,25 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import yaml
 
 from sysid_ros.errors import BagError
+from sysid_ros.regular_file import open_regular, read_regular_text
 
 _SUFFIXES = (".mcap", ".db3", ".bag", ".mcap.zstd", ".db3.zstd", ".mcap.zst", ".db3.zst")
 _REMEDY = "name the storage file, or make a whole bag with sysid_ros recover"
 _PART = re.compile(r"(?P<name>.*)_(?P<number>\d+)\.[a-z0-9.]+")
+_LARGEST_METADATA = 1 << 20  # bytes; a thousand topics take that
+_DEEPEST_METADATA = 20  # levels
+# The same as yaml.safe_load, a hundred times faster where PyYAML was built with libyaml.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNFINISHED = ".bag.active"  # what ROS 1 calls a bag that is being recorded
+
+
+class _TooLargeError(Exception):
+    """A file is larger than any of its kind."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,7 @@ class BagFiles:
         """Return a hash of the storage files' contents, in order."""
         digest = hashlib.sha256()
         for path in self.files:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 while block := file.read(1 << 20):
                     digest.update(block)
         return digest.hexdigest()
@@ -114,7 +124,9 @@ def storage_files(folder: Path) -> tuple[Path, ...]:
 
 def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
     try:
-        content = yaml.safe_load(metadata.read_text(encoding="utf-8"))
+        if metadata.stat().st_size > _LARGEST_METADATA:
+            raise _TooLargeError(f"it has more than {_LARGEST_METADATA >> 20} MiB")
+        content = _parsed_yaml(read_regular_text(metadata))
         info = content["rosbag2_bagfile_information"]
         names = [PurePosixPath(name).name for name in info["relative_file_paths"]]
         promised: dict[str, int] = {}
@@ -123,9 +135,9 @@ def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
             promised[name] = promised.get(name, 0) + int(topic["message_count"])
         mode = str(info.get("compression_mode") or "").lower()
         distro = str(info.get("ros_distro") or "")
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError, _TooLargeError) as error:
         raise BagError(f"{metadata} cannot be read: {_reason(error)}; {_REMEDY}") from error
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise BagError(f"{metadata} is not a rosbag2 description; {_REMEDY}") from error
     if not names:
         raise BagError(f"{metadata} names no storage file")
@@ -136,6 +148,17 @@ def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
         )
     files = tuple(folder / name for name in names)
     return BagFiles(folder, files, promised, mode == "message", distro)
+
+
+def _parsed_yaml(text: str) -> Any:
+    """Plain values of a text; libyaml ends the process where nesting has no end, so this looks."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        depth += isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent))
+        depth -= isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent))
+        if depth > _DEEPEST_METADATA:
+            raise _TooLargeError(f"it is nested more than {_DEEPEST_METADATA} levels deep")
+    return yaml.load(text, Loader=_LOADER)  # noqa: S506
 
 
 def _reason(error: Exception) -> str:

@@ -101,6 +101,7 @@ class BagInfo:
       warnings: What is wrong with it, one sentence each.
       attachments: The files inside it.
       records: Named texts inside it, such as what its recorder counted.
+      checks: What vouches for the messages and what cannot be seen, one sentence each.
     """
 
     path: str
@@ -115,6 +116,7 @@ class BagInfo:
     warnings: tuple[str, ...]
     attachments: tuple[AttachmentSummary, ...] = ()
     records: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    checks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists, numbers and strings for JSON."""
@@ -126,6 +128,7 @@ class BagInfo:
             f"{self.path}: {self.format}, {len(self.files)} file{'s' * (len(self.files) != 1)}, "
             f"{self.size / 1e6:.1f} MB",
             f"{self.messages} messages{promise} in {self.duration:.3f} s",
+            *self.checks,
             "",
         ]
         extras = [*_attachment_lines(self.attachments), *_record_lines(self.records)]
@@ -180,6 +183,7 @@ def describe(
             warnings=tuple(warnings),
             attachments=attachments,
             records=records,
+            checks=recording.checks,
         )
 
 

@@ -18,11 +18,14 @@ from sysid_ros.recording.bags.mcap_records import (
     MAGIC,
     UNPACKABLE,
     UNPARSABLE,
+    Findings,
+    Summary,
     messages_in,
     parse_definitions,
     unpack_chunk,
 )
 from sysid_ros.recording.messages import RawMessage
+from sysid_ros.regular_file import open_regular
 
 
 class GrowingBag:
@@ -39,7 +42,7 @@ class GrowingBag:
         self._topics = frozenset(topics)
         self._file = 0  # of those in the folder
         self._position = len(MAGIC)
-        self._channels: dict[int, str] = {}  # of the wanted topics
+        self._declared = _nothing()
 
     def new_messages(self) -> Iterator[RawMessage]:
         """Yield what has been added since the last call.
@@ -51,7 +54,7 @@ class GrowingBag:
         while self._file < len(files):
             path = files[self._file]
             try:
-                with path.open("rb") as file:
+                with open_regular(path) as file:
                     yield from self._new_in(file, path.stat().st_size)
                     ended = self._ended(file)
             except OSError as error:
@@ -60,7 +63,8 @@ class GrowingBag:
                 raise BagError(f"{path} is damaged at byte {self._position}: {error}") from error
             if not ended:
                 return
-            self._file, self._position, self._channels = self._file + 1, len(MAGIC), {}
+            self._file, self._position = self._file + 1, len(MAGIC)
+            self._declared = _nothing()
 
     def _new_in(self, file: BinaryIO, size: int) -> Iterator[RawMessage]:
         file.seek(self._position)
@@ -81,12 +85,19 @@ class GrowingBag:
             yield from self._wanted(records)
 
     def _wanted(self, records: bytes) -> Iterator[RawMessage]:
-        for number, channel in parse_definitions(records).channels.items():
-            if channel.topic in self._topics:
-                self._channels[number] = channel.topic
-        return messages_in(records, self._channels)
+        parse_definitions(records, self._declared)
+        wanted = {
+            number: channel.topic
+            for number, channel in self._declared.channels.items()
+            if channel.topic in self._topics
+        }
+        return messages_in(records, wanted, self._declared, Findings())
 
     def _ended(self, file: BinaryIO) -> bool:
         """Return whether the recorder has completed the file that was read."""
         file.seek(self._position)
         return file.read(1) == bytes([Opcode.DATA_END])
+
+
+def _nothing() -> Summary:
+    return Summary({}, {}, None, {}, set())

@@ -16,6 +16,7 @@ from mcap.records import Attachment, Metadata
 
 from sysid_ros.errors import BagError
 from sysid_ros.recording.bags.mcap_records import HEADER, MAGIC, UNPARSABLE
+from sysid_ros.regular_file import open_regular
 
 STORAGE_RECORD = "rosbag2"  # what metadata.yaml says, by every recorder
 # Records of ours.
@@ -75,7 +76,7 @@ def read_extras(path: Path) -> McapExtras:
 def _records(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield attachments and metadata; everything else is skipped unread."""
     size = path.stat().st_size
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         if file.read(len(MAGIC)) != MAGIC:
             return
         position = len(MAGIC)

@@ -10,6 +10,7 @@ have no index, SQLite files with a journal of what was not completed, folders wi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -151,10 +152,17 @@ class _Copy:
                 channels[name] = self._channel(recording, topic)
             except BagError as error:
                 complaints.append(f"{error}; it is left out.")
+        before = Counter(self._recovery.topics)
         try:
             self._copy(recording, channels)
         except BagError as error:
             complaints.append(str(error))
+        saved = Counter(self._recovery.topics) - before
+        complaints += [
+            f"{name}: {topic.promised} messages are promised by the file, {saved[name]} were saved."
+            for name, topic in recording.topics.items()
+            if topic.promised is not None and topic.promised > saved[name]
+        ]
         return [*complaints, *recording.warnings]
 
     def close(self) -> Recovery:

@@ -56,6 +56,10 @@ class Storage(Protocol):
         """Sentences on what was wrong with the file; complete after ``messages`` ran to its end."""
 
     @property
+    def checks(self) -> Sequence[str]:
+        """Sentences on what vouches for what was read; complete after ``messages`` ran."""
+
+    @property
     def progress(self) -> float:
         """The share of the file that ``messages`` has read, 0 to 1."""
 

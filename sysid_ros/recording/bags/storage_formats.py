@@ -5,18 +5,17 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import zstandard
-
 from sysid_ros.errors import BagError
 from sysid_ros.recording.bags import mcap_records, storage_mcap, storage_rosbag1, storage_sqlite3
+from sysid_ros.recording.bags.decompression import UNDECOMPRESSABLE, decompress_file
 from sysid_ros.recording.bags.storage import Storage
+from sysid_ros.regular_file import open_regular
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _LONGEST_MAGIC = 16  # bytes
@@ -42,11 +41,15 @@ STORAGE_FORMATS = (
     ),
     StorageFormat(
         storage_sqlite3.MAGIC,
-        lambda path, shown, salvage: storage_sqlite3.Sqlite3Storage(path, shown=shown),
+        lambda path, shown, salvage: storage_sqlite3.Sqlite3Storage(
+            path, salvage=salvage, shown=shown
+        ),
     ),
     StorageFormat(
         storage_rosbag1.MAGIC,
-        lambda path, shown, salvage: storage_rosbag1.Rosbag1Storage(path, shown=shown),
+        lambda path, shown, salvage: storage_rosbag1.Rosbag1Storage(
+            path, salvage=salvage, shown=shown
+        ),
     ),
 )
 
@@ -66,12 +69,13 @@ def open_storage(path: Path, stack: ExitStack, salvage: bool) -> Storage:
         start, shown = _start(path), path
         if start.startswith(ZSTD_MAGIC):
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="sysid_ros_")))
-            path = _decompress_file(path, folder)
+            decompress_file(path, folder / path.stem)
+            path = folder / path.stem
             start = _start(path)
         for form in STORAGE_FORMATS:
             if start.startswith(form.magic):
                 return form.open(path, shown, salvage)
-    except (OSError, zstandard.ZstdError) as error:
+    except UNDECOMPRESSABLE as error:
         raise BagError(f"{path} cannot be read: {error}") from error
     what = f"starts with {start[:8].hex(' ')}" if start else "is empty (0 bytes)"
     if path != shown:
@@ -80,16 +84,5 @@ def open_storage(path: Path, stack: ExitStack, salvage: bool) -> Storage:
 
 
 def _start(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return file.read(_LONGEST_MAGIC)
-
-
-def _decompress_file(path: Path, folder: Path) -> Path:
-    unpacked = folder / path.stem
-    with (
-        path.open("rb") as packed,
-        unpacked.open("wb") as out,
-        zstandard.ZstdDecompressor().stream_reader(packed) as reader,
-    ):
-        shutil.copyfileobj(reader, out)
-    return unpacked

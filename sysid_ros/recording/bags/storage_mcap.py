@@ -4,36 +4,70 @@
 """MCAP files, complete or cut off, with or without chunks, index and summary.
 
 Format: https://mcap.dev/spec. A file is read from front to back; the summary at its end only
-spares a first pass for the topics and lets chunks without a wanted topic be skipped.
+spares a first pass for the topics and lets chunks without a wanted topic be skipped. Whatever is
+not what the format says is refused or, to save the rest, left out, counted and named.
 """
 
 from __future__ import annotations
 
 import struct
+import zlib
+from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from mcap.opcode import Opcode
-from mcap.records import Channel, Schema
 
 from sysid_ros.errors import BagError
+from sysid_ros.recording.bags.decompression import LARGEST_CHUNK
 from sysid_ros.recording.bags.mcap_records import (
     HEADER,
+    IN_DATA,
     MAGIC,
+    PRIVATE,
     UNPACKABLE,
     UNPARSABLE,
+    Findings,
     Summary,
+    check_extra,
+    indexed_messages,
     messages_in,
     parse_definitions,
     unpack_chunk,
     unpack_torn_chunk,
 )
+from sysid_ros.recording.bags.omissions import Omissions
 from sysid_ros.recording.bags.storage import StoredTopic
 from sysid_ros.recording.messages import Definition, RawMessage, ros2_type
+from sysid_ros.regular_file import open_regular
 
 _LANGUAGES = {"ros2msg": "msg", "ros1msg": "msg", "ros2idl": "idl"}
 _FOOTER_SIZE = HEADER.size + 20
+_DATA_END_LENGTH, _FOOTER_LENGTH = 4, 20
+_SUMMARY_CRC = 4  # bytes at the footer's end, which the checksum does not cover
+_PRIVATE_RECORDS = "{} records of an application's own types are not read"
+_AFTER_DATA = (
+    Opcode.SCHEMA,
+    Opcode.CHANNEL,
+    Opcode.CHUNK_INDEX,
+    Opcode.ATTACHMENT_INDEX,
+    Opcode.METADATA_INDEX,
+    Opcode.STATISTICS,
+    Opcode.SUMMARY_OFFSET,
+    Opcode.FOOTER,
+)
+
+
+_WITH_MESSAGES = (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.MESSAGE, Opcode.CHUNK)
+
+
+class _Block(NamedTuple):
+    """A run of records: where it lies, and whether it is a chunk's."""
+
+    start: int
+    records: bytes
+    is_chunk: bool
 
 
 class McapStorage:
@@ -54,9 +88,13 @@ class McapStorage:
         """
         self._path = shown or path
         self._salvage = salvage
-        self._file: BinaryIO = path.open("rb")
+        self._file: BinaryIO = open_regular(path)
         self._size = path.stat().st_size
-        self.warnings: list[str] = []
+        self._omissions = Omissions(self._path.name)
+        self._torn = 0  # where the record lies that a cut tore apart
+        self._checked = self._unchecked = 0  # chunks with and without a checksum
+        self._held: Counter[int] | None = None  # messages by channel of the chunk read last
+        self._indexed: Counter[int] = Counter()  # what the index behind it says
         try:
             self._complete = self._has_closing_magic()
             self._end = self._size if self._complete else self._end_of_content()
@@ -64,6 +102,26 @@ class McapStorage:
         except BaseException:
             self._file.close()
             raise
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was wrong with the file; see :class:`~.storage.Storage`."""
+        return self._omissions.sentences()
+
+    @property
+    def checks(self) -> list[str]:
+        """What vouches for the messages that were read."""
+        chunks = self._checked + self._unchecked
+        if not chunks:
+            return [
+                f"{self._path.name} has no checksums: changed bytes of a message cannot be seen."
+            ]
+        if self._unchecked:
+            return [
+                f"{self._unchecked} of {chunks} chunks of {self._path.name} have no checksum: "
+                "changed bytes of a message in them cannot be seen."
+            ]
+        return [f"The checksums of all {chunks} chunks of {self._path.name} match."]
 
     @property
     def topics(self) -> list[StoredTopic]:
@@ -97,13 +155,17 @@ class McapStorage:
 
     def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
         """Yield the messages of some topics in file order; see :class:`~.storage.Storage`."""
+        self._omissions.begin()
+        self._checked = self._unchecked = 0
         wanted = {
             number: channel.topic
             for number, channel in self._summary.channels.items()
-            if channel.topic in topics
+            if channel.topic in topics and number not in self._summary.redeclared
         }
-        for records in self._blocks(frozenset(wanted)):
-            yield from messages_in(records, wanted)
+        for block in self._blocks(frozenset(wanted)):
+            found = Findings()
+            yield from messages_in(block.records, wanted, self._summary, found)
+            self._judge(block, found)
 
     def close(self) -> None:
         """Close the file."""
@@ -129,112 +191,202 @@ class McapStorage:
 
     def _read_summary(self) -> Summary:
         """Read the summary section, or every record where there is none or it is incomplete."""
-        if self._complete and self._size > 2 * len(MAGIC) + _FOOTER_SIZE:
-            end = self._size - len(MAGIC) - _FOOTER_SIZE
-            self._file.seek(end)
-            opcode, _, start, _, _ = struct.unpack("<BQQQI", self._file.read(_FOOTER_SIZE))
-            if opcode == Opcode.FOOTER and 0 < start <= end:
-                self._file.seek(start)
-                try:
-                    summary = parse_definitions(self._file.read(end - start))
-                except UNPARSABLE:
-                    return self._scan_definitions()
-                if summary.counts is not None:
-                    if set(summary.counts) <= set(summary.channels):
-                        return summary
-                    return self._scan_definitions()._replace(counts=summary.counts)
-        return self._scan_definitions()
+        if not self._complete or self._size <= 2 * len(MAGIC) + _FOOTER_SIZE:
+            return self._scan_definitions()
+        end = self._size - len(MAGIC) - _FOOTER_SIZE
+        self._file.seek(end)
+        footer = self._file.read(_FOOTER_SIZE)
+        opcode, _, start, _, crc = struct.unpack("<BQQQI", footer)
+        if opcode != Opcode.FOOTER or not 0 < start <= end or end - start > LARGEST_CHUNK:
+            return self._scan_definitions()
+        self._file.seek(start)
+        content = self._file.read(end - start)
+        if crc and zlib.crc32(footer[:-_SUMMARY_CRC], zlib.crc32(content)) != crc:
+            return self._scan_instead()
+        try:
+            summary = parse_definitions(content)
+        except UNPARSABLE:
+            return self._scan_instead()
+        if summary.counts is None:
+            return self._scan_definitions()
+        if not set(summary.counts) <= set(summary.channels):
+            return self._scan_definitions()._replace(counts=summary.counts)
+        if self._salvage:  # then what is declared twice must be known before messages are read
+            summary.redeclared.update(self._scan_definitions(summary).redeclared)
+        return summary
 
-    def _scan_definitions(self) -> Summary:
+    def _scan_instead(self) -> Summary:
+        summary = self._scan_definitions()
+        self._omissions.say(f"The summary of {self._path.name} is damaged and was not used.")
+        return summary
+
+    def _scan_definitions(self, summary: Summary | None = None) -> Summary:
         """Learn the topics from the data itself; such a file promises nothing."""
-        schemas: dict[int, Schema] = {}
-        channels: dict[int, Channel] = {}
-        for records in self._blocks(None):
+        found = Summary({}, {}, None, {}, set())
+        self._summary = found if summary is None else summary  # says where chunks are
+        for block in self._blocks(None):
             try:
-                found = parse_definitions(records)
+                parse_definitions(block.records, found)
             except UNPARSABLE as error:
-                position = self._file.tell()
-                raise self._damaged(
-                    position, f"before it, a schema or channel ({error})"
-                ) from error
-            schemas.update(found.schemas)
-            channels.update(found.channels)
-        self.warnings.clear()  # the reading pass will say it again
-        return Summary(schemas, channels, None, {})
+                self._refuse(block.start, f"a schema or channel there is damaged ({error})")
+        self._omissions.clear()  # the reading pass will say it again
+        return found
 
-    def _blocks(self, wanted: frozenset[int] | None) -> Iterator[bytes]:
+    def _blocks(self, wanted: frozenset[int] | None) -> Iterator[_Block]:
         """Yield runs of records: the content of each chunk, and each record outside chunks.
 
         Args:
           wanted: Channels of interest, to skip chunks that have none; ``None`` for everything.
         """
-        self._file.seek(len(MAGIC))
         position = len(MAGIC)
+        self._held = None
         while position < self._end:
+            self._file.seek(position)
             head = self._file.read(HEADER.size)
             opcode, length = HEADER.unpack(head) if len(head) == HEADER.size else (0, 0)
             start, position = position, position + HEADER.size + length
-            if opcode in (Opcode.DATA_END, Opcode.FOOTER):
-                return
-            if opcode == 0 or position > self._end:
-                yield from self._torn_record(opcode, start)
-                return
-            if opcode == Opcode.CHUNK:
+            if self._is_end(opcode, length, position):
+                self._note_cut(position)
+                break
+            if position > self._end or opcode == 0:
+                if not self._complete:
+                    yield from self._torn_record(opcode, start)
+                    break
+                position = self._skip(start, "a record there is longer than the file or no record")
+            elif opcode not in IN_DATA and opcode < PRIVATE:
+                self._refuse(start, f"a record there is of type 0x{opcode:02x}, which cannot be")
+            elif opcode == Opcode.MESSAGE_INDEX or opcode not in _WITH_MESSAGES:
+                self._check_skipped(opcode, length, start, once=wanted is None)
+            elif length > LARGEST_CHUNK:
+                self._refuse(start, f"its {length} bytes are more than the limit, {LARGEST_CHUNK}")
+            elif opcode == Opcode.CHUNK:
+                self._compare_index(start)
                 held = self._summary.chunk_channels.get(start) if wanted is not None else None
-                if held is not None and wanted is not None and not held & wanted:
-                    self._file.seek(position)
-                    continue
-                yield self._readable_chunk(self._file.read(length), start)
-            elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.MESSAGE):
-                yield head + self._file.read(length)
+                if held is None or wanted is None or held & wanted:
+                    yield _Block(start, self._chunk(self._file.read(length), start), True)
             else:
-                self._file.seek(position)
-        self._note_cut(position)
+                yield _Block(start, head + self._file.read(length), False)
+        else:
+            self._note_cut(position)
+        self._compare_index(self._end)
 
-    def _readable_chunk(self, content: bytes, start: int) -> bytes:
-        """Unpack one whole chunk; nothing where it is damaged and the rest shall be saved."""
-        try:
-            return self._chunk(content, start)
-        except BagError as error:
-            if not self._salvage:
-                raise
-            self._warn(f"{error}; the chunk is left out.")
-            return b""
+    def _is_end(self, opcode: int, length: int, position: int) -> bool:
+        """Whether a record ends the data; one that only looks so, through damage, does not."""
+        if opcode == Opcode.FOOTER:
+            return length == _FOOTER_LENGTH and position >= self._end - len(MAGIC)
+        if opcode != Opcode.DATA_END or length != _DATA_END_LENGTH:
+            return False
+        following = self._file.read(length + 1)[length:]
+        return not following or following[0] in _AFTER_DATA
 
     def _chunk(self, content: bytes, start: int) -> bytes:
-        """Unpack one whole chunk and check it against its CRC."""
+        """The records of one whole chunk; nothing where it is damaged and the rest is saved."""
+        self._held = Counter()
         try:
             records, whole = unpack_chunk(content)
         except UNPACKABLE as error:
-            raise self._damaged(start, f"its chunk does not unpack ({error})") from error
-        if not whole:
-            raise self._damaged(start, "the chunk's checksum does not match its content")
+            self._refuse(start, f"its chunk does not unpack ({error})", "the chunk is left out")
+            return b""
+        if whole is None:
+            self._unchecked += 1
+        elif whole:
+            self._checked += 1
+        else:
+            why = "the chunk's checksum does not match its content"
+            self._refuse(start, why, "the chunk is left out")
+            return b""
         return records
 
-    def _torn_record(self, opcode: int, start: int) -> Iterator[bytes]:
+    def _judge(self, block: _Block, found: Findings) -> None:
+        """Refuse or count what was left out of a run of records."""
+        if block.is_chunk:
+            self._held = found.messages
+        for number in found.redeclared - self._summary.redeclared:
+            topic = self._summary.channels[number].topic
+            self._refuse(block.start, f"channel {number} ({topic}) is declared as something else")
+        left_out = sum(found.messages[number] for number in self._summary.redeclared)
+        self._omissions.count(
+            "{} messages of channels that are declared as two things are left out", left_out
+        )
+        self._omissions.count(
+            "{} messages of channels that nothing declares are left out", found.undeclared
+        )
+        self._omissions.count(
+            "{} records of an application's own types are not read", found.private
+        )
+        if found.misdated:
+            self._refuse(block.start, f"{found.misdated} messages are dated after the year 2262")
+        if found.unknown:
+            self._refuse(block.start, f"{found.unknown} records are of types that do not exist")
+        torn = not self._complete and block.start == self._torn
+        if found.unread and not torn:
+            where = "its chunk" if block.is_chunk else "it should be"
+            self._refuse(
+                block.start,
+                f"a record is longer than {where}: {found.unread} bytes are not read",
+            )
+
+    def _check_skipped(self, opcode: int, length: int, start: int, *, once: bool) -> None:
+        """Make sure that a record without messages is one, not a chunk whose type was damaged."""
+        if opcode >= PRIVATE:
+            self._omissions.count(_PRIVATE_RECORDS, 1)
+            return
+        if length > LARGEST_CHUNK or (once and opcode != Opcode.MESSAGE_INDEX):
+            return
+        content = self._file.read(length)
+        try:
+            if opcode == Opcode.MESSAGE_INDEX:
+                channel, count = indexed_messages(content)
+                self._indexed[channel] += count
+            else:
+                check_extra(opcode, content)
+        except UNPARSABLE:
+            name = Opcode(opcode).name.lower().replace("_", " ")
+            self._omissions.count("{} records are damaged: the first is the " + name, 1, start)
+
+    def _compare_index(self, position: int) -> None:
+        """Compare what a chunk held with the index behind it."""
+        if self._held is not None and self._indexed:
+            missing = (self._indexed - self._held).total()
+            self._omissions.count(
+                "{} messages are missing that the index of their chunk promises", missing, position
+            )
+        self._held, self._indexed = None, Counter()
+
+    def _torn_record(self, opcode: int, start: int) -> Iterator[_Block]:
         """Save what can be read of a record that the end of a cut-off file tore apart."""
-        if self._complete:
-            raise self._damaged(start, "a record there is longer than the file or has no type")
         self._note_cut(start)
         if opcode != Opcode.CHUNK:
             return
         self._file.seek(start + HEADER.size)
         try:
-            yield unpack_torn_chunk(self._file.read(self._end - self._file.tell()))
+            content = self._file.read(min(self._end - self._file.tell(), LARGEST_CHUNK))
+            self._torn = start
+            yield _Block(start, unpack_torn_chunk(content), False)
         except UNPACKABLE:
             return  # nothing of it can be saved
 
+    def _skip(self, start: int, why: str) -> int:
+        """Refuse the file, or go on with the next chunk that its summary knows."""
+        following = min((one for one in self._summary.chunk_channels if one > start), default=None)
+        position = self._end if following is None else following
+        self._refuse(start, why, f"bytes {start} to {position} are left out")
+        return position
+
     def _note_cut(self, position: int) -> None:
         if not self._complete:
-            note = (
+            self._omissions.say(
                 f"{self._path.name} was cut off (its end mark is missing); "
                 f"read up to byte {position} of {self._size}."
             )
-            self._warn(note)
 
-    def _warn(self, text: str) -> None:
-        if text not in self.warnings:  # a file may be read more than once
-            self.warnings.append(text)
+    def _refuse(self, position: int, why: str, left_out: str = "it is left out") -> None:
+        """Refuse the file, or leave a part of it out where the rest shall be saved.
 
-    def _damaged(self, position: int, why: str) -> BagError:
-        return BagError(f"{self._path} is damaged at byte {position}: {why}")
+        Raises:
+          BagError: The rest shall not be saved.
+        """
+        error = BagError(f"{self._path} is damaged at byte {position}: {why}")
+        if not self._salvage:
+            raise error
+        self._omissions.leave_out(str(error), left_out)

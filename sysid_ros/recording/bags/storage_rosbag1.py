@@ -9,23 +9,22 @@ not needed; where there is one, its counts are what the bag promises.
 
 from __future__ import annotations
 
-import bz2
 import struct
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-import lz4.frame
-
 from sysid_ros.errors import BagError
+from sysid_ros.recording.bags.decompression import LARGEST_CHUNK, UNDECOMPRESSABLE, decompress
+from sysid_ros.recording.bags.omissions import Omissions
 from sysid_ros.recording.bags.storage import StoredTopic
 from sysid_ros.recording.messages import Definition, RawMessage, ros2_type
+from sysid_ros.regular_file import open_regular
 
 MAGIC = b"#ROSBAG V"
 _VERSION = b"#ROSBAG V2.0\n"
-_UNPACKABLE = (OSError, ValueError, EOFError, RuntimeError)  # of bz2 and lz4
-_MESSAGE, _BAG_HEADER, _CHUNK, _CHUNK_INFO, _CONNECTION = 0x02, 0x03, 0x05, 0x06, 0x07
+_MESSAGE, _BAG_HEADER, _INDEX, _CHUNK, _CHUNK_INFO, _CONNECTION = 0x02, 0x03, 0x04, 0x05, 0x06, 0x07
 
 
 class _MalformedError(Exception):
@@ -60,11 +59,12 @@ class Rosbag1Storage:
 
     format = "rosbag1"
 
-    def __init__(self, path: Path, *, shown: Path | None = None) -> None:
+    def __init__(self, path: Path, *, salvage: bool = False, shown: Path | None = None) -> None:
         """Open a bag and learn its topics.
 
         Args:
           path: The ``.bag`` file.
+          salvage: Whether to go on where messages cannot be told to a topic.
           shown: What messages call the file, if not ``path``.
 
         Raises:
@@ -72,8 +72,10 @@ class Rosbag1Storage:
         """
         self._path = shown or path
         self._size = path.stat().st_size
-        self._file: BinaryIO = path.open("rb")
-        self.warnings: list[str] = []
+        self._salvage = salvage
+        self._file: BinaryIO = open_regular(path)
+        self._omissions = Omissions(self._path.name)
+        self._redeclared: set[int] = set()
         self._read_to = 0  # byte at which a file without an index ends
         try:
             self._index = self._read_bag_header()
@@ -81,6 +83,18 @@ class Rosbag1Storage:
         except BaseException:
             self._file.close()
             raise
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was wrong with the file; see :class:`~.storage.Storage`."""
+        return self._omissions.sentences()
+
+    @property
+    def checks(self) -> list[str]:
+        """What vouches for the messages that were read."""
+        name = self._path.name
+        counted = "its index counts messages" if self._whole else "it has no index"
+        return [f"{name} has no checksums but {counted}: changed bytes cannot be seen."]
 
     @property
     def topics(self) -> list[StoredTopic]:
@@ -105,15 +119,24 @@ class Rosbag1Storage:
 
     def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
         """Yield the messages of some topics in file order; see :class:`~.storage.Storage`."""
-        self.warnings.clear()
-        wanted = {
+        self._omissions.clear()
+        known = {
             number: connection.topic
             for number, connection in self._connections.items()
-            if connection.topic in topics
+            if number not in self._redeclared
         }
+        wanted = {number for number, topic in known.items() if topic in topics}
         for found in self._contents(len(_VERSION)):
-            if isinstance(found, _Message) and found.connection in wanted:
-                yield RawMessage(wanted[found.connection], found.stamp_ns, None, found.data)
+            if isinstance(found, _Connection):
+                self._declare(found)
+            elif isinstance(found, _Message) and found.connection in wanted:
+                yield RawMessage(known[found.connection], found.stamp_ns, None, found.data)
+            elif isinstance(found, _Message) and found.connection not in known:
+                self._omissions.count(
+                    "{} messages of connections that nothing declares, or that are declared as two "
+                    "things, are left out",
+                    1,
+                )
 
     def close(self) -> None:
         """Close the file."""
@@ -155,11 +178,24 @@ class Rosbag1Storage:
         counts: Counter[int] = Counter()
         for found in self._contents(self._index if self._whole else len(_VERSION)):
             if isinstance(found, _Connection):
+                self._declare(found, connections)
                 connections[found.number] = found
             elif isinstance(found, _Counts):
                 for number, count in found.by_connection:
                     counts[number] += count
         return connections, counts if self._whole else None
+
+    def _declare(self, found: _Connection, known: Mapping[int, _Connection] | None = None) -> None:
+        """Refuse or note a connection that was declared before as something else."""
+        before = (self._connections if known is None else known).get(found.number, found)
+        if (before.topic, before.msgtype) == (found.topic, found.msgtype):
+            return
+        if not self._salvage:
+            raise BagError(
+                f"{self._path} is damaged: connection {found.number} is declared as "
+                f"{before.topic} and as {found.topic}"
+            )
+        self._redeclared.add(found.number)
 
     @property
     def _whole(self) -> bool:
@@ -195,8 +231,8 @@ class Rosbag1Storage:
             if _unsigned(header, b"op", "<B") != _CHUNK:
                 return
             self._file.read(4)  # the size that it should have had
-            chunk = _Record(_CHUNK, header, self._file.read())
-            for record in _records_in(_unpack_partly(chunk)):
+            chunk = _Record(_CHUNK, header, self._file.read(LARGEST_CHUNK))
+            for record in _records_in(_unpacked(chunk, partly=True)):
                 found = _interpret(record)
                 if found is not None:
                     yield found
@@ -217,6 +253,8 @@ class Rosbag1Storage:
         size = int.from_bytes(head, "little")
         if len(head) < 4 or size > self._size - self._file.tell():
             raise _MalformedError("a record there is longer than the file")
+        if size > LARGEST_CHUNK:
+            raise _MalformedError(f"a record there has {size} bytes; the limit is {LARGEST_CHUNK}")
         return self._file.read(size)
 
     def _note_cut(self, position: int) -> None:
@@ -225,7 +263,7 @@ class Rosbag1Storage:
             f"{self._path.name} was cut off (it has no index); "
             f"read up to byte {position} of {self._size}."
         )
-        self.warnings[:] = [note]
+        self._omissions.say(note)
 
     def _damaged(self, position: int, problem: _MalformedError) -> BagError:
         return BagError(f"{self._path} is damaged at byte {position}: {problem}")
@@ -275,43 +313,25 @@ def _interpret(record: _Record) -> _Message | _Connection | _Counts | None:
             raise _MalformedError(f"a connection there is incomplete ({error})") from error
     if record.opcode == _CHUNK_INFO:
         return _Counts(tuple(struct.iter_unpack("<II", data[: len(data) // 8 * 8])))
+    if record.opcode not in (_BAG_HEADER, _INDEX, _CHUNK):
+        raise _MalformedError(f"a record there is of type 0x{record.opcode:02x}, which cannot be")
     return None
 
 
 def _chunk_records(chunk: _Record) -> list[_Record]:
     """Unpack a whole chunk and return its records."""
-    compression = _compression(chunk)
+    return list(_records_in(_unpacked(chunk)))
+
+
+def _unpacked(chunk: _Record, *, partly: bool = False) -> bytes:
+    """Unpack a chunk, or the part of one that was cut off."""
+    name = chunk.header.get(b"compression", b"none").decode(errors="replace")
     try:
-        if compression == b"bz2":
-            records = bz2.decompress(chunk.data)
-        elif compression == b"lz4":
-            records = lz4.frame.decompress(chunk.data)
-        else:
-            records = chunk.data
-    except _UNPACKABLE as error:
+        if name not in ("none", "bz2", "lz4"):
+            raise ValueError(f"its compression {name!r} is unknown; valid: 'none', 'bz2', 'lz4'")
+        return decompress(name, chunk.data, partly=partly)
+    except UNDECOMPRESSABLE as error:
         raise _MalformedError(f"the chunk does not unpack ({error})") from error
-    return list(_records_in(records))
-
-
-def _unpack_partly(chunk: _Record) -> bytes:
-    """Unpack a chunk as far as it goes."""
-    compression = _compression(chunk)
-    try:
-        if compression == b"bz2":
-            return bz2.BZ2Decompressor().decompress(chunk.data)
-        if compression == b"lz4":
-            unpacked: bytes = lz4.frame.LZ4FrameDecompressor().decompress(chunk.data)
-            return unpacked
-    except _UNPACKABLE as error:
-        raise _MalformedError(f"the chunk does not unpack ({error})") from error
-    return chunk.data
-
-
-def _compression(chunk: _Record) -> bytes:
-    compression = chunk.header.get(b"compression", b"none")
-    if compression not in (b"none", b"bz2", b"lz4"):
-        raise _MalformedError(f"the chunk's compression {compression!r} is unknown")
-    return compression
 
 
 def _records_in(records: bytes) -> Iterator[_Record]:

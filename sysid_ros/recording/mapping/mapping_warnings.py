@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from sysid_ros.recording.mapping.dating import DatedRecording, clock_warnings
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
+from sysid_ros.recording.mapping.samples import count_interleaved
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
 from sysid_ros.recording.messages import Clock, is_command
 
@@ -43,6 +44,19 @@ def mapping_warnings(
             found.append(
                 f"{topic.conflicts} messages of {topic.topic} have the stamp of the one before and "
                 "other values: do two nodes publish it? The first of each counts."
+            )
+        if topic.backwards:
+            found.append(
+                f"{topic.backwards} messages of {topic.topic} have a {topic.clock} stamp before "
+                "that of the message received before them; they were put in order: do two nodes "
+                "publish it, or was a clock set back?"
+            )
+    for dated_topic in dated.topics.values():
+        interleaved = count_interleaved(dated_topic)
+        if interleaved:
+            found.append(
+                f"{interleaved} messages of {dated_topic.columns.topic} alternate between two "
+                "courses: two nodes seem to publish it in turn, and the fit would mix them."
             )
     for control in controls:
         unknown = sum(end - start for start, end in control.gaps)

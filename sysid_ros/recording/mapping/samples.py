@@ -14,6 +14,9 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
 
+_LEAST_TURNS = 20  # messages from which turns are told from chance
+_TURNS = 5.0  # how much farther apart neighbours are than every second message
+
 
 def samples(topic: DatedTopic, columns: Sequence[int], where: str) -> tuple[FloatArray, FloatArray]:
     """Return times and values of the messages that have some fields.
@@ -72,6 +75,26 @@ def count_conflicts(topic: DatedTopic) -> int:
         values = topic.columns.values[rows[present], column]
         again = ~_first_of_equal(topic.times[present])[1:]
         counts.append(int(np.count_nonzero(again & (values[1:] != values[:-1]))))
+    return max(counts)
+
+
+def count_interleaved(topic: DatedTopic) -> int:
+    """Return how many messages seem to come from two publishers that take turns.
+
+    Of one publisher, neighbours are at least as close as every second message. Of two that measure
+    different things it is the other way round, in the order of the stamps.
+    """
+    rows = topic.stamps.rows
+    counts = [0]
+    for column in range(topic.columns.values.shape[1]):
+        present = topic.columns.present[rows, column]
+        values = topic.columns.values[rows[present], column]
+        if len(values) < _LEAST_TURNS:
+            continue
+        next_one = float(np.median(np.abs(values[1:] - values[:-1])))
+        second_next = float(np.median(np.abs(values[2:] - values[:-2])))
+        if next_one > _TURNS * second_next:
+            counts.append(len(values))
     return max(counts)
 
 

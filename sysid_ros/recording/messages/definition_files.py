@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sysid_ros.errors import BagError
+from sysid_ros.plain_xml import parsed_xml
+from sysid_ros.regular_file import read_regular, read_regular_text
 
 _LANGUAGES = {".msg": "msg", ".idl": "idl"}  # the first one wins where there are both
 _KINDS = ("msg", "srv", "action")  # folders of a package
@@ -55,7 +57,7 @@ class DefinitionFiles:
         if known is not None:
             return known
         loose = self._loose.get(name, [])
-        if len({file.read_bytes() for file in loose if file.suffix == loose[0].suffix}) > 1:
+        if len({read_regular(file) for file in loose if file.suffix == loose[0].suffix}) > 1:
             listed = ", ".join(map(str, loose))
             raise BagError(f"type {msgtype} could be any of {listed}; give one of them")
         return loose[0] if loose else None
@@ -73,7 +75,7 @@ class DefinitionFiles:
           BagError: It cannot be read.
         """
         try:
-            return _LANGUAGES[file.suffix], file.read_text(encoding="utf-8")
+            return _LANGUAGES[file.suffix], read_regular_text(file)
         except (OSError, UnicodeDecodeError) as error:
             raise BagError(f"{file} cannot be read: {error}") from error
 
@@ -97,7 +99,7 @@ def _package_of(file: Path) -> str | None:
     if folder.name not in _KINDS:
         return None
     try:
-        root = ET.parse(folder.parent / _MANIFEST).getroot()  # noqa: S314
+        root = parsed_xml(read_regular(folder.parent / _MANIFEST))
     except (OSError, ET.ParseError):
         return folder.parent.name
     return (root.findtext("name") or "").strip() or folder.parent.name

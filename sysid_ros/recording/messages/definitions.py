@@ -13,6 +13,7 @@ from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typest
 
 from sysid_ros.errors import BagError
 from sysid_ros.recording.messages.definition_files import DefinitionFiles
+from sysid_ros.recording.messages.definition_limits import LONGEST_TEXT, check_types
 from sysid_ros.recording.messages.idl import parse_idl
 from sysid_ros.recording.messages.stored_message import Definition
 
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from rosbags.interfaces.typing import Fielddefs, Typesdict
 
 _IDL_SEPARATOR = "=" * 80 + "\n"
+# What rosbags' parser raises besides its own error, for text that nobody meant to be a definition.
+_UNPARSABLE = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError,
+    ValueError,
+)  # fmt: skip
 _NOT_SUPPORTED = ("wstring", "wchar")  # implementations of DDS disagree on their layout
 
 
@@ -38,6 +44,7 @@ class Definitions:
         """
         self._ros_distro = ros_distro
         self._files = DefinitionFiles(msg_paths)
+        self._parsed: dict[tuple[str, Definition, str], dict[str, Fielddefs]] = {}
 
     def types(
         self, msgtype: str, definition: Definition, *, serialization: str = "cdr"
@@ -55,6 +62,14 @@ class Definitions:
           BagError: The type has no definition anywhere, its definition is malformed, or one from
             elsewhere is not that of the bag, which has its hash.
         """
+        key = msgtype, definition, serialization
+        if key not in self._parsed:
+            self._parsed[key] = self._types(msgtype, definition, serialization)
+        return self._parsed[key]
+
+    def _types(
+        self, msgtype: str, definition: Definition, serialization: str
+    ) -> dict[str, Fielddefs]:
         known: Typesdict = {}
         if definition.language:
             known.update(_parse(definition.text, definition.language, msgtype, "the bag"))
@@ -71,6 +86,7 @@ class Definitions:
                 raise self._undefined(name, msgtype)
             found[name] = (known[name] if name in known else standard[name])[1]
             pending += [used for _, kind in reversed(found[name]) for used in _used_types(kind)]
+        check_types(msgtype, found)
         if not definition.language and definition.digest.startswith("RIHS01"):
             self._check_version(msgtype, found, definition.digest)
         return found
@@ -135,6 +151,11 @@ def _listed(names: Sequence[str], limit: int = 5) -> str:
 
 
 def _parse(text: str, language: str, msgtype: str, source: str) -> Typesdict:
+    if len(text) > LONGEST_TEXT:
+        raise BagError(
+            f"the definition of {msgtype} in {source} has {len(text)} characters; the limit is "
+            f"{LONGEST_TEXT}"
+        )
     try:
         if language == "msg":
             return get_types_from_msg(text, msgtype)
@@ -143,7 +164,7 @@ def _parse(text: str, language: str, msgtype: str, source: str) -> Typesdict:
             head, _, body = part.partition("\n")
             types.update(parse_idl(body if head.startswith("IDL: ") else part))
         return types
-    except TypesysError as error:
+    except (TypesysError, *_UNPARSABLE) as error:
         raise BagError(f"the definition of {msgtype} in {source} is malformed") from error
 
 

@@ -48,6 +48,7 @@ _LONGEST_PADDING = 7  # bytes after a message's last field; DDS aligns to 4 or 8
 # Fast DDS reserves the padding of an empty sequence's elements, which it then does not write: a
 # JointState without velocities and efforts ends in 8 bytes that mean nothing.
 _RESERVED = 4
+_PARTS_WITHOUT_BYTES = 100_000  # in a message; ROS 1 gives an empty part none
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,7 @@ class _Walk:
         self._position = self._origin
         self._order = "<"
         self._reserved = 0  # bytes that may follow without a meaning
+        self._groups = 0
         self.shape: list[int] = []
         if self._cdr:
             if len(data) < _CDR_HEADER or data[0] != 0 or data[1] > 1:
@@ -170,6 +172,9 @@ class _Walk:
 
     def group(self, msgtype: str) -> Group:
         """Walk over one message or part."""
+        self._groups += 1
+        if self._groups > len(self._data) + _PARTS_WITHOUT_BYTES:
+            raise self._misfit()
         described = self._types[msgtype]
         if self._cdr and not described:
             self._advance(1, 1)

@@ -19,6 +19,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from sysid_ros.errors import BagError, ErrorCode
 from sysid_ros.recording import open_recording
+from sysid_ros.recording.bags import storage_formats
 
 READABLE = {
     "foxglove_rosbag/example-bz2.bag": 8647,
@@ -213,7 +214,7 @@ def test_unreadable_files(arm, write_bag, monkeypatch) -> None:
     def refuse(*_args, **_options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(storage_formats, "open_regular", refuse)
     with pytest.raises(BagError, match=r"cannot be read: .*Permission denied"):
         open_recording(path)
 

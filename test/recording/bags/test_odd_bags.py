@@ -146,7 +146,10 @@ def test_rows_without_a_topic_are_missed(arm, write_bag, capsys) -> None:
     with sqlite3.connect(bag / "bag.db3") as database:
         database.execute("UPDATE messages SET topic_id = 77 WHERE id > 140")
     database.close()
-    assert info(bag, capsys)["warnings"] == ["the bag promises 150 messages, 140 were read."]
+    assert info(bag, capsys)["warnings"] == [
+        "bag.db3: 10 messages belong to no topic and are left out.",
+        "the bag promises 150 messages, 140 were read.",
+    ]
 
 
 def test_what_is_no_recording(tmp_path, arm, write_bag, capsys) -> None:

@@ -1,0 +1,44 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parsing XML that a stranger wrote: without entities, which can grow without bounds."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+_ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
+_DEEPEST = 500  # levels; neither robots nor packages are nested like that
+
+
+class EntityError(ET.ParseError):
+    """The text declares entities."""
+
+    def __init__(self) -> None:
+        super().__init__("it declares entities (<!ENTITY ...>), which are not read")
+
+
+def parsed_xml(text: str | bytes) -> ET.Element:
+    """Parse a text.
+
+    Raises:
+      ET.ParseError: It is not well-formed, declares entities, or is nested too deeply.
+    """
+    content = text.encode() if isinstance(text, str) else text
+    if _ENTITY.search(content):
+        raise EntityError
+    if b"\0" in content[:64]:  # UTF-16, in which the search above finds nothing
+        raise ET.ParseError("it is not in UTF-8")
+    root = ET.fromstring(content)  # noqa: S314
+    _check_depth(root)
+    return root
+
+
+def _check_depth(root: ET.Element) -> None:
+    level, depth = [root], 0
+    while level:
+        depth += 1
+        if depth > _DEEPEST:
+            raise ET.ParseError(f"it is nested more than {_DEEPEST} levels deep")
+        level = [child for element in level for child in element]

@@ -1,0 +1,85 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Topics that two nodes publish, and stamps that jump back: warnings with the count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mcap.writer import Writer
+from rosbags.typesys import Stores, get_typestore
+
+from sysid_ros.experiment.schema import SignalConfig
+from sysid_ros.recording import map_recording, open_recording
+from sysid_ros.recording.mapping import SignalKind
+from sysid_ros.recording.messages import Clock
+
+START_NS = 1_700_000_000_000_000_000
+STORE = get_typestore(Stores.ROS2_KILTED)
+TYPE = "sensor_msgs/msg/JointState"
+
+
+def write(path: Path, samples: Iterable[tuple[float, float]]) -> Path:
+    """Joint states from stamps [s] and positions, received in this order every 10 ms."""
+    with path.open("wb") as stream:
+        writer = Writer(stream)
+        writer.start()
+        text, _ = STORE.generate_msgdef(TYPE, ros_version=2)
+        channel = writer.register_channel(
+            "/joint_states", "cdr", writer.register_schema(TYPE, "ros2msg", text.encode())
+        )
+        for number, (seconds, position) in enumerate(samples):
+            ns = START_NS + round(seconds * 1e9)
+            stamp = STORE.types["builtin_interfaces/msg/Time"](ns // 10**9, ns % 10**9)
+            header = STORE.types["std_msgs/msg/Header"](stamp=stamp, frame_id="")
+            none = np.empty(0)
+            message = STORE.types[TYPE](header, ["elbow"], np.array([position]), none, none)
+            received = START_NS + number * 10_000_000 + 1_000_000
+            writer.add_message(
+                channel, received, bytes(STORE.serialize_cdr(message, TYPE)), received
+            )
+        writer.finish()
+    return path
+
+
+def warnings_of(bag: Path) -> tuple[str, ...]:
+    signal = SignalConfig(SignalKind.QPOS, "elbow", "/joint_states", "position[elbow]")
+    with open_recording(bag) as recording:
+        return map_recording(
+            recording, [signal], clock=Clock.HEADER, max_gap=0.1, name="bag"
+        ).warnings
+
+
+def course(number: int) -> float:
+    return float(np.sin(0.03 * number))
+
+
+def test_one_publisher_is_not_warned_of(tmp_path) -> None:
+    samples = [(0.01 * n, course(n)) for n in range(200)]
+    assert not warnings_of(write(tmp_path / "bag.mcap", samples))
+
+
+def test_noise_is_not_taken_for_a_second_publisher(tmp_path) -> None:
+    noise = np.random.default_rng(1).normal(size=200)
+    samples = [(0.01 * n, float(noise[n])) for n in range(200)]
+    assert not warnings_of(write(tmp_path / "bag.mcap", samples))
+
+
+def test_two_publishers_in_turn_are_named_with_the_count(tmp_path) -> None:
+    samples = [(0.01 * n, course(n) + 0.5 * (n % 2)) for n in range(200)]
+    (said,) = warnings_of(write(tmp_path / "bag.mcap", samples))
+    assert said.startswith("bag: 200 messages of /joint_states alternate between two courses")
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_stamps_that_jump_back_are_counted(tmp_path, count) -> None:
+    late = {40 * (n + 1) for n in range(count)}
+    samples = [(0.01 * n - 0.015 * (n in late), course(n)) for n in range(200)]
+    found = warnings_of(write(tmp_path / "bag.mcap", samples))
+    assert any(
+        f"{count} messages of /joint_states have a header stamp before" in text for text in found
+    )
