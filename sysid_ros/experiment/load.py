@@ -29,7 +29,7 @@ from sysid_ros.experiment.rules import rule
 from sysid_ros.experiment.schema import Experiment, ValidationConfig
 from sysid_ros.experiment.section import as_mapping, read_section
 from sysid_ros.experiment.yaml_tree import Value, parse_yaml
-from sysid_ros.regular_file import read_regular_text
+from sysid_ros.files import read_regular_text
 
 _HOOK = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 

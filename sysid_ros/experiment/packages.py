@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.plain_xml import parsed_xml
-from sysid_ros.regular_file import read_regular
+from sysid_ros.files import parsed_xml, read_regular
 
 PACKAGE = "package://"
 _MANIFEST = "package.xml"

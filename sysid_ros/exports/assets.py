@@ -10,8 +10,7 @@ from pathlib import Path
 import mujoco
 
 from sysid_ros.errors import ModelError
-from sysid_ros.files import replace_file
-from sysid_ros.regular_file import read_regular
+from sysid_ros.files import read_regular, replace_file
 
 
 class Assets:

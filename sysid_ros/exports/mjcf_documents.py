@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sysid_ros.errors import ModelError
-from sysid_ros.regular_file import read_regular
+from sysid_ros.files import read_regular
 from sysid_ros.robots import Element, ModelText, XmlText
 
 ACTUATOR_TAGS = (

@@ -6,11 +6,23 @@
 from __future__ import annotations
 
 from sysid_ros.files.atomic import rename_folder, replace_file, replacing, translated_os_errors
+from sysid_ros.files.plain_xml import parsed_xml
+from sysid_ros.files.regular_file import (
+    check_regular,
+    open_regular,
+    read_regular,
+    read_regular_text,
+)
 from sysid_ros.files.strict_json import dumps, plain, write_json
 
 __all__ = [
+    "check_regular",
     "dumps",
+    "open_regular",
+    "parsed_xml",
     "plain",
+    "read_regular",
+    "read_regular_text",
     "rename_folder",
     "replace_file",
     "replacing",

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sysid_ros.errors import ModelError
-from sysid_ros.regular_file import check_regular, read_regular
+from sysid_ros.files import check_regular, read_regular
 
 MOST_ELEMENTS = 20_000  # of a model, replicated ones counted as often as they are
 _DEEPEST = 500  # levels of nesting, and links one behind the other

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sysid_ros.errors import ModelError
-from sysid_ros.regular_file import read_regular
+from sysid_ros.files import read_regular
 from sysid_ros.robots.xml_text import XmlText
 
 

@@ -17,8 +17,7 @@ from urllib.parse import unquote, urlparse
 
 from sysid_ros.errors import ModelError
 from sysid_ros.experiment import PACKAGE, Packages, as_uri
-from sysid_ros.plain_xml import parsed_xml
-from sysid_ros.regular_file import open_regular
+from sysid_ros.files import open_regular, parsed_xml
 from sysid_ros.robots.urdf_inertia import make_physical
 
 _READABLE = (".stl", ".obj", ".msh")  # by MuJoCo

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from sysid_ros.errors import BagError
-from sysid_ros.regular_file import open_regular, read_regular_text
+from sysid_ros.files import open_regular, read_regular_text
 
 _SUFFIXES = (".mcap", ".db3", ".bag", ".mcap.zstd", ".db3.zstd", ".mcap.zst", ".db3.zst")
 _REMEDY = "name the storage file, or make a whole bag with sysid_ros recover"

@@ -17,7 +17,7 @@ from typing import Any
 import lz4.frame
 import zstandard
 
-from sysid_ros.regular_file import open_regular
+from sysid_ros.files import open_regular
 
 LARGEST_CHUNK = 128 << 20  # bytes, decompressed
 LARGEST_FILE = 64 << 30  # bytes of a bag that is compressed as a whole

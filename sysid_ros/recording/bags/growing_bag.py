@@ -12,6 +12,7 @@ from typing import BinaryIO
 from mcap.opcode import Opcode
 
 from sysid_ros.errors import BagError
+from sysid_ros.files import open_regular
 from sysid_ros.recording.bags.bag_files import storage_files
 from sysid_ros.recording.bags.mcap_records import (
     HEADER,
@@ -25,7 +26,6 @@ from sysid_ros.recording.bags.mcap_records import (
     unpack_chunk,
 )
 from sysid_ros.recording.messages import RawMessage
-from sysid_ros.regular_file import open_regular
 
 
 class GrowingBag:

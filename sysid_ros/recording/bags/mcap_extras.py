@@ -15,8 +15,8 @@ from mcap.opcode import Opcode
 from mcap.records import Attachment, Metadata
 
 from sysid_ros.errors import BagError
+from sysid_ros.files import open_regular
 from sysid_ros.recording.bags.mcap_records import HEADER, MAGIC, UNPARSABLE
-from sysid_ros.regular_file import open_regular
 
 STORAGE_RECORD = "rosbag2"  # what metadata.yaml says, by every recorder
 # Records of ours.

@@ -12,10 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sysid_ros.errors import BagError
+from sysid_ros.files import open_regular
 from sysid_ros.recording.bags import mcap_records, storage_mcap, storage_rosbag1, storage_sqlite3
 from sysid_ros.recording.bags.decompression import UNDECOMPRESSABLE, decompress_file
 from sysid_ros.recording.bags.storage import Storage
-from sysid_ros.regular_file import open_regular
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _LONGEST_MAGIC = 16  # bytes

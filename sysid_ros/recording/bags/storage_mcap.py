@@ -20,6 +20,7 @@ from typing import BinaryIO, NamedTuple
 from mcap.opcode import Opcode
 
 from sysid_ros.errors import BagError
+from sysid_ros.files import open_regular
 from sysid_ros.recording.bags.decompression import LARGEST_CHUNK
 from sysid_ros.recording.bags.mcap_records import (
     HEADER,
@@ -40,7 +41,6 @@ from sysid_ros.recording.bags.mcap_records import (
 from sysid_ros.recording.bags.omissions import Omissions
 from sysid_ros.recording.bags.storage import StoredTopic
 from sysid_ros.recording.messages import Definition, RawMessage, ros2_type
-from sysid_ros.regular_file import open_regular
 
 _LANGUAGES = {"ros2msg": "msg", "ros1msg": "msg", "ros2idl": "idl"}
 _FOOTER_SIZE = HEADER.size + 20

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from sysid_ros.errors import BagError
+from sysid_ros.files import open_regular
 from sysid_ros.recording.bags.decompression import LARGEST_CHUNK, UNDECOMPRESSABLE, decompress
 from sysid_ros.recording.bags.omissions import Omissions
 from sysid_ros.recording.bags.storage import StoredTopic
 from sysid_ros.recording.messages import Definition, RawMessage, ros2_type
-from sysid_ros.regular_file import open_regular
 
 MAGIC = b"#ROSBAG V"
 _VERSION = b"#ROSBAG V2.0\n"

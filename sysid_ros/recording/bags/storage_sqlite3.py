@@ -15,10 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sysid_ros.errors import BagError
+from sysid_ros.files import check_regular
 from sysid_ros.recording.bags.omissions import Omissions
 from sysid_ros.recording.bags.storage import StoredTopic
 from sysid_ros.recording.messages import Definition, RawMessage, ros2_type
-from sysid_ros.regular_file import check_regular
 
 MAGIC = b"SQLite format 3\0"
 # besides SQLite's own: a column may be missing, text may be a number, nothing, or not UTF-8

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sysid_ros.errors import BagError
-from sysid_ros.plain_xml import parsed_xml
-from sysid_ros.regular_file import read_regular, read_regular_text
+from sysid_ros.files import parsed_xml, read_regular, read_regular_text
 
 _LANGUAGES = {".msg": "msg", ".idl": "idl"}  # the first one wins where there are both
 _KINDS = ("msg", "srv", "action")  # folders of a package
