@@ -30,10 +30,10 @@ import mujoco
 import numba
 from numba import types
 
-from sysid_ros.sysid.friction import joint_friction, memory
+from sysid_ros.sysid.friction import joint_friction, struct_access
 from sysid_ros.sysid.friction.joint_friction import FIRST, KEPT, MARK, ON_JOINT, ROW, SLOT
-from sysid_ros.sysid.friction.layout import offset
-from sysid_ros.sysid.friction.memory import array, integer, integer_array
+from sysid_ros.sysid.friction.struct_access import array, integer, integer_array
+from sysid_ros.sysid.friction.struct_layout import offset
 from sysid_ros.sysid.sensitivity.spatial import compiled
 
 # What the compiled function needs to know about the structures; the order is that of the unpacking.
@@ -120,7 +120,7 @@ def native_callback() -> Any:
     for name in _FUNCTIONS:
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         llvmlite.binding.add_symbol(name, address)
-    files = (__file__, joint_friction.__file__, memory.__file__)
+    files = (__file__, joint_friction.__file__, struct_access.__file__)
     sources = [Path(str(source)).read_bytes() for source in files]
     digest = hashlib.sha256(b"".join(sources)).hexdigest()
     damped = hasattr(mujoco.MjModel, "actuator_dampingpoly")  # since MuJoCo 3.7

@@ -11,9 +11,9 @@ import numpy as np
 from sysid_ros.sysid.sensitivity.compilation import entry_points
 from sysid_ros.sysid.sensitivity.directions import RolloutDirections
 from sysid_ros.sysid.sensitivity.model_changes import model_derivative
+from sysid_ros.sysid.sensitivity.model_tables import tables_of
 from sysid_ros.sysid.sensitivity.rollout import new_buffers
 from sysid_ros.sysid.sensitivity.sensors import readings
-from sysid_ros.sysid.sensitivity.tables import tables_of
 
 SMALLEST = """<mujoco><worldbody><body><joint name="hinge"/><geom size="1"/></body></worldbody>
 <actuator><motor joint="hinge"/></actuator><sensor><jointpos joint="hinge"/></sensor></mujoco>"""

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.sensitivity.constraint_rows import Rows, constrain, new_rows
 from sysid_ros.sysid.sensitivity.directions import ModelDirections
 from sysid_ros.sysid.sensitivity.forces import Forces, act, new_forces
 from sysid_ros.sysid.sensitivity.linear_algebra import (
@@ -30,6 +31,7 @@ from sysid_ros.sysid.sensitivity.linear_algebra import (
     solve_rows,
     solve_vector,
 )
+from sysid_ros.sysid.sensitivity.model_tables import ARMATURE, FRICTIONLOSS, GEAR, INVWEIGHT, Tables
 from sysid_ros.sysid.sensitivity.rigid_body import (
     Derivatives,
     Motion,
@@ -42,9 +44,7 @@ from sysid_ros.sysid.sensitivity.rigid_body import (
     propagate,
     torque_regressor,
 )
-from sysid_ros.sysid.sensitivity.rows import Rows, constrain, new_rows
 from sysid_ros.sysid.sensitivity.spatial import compiled, compiled_apart
-from sysid_ros.sysid.sensitivity.tables import ARMATURE, FRICTIONLOSS, GEAR, INVWEIGHT, Tables
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -36,7 +36,7 @@ def entry_points() -> EntryPoints:
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         text = source.read_bytes()
-        if b"@compiled" in text or source.name == "tables.py":
+        if b"@compiled" in text or source.name == "model_tables.py":
             digest.update(text)
     return _entries(digest.hexdigest())
 

@@ -24,9 +24,9 @@ from sysid_ros.sysid.finite_differences import finite_differences, start_sensors
 from sysid_ros.sysid.perturbations import Perturbation, Perturbations, perturbed
 from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.sensitivity.model_changes import FollowedModel, model_derivative
+from sysid_ros.sysid.sensitivity.model_tables import tables_of, unsupported
 from sysid_ros.sysid.sensitivity.run_pass import Pass, differentiate_run
 from sysid_ros.sysid.sensitivity.sensors import readings
-from sysid_ros.sysid.sensitivity.tables import tables_of, unsupported
 from sysid_ros.sysid.simulated_run import RunJacobian, SimulatedRun
 from sysid_ros.sysid.simulation import Rollout
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.sensitivity.spatial import compiled
-from sysid_ros.sysid.sensitivity.tables import (
+from sysid_ros.sysid.sensitivity.model_tables import (
     BIAS,
     DAMPING,
     DAMPING_2,
@@ -34,6 +33,7 @@ from sysid_ros.sysid.sensitivity.tables import (
     STIFFNESS_3,
     Tables,
 )
+from sysid_ros.sysid.sensitivity.spatial import compiled
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -20,7 +20,11 @@ import numpy.typing as npt
 
 from sysid_ros.sysid.rollout_pool import size_signature
 from sysid_ros.sysid.sensitivity.directions import ModelDirections, model_directions
-from sysid_ros.sysid.sensitivity.tables import actuator_fields, dof_fields, inertial_parameters
+from sysid_ros.sysid.sensitivity.model_tables import (
+    actuator_fields,
+    dof_fields,
+    inertial_parameters,
+)
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.sysid.sensitivity.model_tables import SLIDE, Tables
 from sysid_ros.sysid.sensitivity.spatial import (
     add,
     compiled,
@@ -45,7 +46,6 @@ from sysid_ros.sysid.sensitivity.spatial import (
     store,
     velocity_product,
 )
-from sysid_ros.sysid.sensitivity.tables import SLIDE, Tables
 
 FloatArray = npt.NDArray[np.float64]
 

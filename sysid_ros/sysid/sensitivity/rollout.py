@@ -19,9 +19,9 @@ from sysid_ros.sysid.sensitivity.acceleration import (
 )
 from sysid_ros.sysid.sensitivity.directions import ModelDirections, RolloutDirections
 from sysid_ros.sysid.sensitivity.linear_algebra import copy_matrix, copy_vector
+from sysid_ros.sysid.sensitivity.model_tables import RK4, Tables
 from sysid_ros.sysid.sensitivity.sensors import Readings, read
 from sysid_ros.sysid.sensitivity.spatial import compiled, compiled_apart
-from sysid_ros.sysid.sensitivity.tables import RK4, Tables
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -15,9 +15,9 @@ from sysid_ros.sysid.finite_differences import quotient
 from sysid_ros.sysid.perturbations import Perturbation, Perturbations
 from sysid_ros.sysid.sensitivity.compilation import compilable, entry_points
 from sysid_ros.sysid.sensitivity.directions import ModelDirections, RolloutDirections
+from sysid_ros.sysid.sensitivity.model_tables import Tables
 from sysid_ros.sysid.sensitivity.rollout import new_buffers
 from sysid_ros.sysid.sensitivity.sensors import Readings
-from sysid_ros.sysid.sensitivity.tables import Tables
 from sysid_ros.sysid.simulated_run import RunJacobian, SimulatedRun
 from sysid_ros.sysid.simulation import Rollout
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from sysid_ros.sysid.sensitivity.directions import ModelDirections
 from sysid_ros.sysid.sensitivity.forces import Forces
 from sysid_ros.sysid.sensitivity.linear_algebra import add_scaled
+from sysid_ros.sysid.sensitivity.model_tables import GEAR, Tables
 from sysid_ros.sysid.sensitivity.spatial import compiled, compiled_apart
-from sysid_ros.sysid.sensitivity.tables import GEAR, Tables
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

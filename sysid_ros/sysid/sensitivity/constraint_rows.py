@@ -15,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.sensitivity.spatial import compiled
-from sysid_ros.sysid.sensitivity.tables import (
+from sysid_ros.sysid.sensitivity.model_tables import (
     FRICTIONLOSS,
     HINGE,
     INVWEIGHT,
     SLIDE,
     Tables,
 )
+from sysid_ros.sysid.sensitivity.spatial import compiled
 
 FloatArray = npt.NDArray[np.float64]
 
