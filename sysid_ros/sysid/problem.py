@@ -22,11 +22,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.sysid.finite_differences import finite_differences
+from sysid_ros.sysid.finite_differences import finite_differences, perturbed
 from sysid_ros.sysid.loss import Loss
 from sysid_ros.sysid.model_group import WindowGroup
 from sysid_ros.sysid.parameter_dict import ParameterDict
-from sysid_ros.sysid.perturbations import perturbed
 from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.simulated_run import RunJacobian
 from sysid_ros.sysid.window_simulation import WindowSimulation

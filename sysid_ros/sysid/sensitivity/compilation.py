@@ -38,7 +38,7 @@ def entry_points() -> EntryPoints:
         text = source.read_bytes()
         if b"@compiled" in text or source.name == "model_tables.py":
             digest.update(text)
-    return _entries(digest.hexdigest())
+    return _kept_on_disk(digest.hexdigest())
 
 
 def compilable(array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -49,7 +49,7 @@ def compilable(array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.require(array, np.float64, ("C_CONTIGUOUS", "WRITEABLE"))
 
 
-def _entries(digest: str) -> EntryPoints:
+def _kept_on_disk(digest: str) -> EntryPoints:
     kept: Callable[[Any], Any] = numba.njit(cache=True, nogil=True, error_model="numpy")
 
     def differentiate_steps(  # type: ignore[no-untyped-def]

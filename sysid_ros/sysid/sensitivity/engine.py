@@ -20,8 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.sysid.candidate import ModelGroup
-from sysid_ros.sysid.finite_differences import finite_differences, start_sensors
-from sysid_ros.sysid.perturbations import Perturbation, Perturbations, perturbed
+from sysid_ros.sysid.finite_differences import (
+    Perturbation,
+    Perturbations,
+    finite_differences,
+    perturbed,
+    start_sensors,
+)
+from sysid_ros.sysid.portions import portions
 from sysid_ros.sysid.rollout_pool import RolloutPool
 from sysid_ros.sysid.sensitivity.model_changes import FollowedModel, model_derivative
 from sysid_ros.sysid.sensitivity.model_tables import tables_of, unsupported
@@ -154,7 +160,8 @@ class Sensitivities:
             return
         pass_ = self._prepare(theta)
         plain = self._columns(theta, pass_.columns, tuple(self._unfollowed))
-        for part in _chunks(windows, len(theta)):
+        sizes = [8 * window.n_samples * (len(theta) + window.n_start) for window in windows]
+        for part in portions(sizes, MAX_CHUNK_BYTES):
             rollouts = None if known is None else known[part]
             yield from self._differentiate(
                 windows[part], deviations[part], rollouts, pass_, plain, theta
@@ -253,14 +260,3 @@ class Sensitivities:
         if not plain.moved:
             return iter([None] * len(windows))
         return finite_differences(self._rollouts, windows, deviations, plain, starts=False)
-
-
-def _chunks(windows: Sequence[SimulatedRun], p: int) -> Iterator[slice]:
-    """Split windows so that their Jacobians fit the memory budget."""
-    first, size = 0, 0
-    for k, window in enumerate(windows):
-        size += 8 * window.n_samples * (p + window.n_start)
-        if size > MAX_CHUNK_BYTES and k > first:
-            yield slice(first, k)
-            first, size = k, 0
-    yield slice(first, len(windows))

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.sysid.candidate import Candidate
-from sysid_ros.sysid.finite_differences import quotient
-from sysid_ros.sysid.perturbations import Perturbation, Perturbations
+from sysid_ros.sysid.finite_differences import Perturbation, Perturbations, quotient
 from sysid_ros.sysid.sensitivity.compilation import compilable, entry_points
 from sysid_ros.sysid.sensitivity.directions import ModelDirections, RolloutDirections
 from sysid_ros.sysid.sensitivity.model_tables import Tables
