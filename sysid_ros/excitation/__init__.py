@@ -10,6 +10,7 @@ goes along it message by message, a :class:`CommandGuard` looks at every message
 do as it is told. Nothing here knows of ROS.
 """
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.following import FollowingWatch
 from sysid_ros.excitation.guard import CommandGuard
 from sysid_ros.excitation.limit_files import (
@@ -25,7 +26,7 @@ from sysid_ros.excitation.motion import Motion
 from sysid_ros.excitation.multisine import Multisine, design_multisine
 from sysid_ros.excitation.path import ExcitationPath, check_limits
 from sysid_ros.excitation.playback import Playback
-from sysid_ros.excitation.reference import ExcitationError, FloatArray, Reference
+from sysid_ros.excitation.reference import ExcitationError, Reference
 from sysid_ros.excitation.trajectory_file import (
     TabulatedReference,
     TrajectoryTable,

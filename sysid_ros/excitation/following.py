@@ -9,7 +9,7 @@ from collections import deque
 
 import numpy as np
 
-from sysid_ros.excitation.reference import FloatArray
+from sysid_ros.arrays import FloatArray
 
 _FROZEN = 2.0  # s without any change that is too long under commands that are efforts
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import CommandLimits
-from sysid_ros.excitation.reference import FloatArray
 from sysid_ros.excitation.steps import StepLimits
 
 

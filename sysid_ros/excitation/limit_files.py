@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import yaml
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import VELOCITY_RISE, MotionLimits
-from sysid_ros.excitation.reference import ExcitationError, FloatArray
+from sysid_ros.excitation.reference import ExcitationError
 
 KINDS = ("lower", "upper", "velocity", "acceleration", "effort")
 

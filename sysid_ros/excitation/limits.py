@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sysid_ros.excitation.reference import ExcitationError, FloatArray
+from sysid_ros.arrays import FloatArray
+from sysid_ros.excitation.reference import ExcitationError
 
 VELOCITY_RISE = 0.5  # s to the velocity limit, where no limit of acceleration is known
 _EFFORT_RISE = 0.05  # s from no effort to the limit of effort

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.following import FollowingWatch
 from sysid_ros.excitation.limits import MotionLimits
-from sysid_ros.excitation.reference import FloatArray
 
 _POSITION, _VELOCITY, _EFFORT = range(3)
 _KINDS = ("position", "velocity", "effort")

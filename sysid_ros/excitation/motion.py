@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.guard import CommandGuard
 from sysid_ros.excitation.playback import Playback, missed_messages
-from sysid_ros.excitation.reference import FloatArray
 
 _MANY = 50  # messages in a row that were late
 

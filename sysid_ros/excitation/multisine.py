@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import CommandLimits
-from sysid_ros.excitation.reference import ExcitationError, FloatArray
+from sysid_ros.excitation.reference import ExcitationError
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import CommandLimits
-from sysid_ros.excitation.reference import ExcitationError, FloatArray, Reference
+from sysid_ros.excitation.reference import ExcitationError, Reference
 
 _CHECK_STEP = 1e-3  # s
 # What the check forgives is rounding.

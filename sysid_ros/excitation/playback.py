@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import CommandLimits
 from sysid_ros.excitation.path import ExcitationPath, smooth_step
-from sysid_ros.excitation.reference import ExcitationError, FloatArray
+from sysid_ros.excitation.reference import ExcitationError
 from sysid_ros.excitation.steps import StepLimits
 
 # Shares of the wanted change of speed that are tried, the largest that the limits allow is taken.

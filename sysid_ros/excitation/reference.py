@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import SysidError
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class ExcitationError(SysidError):

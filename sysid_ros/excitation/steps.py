@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import CommandLimits
-from sysid_ros.excitation.reference import FloatArray
 
 # Beyond rounding: a share of the limit, and an absolute size.
 _SLACK = 1e-3

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.excitation.reference import ExcitationError, FloatArray
+from sysid_ros.arrays import FloatArray
+from sysid_ros.excitation.reference import ExcitationError
 
 _CORNER_SHARE = 0.8  # of the acceleration limit; the rest is for soft start and stop
 _ROUNDING = 1e-6  # by which two corners may overlap, as a share of the rows' distance

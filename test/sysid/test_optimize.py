@@ -137,7 +137,7 @@ def test_time_limit_ends_the_fit(monkeypatch: pytest.MonkeyPatch):
         return residual_fn(x, params)
 
     clock = SimpleNamespace(monotonic=lambda: now)
-    monkeypatch.setattr("sysid_ros.sysid.objective.time", clock)
+    monkeypatch.setattr("sysid_ros.engine.problem.objective.time", clock)
     _, result = sysid.optimize(parameters(), slow, "scipy", verbose=False, time_limit=0.22)
     assert result.status is sysid.FitStatus.TIME_LIMIT
     assert len(evaluated) == 5  # the fifth ends at 0.25 s

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.derivatives.constraint_rows import Rows, constrain, new_rows
 from sysid_ros.engine.derivatives.directions import ModelDirections
 from sysid_ros.engine.derivatives.forces import Forces, act, new_forces
 from sysid_ros.engine.derivatives.linear_algebra import (
@@ -31,6 +32,13 @@ from sysid_ros.engine.derivatives.linear_algebra import (
     factorize,
     solve_rows,
     solve_vector,
+)
+from sysid_ros.engine.derivatives.model_tables import (
+    ARMATURE,
+    FRICTIONLOSS,
+    GEAR,
+    INVWEIGHT,
+    Tables,
 )
 from sysid_ros.engine.derivatives.rigid_body import (
     Derivatives,
@@ -44,8 +52,6 @@ from sysid_ros.engine.derivatives.rigid_body import (
     propagate,
     torque_regressor,
 )
-from sysid_ros.engine.derivatives.rows import Rows, constrain, new_rows
-from sysid_ros.engine.derivatives.tables import ARMATURE, FRICTIONLOSS, GEAR, INVWEIGHT, Tables
 
 MAX_NEWTON_STEPS = 50
 MAX_HALVINGS = 40

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.engine.compiled import source_files
 from sysid_ros.engine.derivatives import rollout, row_interpolation, smallest_pass
 from sysid_ros.engine.derivatives.kept_code import keeping, turn
 
@@ -38,11 +39,11 @@ def entry_points() -> EntryPoints:
     another process is compiling them.
     """
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in [*sorted(Path(__file__).parent.glob("*.py")), *map(Path, source_files())]:
         text = source.read_bytes()
-        if b"@compiled" in text or source.name == "tables.py":
+        if b"@compiled" in text or source.name == "model_tables.py":
             digest.update(text)
-    entries = _entries(digest.hexdigest())
+    entries = _kept_on_disk(digest.hexdigest())
     with turn(entries.differentiate_steps):
         smallest_pass.run(*entries)
     return entries
@@ -56,7 +57,7 @@ def compilable(array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.require(array, np.float64, ("C_CONTIGUOUS", "WRITEABLE"))
 
 
-def _entries(digest: str) -> EntryPoints:
+def _kept_on_disk(digest: str) -> EntryPoints:
     def differentiate_steps(  # type: ignore[no-untyped-def]
         tables, model, readings, directions, states, control, buffers, out
     ):

@@ -20,9 +20,9 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.model_changes import FollowedModel, model_derivative
+from sysid_ros.engine.derivatives.model_tables import tables_of, unsupported
 from sysid_ros.engine.derivatives.run_pass import Pass, differentiate_run
 from sysid_ros.engine.derivatives.sensors import readings
-from sysid_ros.engine.derivatives.tables import tables_of, unsupported
 from sysid_ros.engine.simulation import (
     ModelGroup,
     Perturbation,
@@ -33,6 +33,7 @@ from sysid_ros.engine.simulation import (
     SimulatedRun,
     finite_differences,
     perturbed,
+    portions,
     start_sensors,
 )
 
@@ -158,7 +159,8 @@ class Sensitivities:
             return
         pass_ = self._prepare(theta)
         plain = self._columns(theta, pass_.columns, tuple(self._unfollowed))
-        for part in _chunks(windows, len(theta)):
+        sizes = [8 * window.n_samples * (len(theta) + window.n_start) for window in windows]
+        for part in portions(sizes, MAX_CHUNK_BYTES):
             rollouts = None if known is None else known[part]
             yield from self._differentiate(
                 windows[part], deviations[part], rollouts, pass_, plain, theta
@@ -257,14 +259,3 @@ class Sensitivities:
         if not plain.moved:
             return iter([None] * len(windows))
         return finite_differences(self._rollouts, windows, deviations, plain, starts=False)
-
-
-def _chunks(windows: Sequence[SimulatedRun], p: int) -> Iterator[slice]:
-    """Split windows so that their Jacobians fit the memory budget."""
-    first, size = 0, 0
-    for k, window in enumerate(windows):
-        size += 8 * window.n_samples * (p + window.n_start)
-        if size > MAX_CHUNK_BYTES and k > first:
-            yield slice(first, k)
-            first, size = k, 0
-    yield slice(first, len(windows))

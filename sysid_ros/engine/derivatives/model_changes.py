@@ -20,7 +20,11 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.directions import ModelDirections, model_directions
-from sysid_ros.engine.derivatives.tables import actuator_fields, dof_fields, inertial_parameters
+from sysid_ros.engine.derivatives.model_tables import (
+    actuator_fields,
+    dof_fields,
+    inertial_parameters,
+)
 from sysid_ros.engine.simulation import size_signature
 
 # What a parameter may change in a model that the pass follows; the second group follows from the

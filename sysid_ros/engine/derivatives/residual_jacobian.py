@@ -31,6 +31,7 @@ class ResidualJacobian:
         self._pool = pool
         self._gave_up = False
         self._groups: list[Sensitivities] = []
+        self._known: tuple[list[str], list[float]] | None = None  # the parameters' names and bounds
 
     def __call__(
         self,
@@ -65,11 +66,12 @@ class ResidualJacobian:
     def _prepare(
         self, x: FloatArray, params: ParameterDict, groups: Sequence[ModelGroup[RecordedRun]]
     ) -> None:
-        scale = np.maximum(SMALLEST_SCALE, np.abs(x))
-        for exact, group in zip(self._groups, groups, strict=False):
-            exact.renew(group, scale)
-        if not self._groups:
-            upper = params.get_bounds()[1]
+        scale, upper = np.maximum(SMALLEST_SCALE, np.abs(x)), params.get_bounds()[1]
+        known, self._known = self._known, (params.scalar_names(), upper.tolist())
+        if known == self._known:
+            for exact, group in zip(self._groups, groups, strict=True):
+                exact.renew(group, scale)
+        else:
             self._groups = [Sensitivities(group, self._pool, upper, scale) for group in groups]
             for exact, group in zip(self._groups, groups, strict=True):
                 exact.check(x, [_FIXED for _ in group.windows])

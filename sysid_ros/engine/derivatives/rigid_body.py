@@ -27,6 +27,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.derivatives.model_tables import SLIDE, Tables
 from sysid_ros.engine.derivatives.spatial import (
     add,
     cross_force,
@@ -45,7 +46,6 @@ from sysid_ros.engine.derivatives.spatial import (
     store,
     velocity_product,
 )
-from sysid_ros.engine.derivatives.tables import SLIDE, Tables
 
 
 class Pose(NamedTuple):

@@ -20,8 +20,8 @@ from sysid_ros.engine.derivatives.acceleration import (
 )
 from sysid_ros.engine.derivatives.directions import ModelDirections, RolloutDirections
 from sysid_ros.engine.derivatives.linear_algebra import copy_matrix, copy_vector
+from sysid_ros.engine.derivatives.model_tables import RK4, Tables
 from sysid_ros.engine.derivatives.sensors import Readings, read
-from sysid_ros.engine.derivatives.tables import RK4, Tables
 
 
 class Stage(NamedTuple):

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.compilation import compilable, entry_points
 from sysid_ros.engine.derivatives.directions import ModelDirections, RolloutDirections
+from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.rollout import new_buffers
 from sysid_ros.engine.derivatives.sensors import Readings
-from sysid_ros.engine.derivatives.tables import Tables
 from sysid_ros.engine.simulation import (
     Candidate,
     Perturbation,

@@ -15,7 +15,7 @@ from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.derivatives.directions import ModelDirections
 from sysid_ros.engine.derivatives.forces import Forces
 from sysid_ros.engine.derivatives.linear_algebra import add_scaled
-from sysid_ros.engine.derivatives.tables import GEAR, Tables
+from sysid_ros.engine.derivatives.model_tables import GEAR, Tables
 
 _S = mujoco.mjtSensor
 JOINTPOS, JOINTVEL = int(_S.mjSENS_JOINTPOS), int(_S.mjSENS_JOINTVEL)

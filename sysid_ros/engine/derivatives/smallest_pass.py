@@ -13,9 +13,9 @@ import numpy as np
 
 from sysid_ros.engine.derivatives.directions import RolloutDirections
 from sysid_ros.engine.derivatives.model_changes import model_derivative
+from sysid_ros.engine.derivatives.model_tables import tables_of
 from sysid_ros.engine.derivatives.rollout import new_buffers
 from sysid_ros.engine.derivatives.sensors import readings
-from sysid_ros.engine.derivatives.tables import tables_of
 
 SMALLEST = """<mujoco><worldbody><body><joint name="hinge"/><geom size="1"/></body></worldbody>
 <actuator><motor joint="hinge"/></actuator><sensor><jointpos joint="hinge"/></sensor></mujoco>"""

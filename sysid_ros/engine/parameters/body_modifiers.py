@@ -62,19 +62,6 @@ def apply_body_mass_ipos(
     return spec
 
 
-def scale_body_inertia(spec: Any, body_name: str, value: npt.ArrayLike) -> Any:
-    """Multiply a body's rotational inertia about its centre of mass; returns the spec.
-
-    Raises:
-      ModelError: The spec lacks the body.
-      ParameterError: The factor is not a scalar.
-    """
-    factor = float(sized("factor", value, 1)[0])
-    old = read_inertia(spec, body_name)
-    write_inertia(spec, body_name, BodyInertia(old.mass, old.ipos, old.iquat, old.inertia * factor))
-    return spec
-
-
 def apply_body_theta_inertia(spec: Any, body_name: str, theta: npt.ArrayLike) -> Any:
     """Set a body's whole inertia from the ten theta of :mod:`sysid_ros.engine.elements.inertia`.
 

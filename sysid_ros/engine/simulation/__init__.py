@@ -8,11 +8,14 @@ from __future__ import annotations
 from sysid_ros.engine.simulation.blas import single_blas_thread
 from sysid_ros.engine.simulation.candidate import Candidate, CandidateBuilder, ModelGroup
 from sysid_ros.engine.simulation.finite_differences import (
+    Perturbation,
+    Perturbations,
     finite_differences,
+    perturbed,
     quotient,
     start_sensors,
 )
-from sysid_ros.engine.simulation.perturbations import Perturbation, Perturbations, perturbed
+from sysid_ros.engine.simulation.portions import portions
 from sysid_ros.engine.simulation.recorded_run import RecordedRun
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool, size_signature
 from sysid_ros.engine.simulation.simulated_run import ResidualSlope, RunJacobian, SimulatedRun
@@ -41,6 +44,7 @@ __all__ = [
     "control_integrals",
     "finite_differences",
     "perturbed",
+    "portions",
     "quotient",
     "single_blas_thread",
     "size_signature",

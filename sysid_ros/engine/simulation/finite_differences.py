@@ -5,17 +5,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.simulation.perturbations import Perturbation, Perturbations
+from sysid_ros.engine.simulation.candidate import Candidate, CandidateBuilder
+from sysid_ros.engine.simulation.portions import portions
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool
 from sysid_ros.engine.simulation.simulated_run import RunJacobian, SimulatedRun
 
 MAX_CHUNK_BYTES = 128 << 20
-START_STEP = 1e-5  # of a start's spread; see THETA_STEP
+# Steps relative to the scale of the unknown: large against the constraint
+# solver's early stops, small against curvature.
+THETA_STEP = 1e-5
+START_STEP = 1e-5  # of a start's spread
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """One parameter moved by ``step``."""
+
+    candidate: Candidate
+    step: float
+
+
+@dataclass(frozen=True)
+class Perturbations:
+    """The point and every parameter moved from it.
+
+    Attributes:
+      base: The candidate at the point.
+      moved: One per free scalar, or per chosen one.
+    """
+
+    base: Candidate
+    moved: tuple[Perturbation, ...]
+
+
+def perturbed(
+    builder: CandidateBuilder,
+    theta: FloatArray,
+    upper: FloatArray,
+    scale: FloatArray,
+    *,
+    step: float = THETA_STEP,
+    base: Candidate | None = None,
+    components: Iterable[int] | None = None,
+) -> Perturbations:
+    """Move parameters by a small step each, inside their bounds.
+
+    Args:
+      builder: Makes candidates.
+      theta: The point, (p,).
+      upper: Upper bounds, (p,).
+      scale: A typical magnitude per parameter, (p,).
+      step: Relative to the scale.
+      base: The candidate at the point, where it was built already.
+      components: Which parameters to move; all by default.
+    """
+    base = base or builder.build(theta)
+    moved = []
+    for j in range(theta.size) if components is None else components:
+        change = step * scale[j]
+        if theta[j] + change > upper[j]:
+            change = -change
+        point = theta.copy()
+        point[j] += change
+        moved.append(Perturbation(builder.build(point, [base]), change))
+    return Perturbations(base, tuple(moved))
 
 
 def finite_differences(
@@ -40,9 +99,10 @@ def finite_differences(
     Yields:
       Residual and Jacobian of each window, in order.
     """
-    remaining = iter(deviations)
-    for chunk in _chunks(windows, len(columns.moved) + 1):
-        yield from _chunk(rollouts, chunk, [next(remaining) for _ in chunk], columns, starts)
+    count = len(columns.moved) + 1
+    sizes = [window.bytes_per_rollout * (count + window.n_start) for window in windows]
+    for part in portions(sizes, MAX_CHUNK_BYTES):
+        yield from _chunk(rollouts, windows[part], deviations[part], columns, starts)
 
 
 def _chunk(
@@ -99,17 +159,3 @@ def quotient(
 def start_sensors(windows: Sequence[SimulatedRun]) -> set[str]:
     """Sensors whose settings move a start."""
     return {name for window in windows for name in window.start_sensors}
-
-
-def _chunks(windows: Sequence[SimulatedRun], n_columns: int) -> Iterator[Sequence[SimulatedRun]]:
-    """Split windows so that the sensor data of all columns fits the memory budget."""
-    chunk: list[SimulatedRun] = []
-    size = 0
-    for window in windows:
-        chunk.append(window)
-        size += window.bytes_per_rollout * (n_columns + window.n_start)
-        if size > MAX_CHUNK_BYTES:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk

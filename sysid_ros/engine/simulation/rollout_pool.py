@@ -21,6 +21,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.friction import friction_callback, has_friction
 from sysid_ros.engine.simulation.mujoco_warnings import collected_warnings
+from sysid_ros.engine.simulation.portions import portions
 from sysid_ros.engine.simulation.simulation import Rollout, Simulation, checked
 from sysid_ros.engine.simulation.simulation_batch import SimulationBatch
 from sysid_ros.errors import SignalError, StopRequestedError
@@ -95,7 +96,8 @@ class RolloutPool:
           StopRequestedError: ``should_stop`` asked for it.
         """
         results: list[Rollout] = []
-        for part in _portions(jobs):
+        for rows in portions([job.size for job in jobs], _MAX_BYTES):
+            part = jobs[rows]
             if self._should_stop is not None and self._should_stop():
                 raise StopRequestedError
             results += self.rollout(
@@ -256,20 +258,6 @@ def size_signature(model: Any) -> tuple[int, ...]:
         model.npluginstate, model.nM, model.nB, model.nC, model.nD,
         mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_INTEGRATION.value),
     )  # fmt: skip
-
-
-def _portions(jobs: Sequence[Simulation]) -> Iterator[Sequence[Simulation]]:
-    """Split jobs so that what each portion holds fits the memory budget."""
-    part: list[Simulation] = []
-    size = 0
-    for job in jobs:
-        size += job.size
-        part.append(job)
-        if size > _MAX_BYTES:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part
 
 
 @dataclass(frozen=True)

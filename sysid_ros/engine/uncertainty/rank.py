@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
 
 # Relative errors of a Jacobian's columns: of forward differences whose step is the root of the
 # rounding error, and of those of windows, whose larger step is safe against the constraint solver's

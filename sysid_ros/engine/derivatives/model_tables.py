@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Flat arrays of a model for the sensitivity pass, and the models that it covers."""
+"""What the sensitivity pass reads of a model: flat arrays, and which models it covers."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def inertial_parameters(model: mujoco.MjModel) -> FloatArray:
 
 
 def dof_fields(model: mujoco.MjModel) -> FloatArray:
-    """Collect what a parameter may change about each degree of freedom, (N_DOF_FIELDS, nv)."""
+    """What a parameter may change about each degree of freedom, (N_DOF_FIELDS, nv)."""
     fields = np.zeros((N_DOF_FIELDS, model.nv))
     disabled = int(model.opt.disableflags)
     fields[ARMATURE] = model.dof_armature
@@ -161,7 +161,7 @@ def dof_fields(model: mujoco.MjModel) -> FloatArray:
 
 
 def actuator_fields(model: mujoco.MjModel) -> FloatArray:
-    """Collect what a parameter may change about each actuator, (N_ACTUATOR_FIELDS, nu)."""
+    """What a parameter may change about each actuator, (N_ACTUATOR_FIELDS, nu)."""
     fields = np.zeros((N_ACTUATOR_FIELDS, model.nu))
     if not model.nu:
         return fields
@@ -178,7 +178,7 @@ def actuator_fields(model: mujoco.MjModel) -> FloatArray:
 
 
 def unsupported(model: mujoco.MjModel, sensors: Collection[int]) -> str | None:
-    """Return the reason why the pass cannot be used, ``None`` where it can.
+    """Why the pass cannot be used, ``None`` where it can.
 
     Contacts do not rule a model out: a rollout in which they act no longer satisfies the pass's
     equation of motion, which is checked at every step.

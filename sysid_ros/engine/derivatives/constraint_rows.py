@@ -16,7 +16,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
-from sysid_ros.engine.derivatives.tables import (
+from sysid_ros.engine.derivatives.model_tables import (
     FRICTIONLOSS,
     HINGE,
     INVWEIGHT,

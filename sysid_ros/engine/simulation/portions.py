@@ -1,0 +1,25 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Long lists of work in parts that fit the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+
+def portions(sizes: Iterable[int], limit: int) -> Iterator[slice]:
+    """Split a list into consecutive parts, each ending where its size passes a limit.
+
+    Args:
+      sizes: Of the items, bytes.
+      limit: Bytes.
+    """
+    first = last = size = 0
+    for last, each in enumerate(sizes, start=1):
+        size += each
+        if size > limit:
+            yield slice(first, last)
+            first, size = last, 0
+    if last > first:
+        yield slice(first, last)
