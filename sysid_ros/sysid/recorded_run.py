@@ -53,6 +53,7 @@ class RecordedRun:
         self.n_start = 0
         self.n_samples = recording.sensordata.data.size
         self._options = options
+        self._sensors = mappings.sensor_mapping(recording.model)
         self._name = name
         self._controls: tuple[tuple[float, Mapping[str, SignalSettings]], StepControls] | None
         self._controls = None
@@ -141,8 +142,7 @@ class RecordedRun:
     @property
     def readings(self) -> IntArray:
         """Columns of the sensor data that are compared, each once, sorted."""
-        known = mappings.sensor_mapping(self.model)
-        return np.unique(np.concatenate([known[name][1] for name in self._mapping()]))
+        return np.unique(np.concatenate([self._sensors[name][1] for name in self._mapping()]))
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
         """The differences, flattened as in the residual function, of sensor data."""
@@ -158,13 +158,16 @@ class RecordedRun:
 
     def reads_alike(self, candidate: Candidate, other: Candidate) -> bool:
         """Return whether equal sensor data gives equal residuals."""
+        if self._options.signal_transform is None:
+            return candidate.signals == other.signals
         ours, theirs = (self.corrections(each.params, each.model) for each in (candidate, other))
         return all(ours[name].equals(theirs[name]) for name in ours)
 
-    def slope(self, candidate: Candidate) -> ResidualSlope:
-        """How the residual depends on the sensor data, where it is linear."""
-        count = len(self.controls(candidate).values)
-        predicted = self._predicted(candidate, np.zeros((count, candidate.model.nsensordata)))
+    def linearized(
+        self, candidate: Candidate, data: FloatArray
+    ) -> tuple[FloatArray, ResidualSlope]:
+        """The residual of sensor data, and how it depends on it where that is linear."""
+        predicted = self._predicted(candidate, data)
         return comparison_slope(
             predicted,
             self._measured(predicted),
@@ -174,13 +177,13 @@ class RecordedRun:
         )
 
     def _mapping(self) -> mappings.SignalMapping:
-        return self.recording.sensordata.signal_mapping or mappings.sensor_mapping(self.model)
+        return self.recording.sensordata.signal_mapping or self._sensors
 
     def _predicted(self, candidate: Candidate, data: FloatArray) -> TimeSeries:
         """Sensor data with the times that its simulation gives it."""
         start = float(self.recording.initial_state[0])
         times = step_times(start, candidate.model.opt.timestep, len(data))
-        return TimeSeries(times, data, mappings.sensor_mapping(candidate.model))
+        return TimeSeries(times, data, self._sensors)
 
     def _measured(self, predicted: TimeSeries) -> TimeSeries:
         """The measurements on the simulation's clock."""

@@ -157,14 +157,17 @@ class WindowSimulation:
         """Return whether equal sensor data gives equal residuals."""
         return candidate.signals == other.signals
 
-    def slope(self, candidate: Candidate) -> ResidualSlope:
-        """How the residual depends on the sensor data; orientations are not linear in it."""
+    def linearized(
+        self, candidate: Candidate, data: FloatArray
+    ) -> tuple[FloatArray, ResidualSlope]:
+        """The residual, and how it depends on the sensor data; orientations are not linear."""
         samples = self.window.samples
         settings = [candidate.settings(signal.sensor) for signal in self.sequence.signals]
         weights = self._weights(tuple(setting.delay for setting in settings))
         gain = np.array([setting.gain for setting in settings])[samples.signals]
         columns = self._columns[samples.signals]
-        return ResidualSlope(weights.rows, gain[:, None] * weights.weights, columns)
+        slope = ResidualSlope(weights.rows, gain[:, None] * weights.weights, columns)
+        return self.residual(candidate, data), slope
 
     def start(self, candidate: Candidate, deviation: FloatArray) -> FloatArray:
         """The full-physics state in which the window starts; see :meth:`job`."""
