@@ -36,6 +36,7 @@ from sysid_ros.engine.simulation import (
     portions,
     start_sensors,
 )
+from sysid_ros.engine.simulation.candidate import Candidate
 
 TABLE_STEP = 1e-6  # relative, for differences of compiled models, which are smooth
 MAX_DOUBTS = 0.25  # share of violated windows beyond which a model is left to finite differences
@@ -45,6 +46,9 @@ EXACT = "exact"
 # one step's difference, it is the difference that is wrong, so the better of two counts.
 CHECK_STEPS = (1e-5, 1e-7)
 MAX_CHECK_ERROR = 0.01
+
+# A candidate, and the rollouts of all windows with it.
+KnownPoint = tuple[Candidate, Sequence[Rollout]]
 
 
 class Sensitivities:
@@ -99,19 +103,27 @@ class Sensitivities:
         """Use finite differences from now on."""
         self._obstacle = reason
 
-    def check(self, theta: FloatArray, deviations: Sequence[FloatArray]) -> None:
+    def check(
+        self,
+        theta: FloatArray,
+        deviations: Sequence[FloatArray],
+        known: Sequence[RunJacobian] | None = None,
+    ) -> None:
         """Compare one directional derivative of the longest window with rollouts.
 
         The direction is drawn at random, the same in every process. Where the two differ, this
         class is wrong about the model, and finite differences are used from then on.
+
+        Args:
+          theta: The point, (p,).
+          deviations: From each window's measured start, (n_start,) each.
+          known: All derivatives at the point, where there are any.
         """
         if self._obstacle is not None:
             return
         windows = self._group.windows
         k = int(np.argmax([window.n_samples for window in windows]))
-        pass_ = self._prepare(theta)
-        (rollout,) = self._rollouts.run([windows[k].job(pass_.columns.base, deviations[k])])
-        exact = differentiate_run(pass_, windows[k], deviations[k], rollout)
+        exact = self._exact(theta, windows[k], deviations[k]) if known is None else known[k]
         if exact is None:
             return
         # Inwards where a bound is near, and only where the pass gives the derivative.
@@ -127,8 +139,16 @@ class Sensitivities:
             )
             difference = (4.0 * once - twice - 3.0 * exact.residual) / (2.0 * step)
             errors.append(np.linalg.norm(predicted - difference) / np.linalg.norm(difference))
-        if min(errors) > MAX_CHECK_ERROR:
-            self.give_up(f"exact derivatives were {min(errors):.1%} off a rollout")
+            if not errors[-1] > MAX_CHECK_ERROR:
+                return
+        self.give_up(f"exact derivatives were {min(errors):.1%} off a rollout")
+
+    def _exact(
+        self, theta: FloatArray, window: SimulatedRun, deviation: FloatArray
+    ) -> RunJacobian | None:
+        pass_ = self._prepare(theta)
+        (rollout,) = self._rollouts.run([window.job(pass_.columns.base, deviation)])
+        return differentiate_run(pass_, window, deviation, rollout)
 
     def _moved(
         self, window: SimulatedRun, theta: FloatArray, deviation: FloatArray, step: float
@@ -143,25 +163,25 @@ class Sensitivities:
         self,
         theta: FloatArray,
         deviations: Sequence[FloatArray],
-        known: Sequence[Rollout] | None = None,
+        known: KnownPoint | None = None,
     ) -> Iterator[RunJacobian]:
         """Residual and Jacobian of every window, in order.
 
         Args:
           theta: The point, (p,).
           deviations: From each window's measured start, (n_start,) each.
-          known: The rollouts at the point, where there are any.
+          known: The candidate and its rollouts, where the point was simulated already.
         """
         windows = self._group.windows
         if self._obstacle is not None:
             columns = self._columns(theta)
             yield from finite_differences(self._rollouts, windows, deviations, columns)
             return
-        pass_ = self._prepare(theta)
+        pass_ = self._prepare(theta, None if known is None else known[0])
         plain = self._columns(theta, pass_.columns, tuple(self._unfollowed))
         sizes = [8 * window.n_samples * (len(theta) + window.n_start) for window in windows]
         for part in portions(sizes, MAX_CHUNK_BYTES):
-            rollouts = None if known is None else known[part]
+            rollouts = None if known is None else known[1][part]
             yield from self._differentiate(
                 windows[part], deviations[part], rollouts, pass_, plain, theta
             )
@@ -180,21 +200,21 @@ class Sensitivities:
             self._group.builder, theta, self._upper, self._scale, base=base, components=components
         )
 
-    def _prepare(self, theta: FloatArray) -> Pass:
+    def _prepare(self, theta: FloatArray, base: Candidate | None = None) -> Pass:
         key = theta.tobytes()
         if self._latest is None or self._latest[0] != key:
-            self._latest = (key, self._prepared(theta))
+            self._latest = (key, self._prepared(theta, base))
         return self._latest[1]
 
-    def _prepared(self, theta: FloatArray) -> Pass:
+    def _prepared(self, theta: FloatArray, base: Candidate | None) -> Pass:
         columns = perturbed(self._group.builder, theta, self._upper, self._scale, step=TABLE_STEP)
         model, sensors = columns.base.model, start_sensors(self._group.windows)
-        base, known = FollowedModel(model), columns.base.rollout_key(sensors)
+        table, known = FollowedModel(model), columns.base.rollout_key(sensors)
         reading, followed = [], []
         for j, column in enumerate(columns.moved):
             if column.candidate.rollout_key(sensors) == known:
                 reading.append(j)
-            elif self._is_followed(j, base, column):
+            elif self._is_followed(j, table, column):
                 followed.append(j)
         moved = [columns.moved[j] for j in followed]
         return Pass(

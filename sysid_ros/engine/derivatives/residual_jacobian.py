@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives.engine import Sensitivities
+from sysid_ros.engine.derivatives.engine import KnownPoint, Sensitivities
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.simulation import ModelGroup, RecordedRun, Rollout, RolloutPool
+from sysid_ros.engine.simulation import ModelGroup, RecordedRun, RolloutPool
 
 SMALLEST_SCALE = 1e-3  # of a parameter, for differences of compiled models
 _FIXED = np.zeros(0)  # starts are not estimated window by window
@@ -38,7 +38,7 @@ class ResidualJacobian:
         x: FloatArray,
         params: ParameterDict,
         groups: Sequence[ModelGroup[RecordedRun]],
-        rollouts: Sequence[Sequence[Rollout]],
+        known: Sequence[KnownPoint],
     ) -> FloatArray | None:
         """The Jacobian of the concatenated residuals, (m, p); ``None`` where it is not known.
 
@@ -46,35 +46,37 @@ class ResidualJacobian:
           x: Values of the free parameters, (p,).
           params: The parameters.
           groups: The recordings, and how candidates are made.
-          rollouts: The simulations at ``x``, one list per group.
+          known: The candidate at ``x`` and its simulations, of every group.
         """
         linear = all(run.is_linear for group in groups for run in group.windows)
         self._gave_up |= not linear
         if self._gave_up:
             return None
-        self._prepare(x, params, groups)
-        if any(exact.gave_up for exact in self._groups):
-            self._gave_up = True
-            return None
+        unchecked = self._prepare(x, params, groups)
         blocks = []
-        for exact, group, known in zip(self._groups, groups, rollouts, strict=True):
+        for exact, group, point in zip(self._groups, groups, known, strict=True):
             starts = [_FIXED for _ in group.windows]
-            blocks += [each.jacobian for each in exact.derivatives(x, starts, known)]
+            if exact.gave_up:
+                break
+            found = list(exact.derivatives(x, starts, point))
+            blocks += [each.jacobian for each in found]
+            if unchecked and not exact.gave_up:
+                exact.check(x, starts, found)
         self._gave_up = any(exact.gave_up for exact in self._groups)
         return None if self._gave_up else np.vstack([*blocks, _prior_rows(params)])
 
     def _prepare(
         self, x: FloatArray, params: ParameterDict, groups: Sequence[ModelGroup[RecordedRun]]
-    ) -> None:
+    ) -> bool:
+        """Go on with the groups; return whether they are about other parameters than before."""
         scale, upper = np.maximum(SMALLEST_SCALE, np.abs(x)), params.get_bounds()[1]
         known, self._known = self._known, (params.scalar_names(), upper.tolist())
-        if known == self._known:
-            for exact, group in zip(self._groups, groups, strict=True):
-                exact.renew(group, scale)
-        else:
+        if known != self._known:
             self._groups = [Sensitivities(group, self._pool, upper, scale) for group in groups]
-            for exact, group in zip(self._groups, groups, strict=True):
-                exact.check(x, [_FIXED for _ in group.windows])
+            return True
+        for exact, group in zip(self._groups, groups, strict=True):
+            exact.renew(group, scale)
+        return False
 
 
 def _prior_rows(params: ParameterDict) -> FloatArray:

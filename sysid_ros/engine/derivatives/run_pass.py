@@ -70,9 +70,8 @@ def differentiate_run(
     if derivatives is None:
         return None
     base, p = pass_.columns.base, len(pass_.columns.moved)
-    residual = run.residual(base, rollout.sensordata)
+    residual, slope = run.linearized(base, rollout.sensordata)
     through_rollout = np.empty((residual.size, derivatives.shape[2]))
-    slope = run.slope(base)
     slots = np.searchsorted(pass_.addresses, slope.columns)
     entry_points().interpolate(derivatives, slope.rows, slope.weights, slots, through_rollout)
     n_followed = len(pass_.followed)

@@ -102,8 +102,8 @@ class ResidualFunction:
             return None
         self._exact = self._exact or ResidualJacobian(self._threads())
         x = np.asarray(x, dtype=np.float64)
-        rollouts = [[_rollout(run) for run in runs] for _, runs in self._at(x, params)]
-        return self._exact(x, params, self._groups(params), rollouts)
+        known = [(own, [_rollout(run) for run in runs]) for own, runs in self._at(x, params)]
+        return self._exact(x, params, self._groups(params), known)
 
     def evaluate(
         self,
@@ -160,11 +160,12 @@ class ResidualFunction:
     def _at(self, x: FloatArray, params: ParameterDict) -> list[Simulated]:
         """Simulations at one point, the latest ones where they fit."""
         groups = self._groups(params)
-        if len(self._latest) == len(groups) and all(
-            group.builder.build(x, [known]).rollout_key() == known.rollout_key()
-            for group, (known, _) in zip(groups, self._latest, strict=True)
-        ):
-            return self._latest
+        if len(self._latest) == len(groups):
+            known = [candidate for candidate, _ in self._latest]
+            made = [group.builder.build(x, [own]) for group, own in zip(groups, known, strict=True)]
+            if all(a.rollout_key() == b.rollout_key() for a, b in zip(made, known, strict=True)):
+                # The latest candidate may read its sensors otherwise.
+                return [(each, runs) for each, (_, runs) in zip(made, self._latest, strict=True)]
         return [found[0] for found in self._checked([x], params, self._groups)]
 
     def _checked(

@@ -7,14 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-
 import numpy as np
 import numpy.typing as npt
-
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.residuals import Comparison, SignalCorrection, compare
-from sysid_ros.engine.signals import TimeSeries, blocks_of, cubic_weights, stamp_offsets
+from sysid_ros.engine.residuals import Comparison
+from sysid_ros.engine.residuals import SignalCorrection
+from sysid_ros.engine.residuals import compare
+from sysid_ros.engine.signals import TimeSeries
+from sysid_ros.engine.signals import blocks_of
+from sysid_ros.engine.signals import cubic_weights
+from sysid_ros.engine.signals import stamp_offsets
 from sysid_ros.engine.simulation.simulated_run import ResidualSlope
+from sysid_ros.engine.residuals.discrepancy import Comparison
+from sysid_ros.engine.residuals.discrepancy import SignalCorrection
+from sysid_ros.engine.residuals.discrepancy import compare
+from sysid_ros.engine.signals.observation import cubic_weights
+from sysid_ros.engine.signals.stamping import stamp_offsets
+from sysid_ros.engine.signals.tangent import blocks_of
+from sysid_ros.engine.signals.timeseries import TimeSeries
 
 
 def comparison_slope(
@@ -23,8 +33,13 @@ def comparison_slope(
     model: Any,
     comparison: Comparison,
     corrections: Mapping[str, SignalCorrection],
+<<<<<<< ours
 ) -> ResidualSlope:
     """Compute the derivative of :func:`~sysid_ros.engine.residuals.compare` by the prediction.
+=======
+) -> tuple[FloatArray, ResidualSlope]:
+    """Return a comparison's residuals and how they depend on the prediction.
+>>>>>>> theirs
 
     Args:
       predicted: Simulated sensors, equally spaced.
@@ -34,18 +49,16 @@ def comparison_slope(
       corrections: Delay, gain and bias by signal; no orientations are compared.
 
     Returns:
-      Residuals flattened as in :func:`sysid_ros.engine.problem.residual.residual`, signal fastest.
+      The residuals, flattened as in :func:`sysid_ros.engine.problem.residual.residual`, signal fastest, and
+      how they depend on the sensor data.
     """
-    residual, at_zero, _ = compare(
-        _constant(predicted, 0.0), measured, model, comparison, corrections=corrections
-    )
-    mapping = at_zero.signal_mapping or {}
+    residual, compared, _ = compare(predicted, measured, model, comparison, corrections=corrections)
+    mapping = compared.signal_mapping or {}
     blocks = blocks_of(model, mapping, comparison.wrapped)
     # Interpolation weights add up to one, so a constant shows every other factor.
     step = 1e-3
-    shifted, *_ = compare(
-        _constant(predicted, step), measured, model, comparison, corrections=corrections
-    )
+    raised = TimeSeries(predicted.times, predicted.data + step, predicted.signal_mapping)
+    shifted, *_ = compare(raised, measured, model, comparison, corrections=corrections)
     factors = (shifted - residual) / step
     for column in factors.T:  # one number each, but for missing samples and angles that wrap
         if np.any(column != 0.0):
@@ -56,23 +69,18 @@ def comparison_slope(
     for block in blocks:
         for k, column in enumerate(block.columns):
             correction = corrections.get(block.name, SignalCorrection())
-            instants = at_zero.times - correction.delay - offsets[column]
+            instants = compared.times - correction.delay - offsets[column]
             each = _interpolation(predicted.times, instants, comparison.stamping == "true")
             rows.append(each[0])
             weights.append(each[1])
             columns.append(np.full(len(instants), sensors[block.name][1][k]))
     scaled = np.stack(weights, axis=1) * factors[:, :, None]
-    return ResidualSlope(
+    slope = ResidualSlope(
         np.stack(rows, axis=1).reshape(-1, 4).astype(np.int64),
         np.ascontiguousarray(scaled.reshape(-1, 4)),
         np.stack(columns, axis=1).ravel().astype(np.int64),
     )
-
-
-def _constant(series: TimeSeries, value: float) -> TimeSeries:
-    return TimeSeries(
-        series.times, np.full_like(series.data, value), series.signal_mapping, series.interpolation
-    )
+    return residual.ravel(), slope
 
 
 def _interpolation(

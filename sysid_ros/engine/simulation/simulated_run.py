@@ -83,5 +83,7 @@ class SimulatedRun(Protocol):
     def reads_alike(self, candidate: Candidate, other: Candidate) -> bool:
         """Return whether equal sensor data gives equal residuals."""
 
-    def slope(self, candidate: Candidate) -> ResidualSlope:
-        """Return the derivative of the residual by the sensor data."""
+    def linearized(
+        self, candidate: Candidate, data: FloatArray
+    ) -> tuple[FloatArray, ResidualSlope]:
+        """The residual of sensor data, and how it depends on it."""
