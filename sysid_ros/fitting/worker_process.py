@@ -3,10 +3,11 @@
 
 """The child process of a fit: reads one request, runs it, and tells what happens as it goes.
 
-Run as ``python -m sysid_ros.fitting.worker_process EVENTS_FD`` by :mod:`sysid_ros.fitting.worker`,
-which has the other ends of the pipes. Standard input brings the request as one line of JSON and
-later, perhaps, the line ``stop``; its end means that the parent is gone. Events leave as lines of
-JSON through the file descriptor ``EVENTS_FD``, so that nothing a library prints can disturb them.
+Run as ``python -m sysid_ros.fitting.worker_process EVENTS_FD FUNCTION [ahead]`` by
+:mod:`sysid_ros.fitting.worker`, which has the other ends of the pipes. Standard input brings the
+request as one line of JSON and later, perhaps, the line ``stop``; its end means that the parent is
+gone. Events leave as lines of JSON through the file descriptor ``EVENTS_FD``, so that nothing a
+library prints can disturb them.
 
 The process is a fresh interpreter that has never imported rclpy: a crash in native code, a
 process-global MuJoCo callback or a busy loop that never returns to Python stays in here.
@@ -31,6 +32,9 @@ from sysid_ros.processes.process_life import die_with_parent
 from sysid_ros.results import write_checkpoint
 from sysid_ros.sysid.fit_result import Iteration
 
+WORKER_MODULE = "sysid_ros.fitting.worker_process"
+FIT_FUNCTION = f"{WORKER_MODULE}:fit"
+AHEAD = "ahead"  # the last argument of a process that is started before there is a request
 _PARENT_GONE = 3  # exit status when standard input ends
 
 
@@ -110,6 +114,15 @@ def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     return FitFiles(report.result_dir, report.report_file, report.model_file)
 
 
+def prepare() -> None:
+    """Import what a fit needs and compile the derivatives, or load them from disk."""
+    from sysid_ros.fitting import pipeline  # noqa: F401
+    from sysid_ros.sysid.sensitivity.__main__ import main as compile_derivatives
+
+    importlib.import_module("scipy.signal")  # scipy loads its parts at their first use
+    compile_derivatives()
+
+
 def requested_experiment(request: FitRequest) -> Any:
     """The experiment of a request, with the request's bags and overrides applied.
 
@@ -154,10 +167,12 @@ def main() -> int:
     die_with_parent()
     stop = threading.Event()
     lines = _lines(sys.stdin.fileno())
+    function = load_function(sys.argv[2])
+    if sys.argv[3:] == [AHEAD] and sys.argv[2] == FIT_FUNCTION:
+        prepare()
     request = FitRequest.from_json(next(lines))
     os.nice(request.nice)
     threading.Thread(target=_listen, args=(lines, stop), daemon=True).start()
-    function = load_function(sys.argv[2])
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as stream:
         emit = _Emitter(stream)
 

@@ -21,7 +21,7 @@ from sysid_ros.sysid.uncertainty import Covariance
 FloatArray = npt.NDArray[np.float64]
 
 POINTS = 11  # per side; odd, so that the optimum is one of them
-STEPS = 500_000  # simulated for one landscape in all: a second or two
+STEPS = 150_000  # simulated for one landscape in all: a second or two
 
 
 def landscapes_of(

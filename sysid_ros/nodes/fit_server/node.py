@@ -22,8 +22,8 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from sysid_ros.errors import ErrorCode, SysidError
-from sysid_ros.fitting.worker import FIT_FUNCTION, FitEnd, FitProgress, run_fit
-from sysid_ros.fitting.worker_process import FitRequest
+from sysid_ros.fitting.worker import FitEnd, FitProgress, Worker, run_fit
+from sysid_ros.fitting.worker_process import FIT_FUNCTION, FitRequest
 from sysid_ros.live import LivePage, LiveProgress
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.fit_server.messages import (
@@ -77,6 +77,10 @@ class FitServer(Node):
         )
         if not 0 <= self._nice <= 19:
             raise SysidError(f"the parameter nice must be from 0 to 19, got {self._nice}")
+        ahead = parameters.flag(
+            self, "ahead", True, "whether the process of the next fit waits with all imports done"
+        )
+        self._ahead = Worker(function, ahead=True) if ahead else None
         self._goal_lock = threading.Lock()
         self._busy = False
         self._ending = threading.Event()
@@ -115,6 +119,8 @@ class FitServer(Node):
         """End the action and the page with the node."""
         if self._page is not None:
             self._page.close()
+        if self._ahead is not None:
+            self._ahead.close()
         self._server.destroy()
         super().destroy_node()
 
@@ -139,6 +145,8 @@ class FitServer(Node):
             self._finish(goal_handle, result)
             return result
         finally:
+            if self._ahead is not None and not self._ending.is_set():
+                self._ahead = Worker(self._function, ahead=True)
             with self._goal_lock:
                 self._busy = False
 
@@ -162,6 +170,7 @@ class FitServer(Node):
                 or self._canceled_on_page.is_set()
             ),
             function=self._function,
+            worker=self._ahead,
         )
 
     def _request(self, goal: FitModel.Goal) -> FitRequest:

@@ -23,6 +23,7 @@ from rich.text import Text
 
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.experiment import load_experiment
+from sysid_ros.nodes.identify import EXIT_OFF
 from sysid_ros.nodes.identify.identification import Identification
 from sysid_ros.nodes.identify.truth_table import all_close, compare, truth_table
 from sysid_ros.nodes.sim_robot import read_true_parameters
@@ -31,9 +32,6 @@ from sysid_ros.sysid.fit_result import Iteration
 from sysid_ros.terminal.printing import console_for, print_outcome
 from sysid_ros.terminal.progress import FitProgress
 from sysid_ros_interfaces.action import FitModel
-
-# With true parameters given: the fit delivered, but not the truth.
-EXIT_OFF = 20
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -319,8 +319,8 @@ def _topics_of(experiment: Experiment, robot: str) -> list[str]:
     described = [experiment.model_topic] if experiment.model_topic else []
     topics = [*(one.topic for one in signals), *(mask.topic for mask in masks)]
     inside = f"/{robot}" if robot else ""
-    simulated = any(one.clock is Clock.SIMULATION for one in [*signals, *masks])
-    time = [CLOCK_TOPIC] if simulated or experiment.clock is Clock.SIMULATION else []
+    clocks = [experiment.clock, *(one.clock for one in signals), *(one.clock for one in masks)]
+    time = [CLOCK_TOPIC] if Clock.SIMULATION in clocks else []
     return [*(f"{inside}/{topic.lstrip('/')}" for topic in topics), *described, *time]
 
 
