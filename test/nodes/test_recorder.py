@@ -140,7 +140,7 @@ def test_diagnostics_count_and_warn(nodes: ChildProcesses, client: RosClient, tm
     publish(publisher, range(50))
     client.wait_until(lambda: says("/joint_states", DiagnosticStatus.OK, "receiving"))
     client.wait_until(lambda: says("/silent", DiagnosticStatus.ERROR, "no publisher"))
-    client.wait_until(lambda: says("recorder", DiagnosticStatus.OK, "recording"))
+    client.wait_until(lambda: says("recorder", DiagnosticStatus.ERROR, "/silent: no publisher"))
     publisher.publish(joint_state(900))  # 850 ms later by its stamp
     client.wait_until(lambda: says("/joint_states", DiagnosticStatus.WARN, "1 gaps"))
     values = {entry.key: entry.value for entry in status("/joint_states").values}

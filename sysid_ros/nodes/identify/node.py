@@ -70,9 +70,26 @@ def _identify(node: Identification) -> int:
         progress.stage("recording the motion")
         bag = node.record_motion()
         progress.note(f"recorded {bag}")
-        progress.stage("fitting")
-        result = node.fit(bag, lambda feedback: progress.iteration(_iteration(feedback)))
+        result = node.fit(bag, _Shown(progress))
     return _report(node, result)
+
+
+class _Shown:
+    """Shows the feedback of a fit, which repeats itself, once."""
+
+    def __init__(self, progress: FitProgress) -> None:
+        self._progress = progress
+        self._stage = ""
+        self._step: tuple[int, float] | None = None
+
+    def __call__(self, feedback: FitModel.Feedback) -> None:
+        if feedback.stage != self._stage:
+            self._stage = feedback.stage
+            self._progress.stage(feedback.stage)
+        step = (feedback.iteration, feedback.cost)
+        if feedback.names and step != self._step:
+            self._step = step
+            self._progress.iteration(_iteration(feedback))
 
 
 def _iteration(feedback: FitModel.Feedback) -> Iteration:
