@@ -40,6 +40,9 @@ class _ModelOfBag:
     robot_description: str = field(metadata=rule("topic of the bag that holds MJCF or URDF"))
 
 
+_LARGEST = 4_000_000  # bytes of an experiment file
+
+
 def load_experiment(path: Path | str, *, overrides: Sequence[str] = ()) -> Experiment:
     """Read and validate an experiment file.
 
@@ -56,6 +59,14 @@ def load_experiment(path: Path | str, *, overrides: Sequence[str] = ()) -> Exper
     """
     path = Path(path)
     try:
+        # Neither a device, which may never end, nor something large that is no experiment.
+        if path.exists() and not path.is_dir() and not path.is_file():
+            raise ExperimentError(f"{path} is no regular file, which an experiment has to be")
+        if path.is_file() and path.stat().st_size > _LARGEST:
+            raise ExperimentError(
+                f"{path} has {path.stat().st_size / 1e6:.0f} MB: no experiment file is above "
+                f"{_LARGEST / 1e6:g} MB"
+            )
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ExperimentError(f"{path}: not a text file in UTF-8") from error

@@ -42,7 +42,7 @@ from sysid_ros.nodes.recorder.losses import Losses, losses
 from sysid_ros.nodes.recorder.qos_overrides import read_qos_overrides
 from sysid_ros.nodes.recorder.services import RecorderServices
 from sysid_ros.nodes.recorder.settings import READ_WHEN_CONFIGURED, declare_recorder
-from sysid_ros.nodes.recorder.snapshot_buffer import SnapshotBuffer
+from sysid_ros.nodes.recorder.snapshot_buffer import OVERHEAD, SnapshotBuffer
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
@@ -207,7 +207,7 @@ class Recorder(LifecycleNode):
         settings = self._settings
         if not settings.snapshot_mode:
             return None
-        return SnapshotBuffer(settings.snapshot_size, settings.snapshot_duration)
+        return SnapshotBuffer(settings.snapshot_size, settings.snapshot_duration, overhead=OVERHEAD)
 
     def _make_watch(self, selection: TopicSelection | None) -> TopicWatch:
         path = str(self.get_parameter("qos_overrides").value or "")
