@@ -13,7 +13,8 @@ def generate_launch_description() -> LaunchDescription:
     # The experiment names absolute topics, whatever the namespace of the nodes.
     topics = [("joint_states", "/joint_states"), ("command", "/command")]
     robot = node("sim_robot", {"model": str(demo / "arm.xml"), **truth}, remappings=topics)
-    excite = node("excite", remappings=topics)
+    # It plays by the robot's own time, which waits for every command.
+    excite = node("excite", {"use_sim_time": True}, remappings=topics)
     recorder = node(
         "recorder",
         {

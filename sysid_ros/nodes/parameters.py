@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import difflib
+import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from rcl_interfaces.msg import ParameterDescriptor
@@ -17,15 +19,41 @@ from rclpy.parameter import Parameter
 from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import ExperimentError
 
+AnyNumber = TypeVar("AnyNumber", int, float)
 
-def text(node: Node, name: str, default: str, description: str) -> str:
+_MOST = 2**31  # beyond, a range is no range
+_ROS_OWN = ("qos_overrides.", "start_type_description_service")  # what rclpy declares when needed
+
+
+def text(node: Node, name: str, default: str, description: str, *, read_only: bool = True) -> str:
     """Declare a string parameter and return its value."""
-    return str(_declare(node, name, default, description))
+    return str(_declare(node, name, default, description, read_only=read_only))
 
 
-def number(node: Node, name: str, default: float, description: str) -> float:
-    """Declare a floating-point parameter and return its value; integers are taken too."""
-    return float(_declare(node, name, default, description))
+def number(
+    node: Node,
+    name: str,
+    default: float,
+    description: str,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> float:
+    """Declare a floating-point parameter and return its value; integers are taken too.
+
+    Args:
+      node: Has it.
+      name: Its name.
+      default: Where it is not given.
+      description: What ``ros2 param describe`` says.
+      low: The least valid value.
+      high: The greatest valid value.
+
+    Raises:
+      ExperimentError: It is no number, or out of range.
+    """
+    value = float(_declare(node, name, default, description, low=low, high=high))
+    return _within(node, name, value, low, high)
 
 
 def positive(node: Node, name: str, default: float, description: str) -> float:
@@ -34,7 +62,7 @@ def positive(node: Node, name: str, default: float, description: str) -> float:
     Raises:
       ExperimentError: It is not.
     """
-    value = number(node, name, default, description)
+    value = number(node, name, default, f"{description}; above 0")
     if not value > 0.0:
         raise ExperimentError(
             f"parameter {name} of {node.get_name()} must be positive, given {value}"
@@ -42,9 +70,18 @@ def positive(node: Node, name: str, default: float, description: str) -> float:
     return value
 
 
-def integer(node: Node, name: str, default: int, description: str) -> int:
-    """Declare an integer parameter and return its value."""
-    return int(_declare(node, name, default, description))
+def integer(
+    node: Node,
+    name: str,
+    default: int,
+    description: str,
+    *,
+    low: int = -_MOST,
+    high: int = _MOST,
+) -> int:
+    """Declare an integer parameter and return its value; see :func:`number`."""
+    value = int(_declare(node, name, default, description, low=low, high=high))
+    return _within(node, name, value, low, high)
 
 
 def flag(node: Node, name: str, default: bool, description: str) -> bool:
@@ -52,9 +89,9 @@ def flag(node: Node, name: str, default: bool, description: str) -> bool:
     return bool(_declare(node, name, default, description))
 
 
-def texts(node: Node, name: str, description: str) -> tuple[str, ...]:
+def texts(node: Node, name: str, description: str, *, read_only: bool = True) -> tuple[str, ...]:
     """Declare a list of strings, empty by default, and return its value."""
-    value = _declare(node, name, Parameter.Type.STRING_ARRAY, description)
+    value = _declare(node, name, Parameter.Type.STRING_ARRAY, description, read_only=read_only)
     return tuple(value) if value else ()
 
 
@@ -123,13 +160,62 @@ def optional_file(node: Node, name: str, description: str) -> Path | None:
     return path if value else None
 
 
-def _declare(node: Node, name: str, default: Any, description: str) -> Any:
+def unknown(node: Node) -> list[str]:
+    """Return a sentence for every parameter that was given to a node and that it does not have.
+
+    Args:
+      node: Has declared all of its parameters.
+    """
+    # rclpy keeps what command line and parameter files gave here, and tells it nowhere else.
+    given = node._parameter_overrides
+    known = sorted(name for name in node.get_parameters_by_prefix("") if name)
+    said = []
+    for name in sorted(set(given) - set(known)):
+        if name.startswith(_ROS_OWN):
+            continue
+        near = difflib.get_close_matches(name, known, 1, cutoff=0.5)
+        hint = f"; did you mean {near[0]}?" if near else f"; valid: {', '.join(known)}"
+        said.append(f"there is no parameter {name}{hint}")
+    return said
+
+
+def _within(node: Node, name: str, value: AnyNumber, low: float, high: float) -> AnyNumber:
+    if not low <= value <= high:
+        raise ExperimentError(
+            f"parameter {name} of {node.get_name()} must be {_range(low, high)}, given {value}"
+        )
+    return value
+
+
+def _range(low: float, high: float) -> str:
+    """``from 0 to 19``, ``at least 0``, or nothing."""
+    least, most = abs(low) < _MOST, abs(high) < _MOST
+    if least and most:
+        return f"from {low:g} to {high:g}"
+    return f"at least {low:g}" if least else f"at most {high:g}" if most else ""
+
+
+def _declare(
+    node: Node,
+    name: str,
+    default: Any,
+    description: str,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    read_only: bool = True,
+) -> Any:
     # Optional numbers in YAML often lack their point: 500 for 500.0 is no reason to stop.
+    number = isinstance(default, float)
     descriptor = ParameterDescriptor(
-        description=description, dynamic_typing=not isinstance(default, Parameter.Type)
+        description=description,
+        additional_constraints=_range(low, high),
+        # A node reads its settings once: a new value that changes nothing must be refused.
+        read_only=read_only,
+        dynamic_typing=read_only and not isinstance(default, Parameter.Type),
     )
     value: Any = node.declare_parameter(name, default, descriptor).value
-    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+    if number and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(default, Parameter.Type) and type(value) is not type(default):
         raise ExperimentError(

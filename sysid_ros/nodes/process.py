@@ -17,10 +17,13 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from sysid_ros.errors import SysidError
+from sysid_ros.nodes import parameters
+from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
 
 AnyNode = TypeVar("AnyNode", bound=Node)
 
 _SPIN = 0.1  # s between looks at whether a signal has come
+_SILENCE = 5.0  # s without /clock
 
 
 def run_node(
@@ -61,6 +64,9 @@ def run_node(
         print(f"error: {error}", file=sys.stderr)
         rclpy.shutdown()
         return int(error.code)
+    for sentence in parameters.unknown(node):
+        node.get_logger().warning(sentence)
+    _say_if_time_stands(node)
     try:
         executor.add_node(node)
         while not ((ending.is_set() or done(node)) and ready_to_end(node)):
@@ -74,3 +80,20 @@ def run_node(
         node.destroy_node()
         rclpy.shutdown()
     return 0
+
+
+def _say_if_time_stands(node: Node) -> None:
+    """Say it every few seconds while a node on simulated time has not heard of any."""
+    if not uses_simulated_time(node):
+        return
+
+    def look() -> None:
+        if node.get_clock().now().nanoseconds:
+            timer.cancel()
+        else:
+            node.get_logger().warning(
+                f"use_sim_time is set and nothing came on /clock for {_SILENCE:g} s: until then no "
+                "time passes here; start the simulation, or set use_sim_time to false"
+            )
+
+    timer = node.create_timer(_SILENCE, look, clock=steady_clock())

@@ -9,8 +9,8 @@ from sysid_ros.pipeline.cross_validation import folds_of, with_folds
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.pipeline.fit_task import FitTask, run_fit_task
 from sysid_ros.pipeline.resume import Resume, setting_digests
-from sysid_ros.pipeline.worker import FIT_FUNCTION, FitEnd, FitProgress, run_fit
-from sysid_ros.pipeline.worker_process import FitFiles, FitRequest
+from sysid_ros.pipeline.worker import FitEnd, FitProgress, Worker, run_fit
+from sysid_ros.pipeline.worker_process import FIT_FUNCTION, FitFiles, FitRequest
 
 __all__ = [
     "FIT_FUNCTION",
@@ -20,6 +20,7 @@ __all__ = [
     "FitRequest",
     "FitTask",
     "Resume",
+    "Worker",
     "folds_of",
     "run_experiment",
     "run_fit",

@@ -29,11 +29,15 @@ import numpy as np
 
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, OutputError
-from sysid_ros.pipeline.worker_process import FitFiles, FitRequest
+from sysid_ros.pipeline.worker_process import (
+    AHEAD,
+    FIT_FUNCTION,
+    WORKER_MODULE,
+    FitFiles,
+    FitRequest,
+)
 from sysid_ros.results import discard, finalize_checkpoint, open_work_folder
 
-WORKER_MODULE = "sysid_ros.pipeline.worker_process"
-FIT_FUNCTION = f"{WORKER_MODULE}:fit"
 _POLL = 0.05  # s between looks at should_cancel
 _LOG_LINES = 5  # of a dead process, quoted in the message
 
@@ -64,6 +68,7 @@ def run_fit(
     should_cancel: Callable[[], bool] = lambda: False,
     grace: float = 0.6,
     function: str = FIT_FUNCTION,
+    worker: Worker | None = None,
 ) -> FitEnd:
     """Run one fit in a child process.
 
@@ -75,6 +80,7 @@ def run_fit(
       should_cancel: Looked at every 50 ms.
       grace: Seconds between asking the child to stop and killing it.
       function: ``module:function`` that the child runs, a :data:`FitFunction`.
+      worker: The child, started beforehand; ``None`` to start one now.
 
     Returns:
       How it ended; failures of the fit are values, not exceptions. A fit that was cancelled or
@@ -84,14 +90,12 @@ def run_fit(
         work = open_work_folder(request.output_dir, _title(request))
     except OutputError as error:
         return FitEnd(error.code, str(error))
+    if worker is None or not worker.lives:
+        worker = Worker(function)
     try:
-        end = _run(
-            replace(request, checkpoint_dir=str(work)),
-            on_progress,
-            should_cancel,
-            grace,
-            function,
-        )
+        with worker:
+            worker.begin(replace(request, checkpoint_dir=str(work)))
+            end = _follow(worker, on_progress, should_cancel, grace)
         if end.files is None and end.best is not None:
             return replace(end, files=_keep_best(work, end, _title(request)))
         return end
@@ -99,33 +103,31 @@ def run_fit(
         discard(work)
 
 
-def _run(
-    request: FitRequest,
+def _follow(
+    worker: Worker,
     on_progress: Callable[[FitProgress], None],
     should_cancel: Callable[[], bool],
     grace: float,
-    function: str,
 ) -> FitEnd:
     """Follow the child until it has said how the fit ended, or is no more."""
     best: Iteration | None = None
     deadline: float | None = None
-    with _Worker(request, function) as worker:
-        while not worker.closed:
-            for event in worker.events(_POLL):
-                if event["event"] in ("done", "error"):
-                    return _end(event, best)
-                progress = _progress(event)
-                best = progress.iteration or best
-                on_progress(progress)
-            if deadline is None and should_cancel():
-                worker.request_stop()
-                deadline = time.monotonic() + grace
-            if deadline is not None and time.monotonic() >= deadline:
-                worker.kill()
-        status = worker.wait()
-        if deadline is not None:
-            return FitEnd(ErrorCode.CANCELED, "the fit was canceled", best=best)
-        return FitEnd(ErrorCode.WORKER_DIED, _obituary(status, worker.last_words()), best=best)
+    while not worker.closed:
+        for event in worker.events(_POLL):
+            if event["event"] in ("done", "error"):
+                return _end(event, best)
+            progress = _progress(event)
+            best = progress.iteration or best
+            on_progress(progress)
+        if deadline is None and should_cancel():
+            worker.request_stop()
+            deadline = time.monotonic() + grace
+        if deadline is not None and time.monotonic() >= deadline:
+            worker.kill()
+    status = worker.wait()
+    if deadline is not None:
+        return FitEnd(ErrorCode.CANCELED, "the fit was canceled", best=best)
+    return FitEnd(ErrorCode.WORKER_DIED, _obituary(status, worker.last_words()), best=best)
 
 
 def _keep_best(work: Path, end: FitEnd, title: str) -> FitFiles | None:
@@ -175,16 +177,23 @@ def _obituary(status: int, words: str) -> str:
     return f"the process computing the fit {cause}" + (f"; it said: {words}" if words else "")
 
 
-class _Worker:
-    """The child process, its pipes and its log."""
+class Worker:
+    """The child process, its pipes and its log; good for one fit."""
 
-    def __init__(self, request: FitRequest, function: str) -> None:
+    def __init__(self, function: str = FIT_FUNCTION, *, ahead: bool = False) -> None:
+        """Start the process.
+
+        Args:
+          function: ``module:function`` that it runs.
+          ahead: Whether there is time until the fit, to import and compile what it needs.
+        """
         # A file, not a pipe: nobody needs to empty it, and it outlives the child.
         self._log = tempfile.TemporaryFile()  # noqa: SIM115, closed in __exit__
         self._events, write_end = os.pipe()
+        options = [AHEAD] if ahead else []
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", WORKER_MODULE, str(write_end), function],
+                [sys.executable, "-m", WORKER_MODULE, str(write_end), function, *options],
                 stdin=subprocess.PIPE,
                 stdout=self._log,
                 stderr=self._log,
@@ -195,9 +204,17 @@ class _Worker:
         self._stdin = cast("IO[bytes]", self._process.stdin)
         self._pending = b""
         self.closed = False
+
+    @property
+    def lives(self) -> bool:
+        """True if the process still runs."""
+        return self._process.poll() is None
+
+    def begin(self, request: FitRequest) -> None:
+        """Tell it what to fit."""
         self._send(request.to_json())
 
-    def __enter__(self) -> _Worker:
+    def __enter__(self) -> Worker:
         return self
 
     def __exit__(
@@ -206,6 +223,11 @@ class _Worker:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """End the process if it still runs."""
+        self.close()
+
+    def close(self) -> None:
+        """End the process if it still runs, and let go of its pipes."""
         with contextlib.suppress(OSError):  # of bytes that it never read
             self._stdin.close()
         self.kill()

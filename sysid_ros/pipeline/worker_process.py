@@ -3,7 +3,7 @@
 
 """The child process of a fit: reads one request, runs it, and tells what happens as it goes.
 
-Run as ``python -m sysid_ros.pipeline.worker_process EVENTS_FD`` by
+Run as ``python -m sysid_ros.pipeline.worker_process EVENTS_FD FUNCTION [ahead]`` by
 :mod:`sysid_ros.pipeline.worker`, which has the other ends of the pipes. Standard input brings the
 request as one line of JSON and later, perhaps, the line ``stop``; its end means that the parent is
 gone. Events leave as lines of JSON through the file descriptor ``EVENTS_FD``, so that nothing a
@@ -31,6 +31,9 @@ from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
 from sysid_ros.processes import die_with_parent
 
+WORKER_MODULE = "sysid_ros.pipeline.worker_process"
+FIT_FUNCTION = f"{WORKER_MODULE}:fit"
+AHEAD = "ahead"  # the last argument of a process that is started before there is a request
 _PARENT_GONE = 3  # exit status when standard input ends
 
 
@@ -110,6 +113,15 @@ def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     return FitFiles(report.result_dir, report.report_file, report.model_file)
 
 
+def prepare() -> None:
+    """Import what a fit needs and compile the derivatives, or load them from disk."""
+    import sysid_ros.pipeline.experiment_run  # noqa: F401
+    from sysid_ros.engine.derivatives import entry_points
+
+    importlib.import_module("scipy.signal")  # scipy loads its parts at their first use
+    entry_points()
+
+
 def requested_experiment(request: FitRequest) -> Any:
     """The experiment of a request, with the request's bags and overrides applied.
 
@@ -154,10 +166,12 @@ def main() -> int:
     die_with_parent()
     stop = threading.Event()
     lines = _lines(sys.stdin.fileno())
+    function = load_function(sys.argv[2])
+    if sys.argv[3:] == [AHEAD] and sys.argv[2] == FIT_FUNCTION:
+        prepare()
     request = FitRequest.from_json(next(lines))
     os.nice(request.nice)
     threading.Thread(target=_listen, args=(lines, stop), daemon=True).start()
-    function = load_function(sys.argv[2])
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as stream:
         emit = _Emitter(stream)
 

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.nodes.recorder.snapshot_buffer import BufferedMessage, SnapshotBuffer
+from sysid_ros.nodes.recorder.snapshot_buffer import OVERHEAD, BufferedMessage, SnapshotBuffer
 
 
 def message(number: int, size: int = 10) -> BufferedMessage:
@@ -33,3 +35,16 @@ def test_size_is_bounded_and_what_is_kept_is_the_newest(sizes: list[int], limit:
     assert [m.sequence for m in kept] == list(range(len(sizes) - len(kept), len(sizes)))
     if len(kept) < len(sizes):
         assert sum(sizes[len(sizes) - len(kept) - 1 :]) > limit
+
+
+def test_memory_of_small_messages_is_what_was_asked_for():
+    tracemalloc.start()
+    try:
+        buffer = SnapshotBuffer(2_000_000, max_seconds=1e9, overhead=OVERHEAD)
+        for number in range(1000, 40_000):
+            buffer.add(message(number * 10**6, size=40), float(number))
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(buffer) > 1000
+    assert 0.5 * 2_000_000 < taken < 2_000_000

@@ -24,6 +24,7 @@ from sysid_ros.engine.derivatives.model_tables import tables_of, unsupported
 from sysid_ros.engine.derivatives.run_pass import Pass, differentiate_run
 from sysid_ros.engine.derivatives.sensors import readings
 from sysid_ros.engine.simulation import (
+    Candidate,
     ModelGroup,
     Perturbation,
     Perturbations,
@@ -36,7 +37,6 @@ from sysid_ros.engine.simulation import (
     portions,
     start_sensors,
 )
-from sysid_ros.engine.simulation.candidate import Candidate
 
 TABLE_STEP = 1e-6  # relative, for differences of compiled models, which are smooth
 MAX_DOUBTS = 0.25  # share of violated windows beyond which a model is left to finite differences

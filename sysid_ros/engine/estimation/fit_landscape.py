@@ -18,7 +18,7 @@ from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.errors import ModelError, StopRequestedError
 
 POINTS = 11  # per side; odd, so that the optimum is one of them
-STEPS = 500_000  # simulated for one landscape in all: a second or two
+STEPS = 150_000  # simulated for one landscape in all: a second or two
 
 
 def landscapes_of(

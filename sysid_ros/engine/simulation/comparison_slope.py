@@ -7,24 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
 import numpy as np
 import numpy.typing as npt
+
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.residuals import Comparison
-from sysid_ros.engine.residuals import SignalCorrection
-from sysid_ros.engine.residuals import compare
-from sysid_ros.engine.signals import TimeSeries
-from sysid_ros.engine.signals import blocks_of
-from sysid_ros.engine.signals import cubic_weights
-from sysid_ros.engine.signals import stamp_offsets
+from sysid_ros.engine.residuals import Comparison, SignalCorrection, compare
+from sysid_ros.engine.signals import TimeSeries, blocks_of, cubic_weights, stamp_offsets
 from sysid_ros.engine.simulation.simulated_run import ResidualSlope
-from sysid_ros.engine.residuals.discrepancy import Comparison
-from sysid_ros.engine.residuals.discrepancy import SignalCorrection
-from sysid_ros.engine.residuals.discrepancy import compare
-from sysid_ros.engine.signals.observation import cubic_weights
-from sysid_ros.engine.signals.stamping import stamp_offsets
-from sysid_ros.engine.signals.tangent import blocks_of
-from sysid_ros.engine.signals.timeseries import TimeSeries
 
 
 def comparison_slope(
@@ -33,13 +23,8 @@ def comparison_slope(
     model: Any,
     comparison: Comparison,
     corrections: Mapping[str, SignalCorrection],
-<<<<<<< ours
-) -> ResidualSlope:
-    """Compute the derivative of :func:`~sysid_ros.engine.residuals.compare` by the prediction.
-=======
 ) -> tuple[FloatArray, ResidualSlope]:
-    """Return a comparison's residuals and how they depend on the prediction.
->>>>>>> theirs
+    """Return a comparison's residuals and their derivative by the prediction.
 
     Args:
       predicted: Simulated sensors, equally spaced.
@@ -49,8 +34,8 @@ def comparison_slope(
       corrections: Delay, gain and bias by signal; no orientations are compared.
 
     Returns:
-      The residuals, flattened as in :func:`sysid_ros.engine.problem.residual.residual`, signal fastest, and
-      how they depend on the sensor data.
+      The residuals, flattened as in ``sysid.residual``, signal fastest, and their derivative by
+      the sensor data.
     """
     residual, compared, _ = compare(predicted, measured, model, comparison, corrections=corrections)
     mapping = compared.signal_mapping or {}

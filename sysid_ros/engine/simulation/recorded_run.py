@@ -6,51 +6,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+
 import numpy as np
-from sysid_ros.arrays import FloatArray
-from sysid_ros.arrays import IndexArray
-from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.parameters import deviated
-from sysid_ros.engine.parameters import moved_start
-from sysid_ros.engine.residuals import ResidualOptions
-from sysid_ros.engine.residuals import SignalCorrection
-from sysid_ros.engine.residuals import SignalSettings
-from sysid_ros.engine.residuals import compare
-from sysid_ros.engine.residuals import with_declared_signals
-from sysid_ros.engine.signals import SignalMapping
-from sysid_ros.engine.signals import SignalType
-from sysid_ros.engine.signals import SystemTrajectory
-from sysid_ros.engine.signals import TimeSeries
-from sysid_ros.engine.signals import blocks_of
-from sysid_ros.engine.signals import control_names
-from sysid_ros.engine.signals import sensor_mapping
+
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.parameters import ParameterDict, deviated, moved_start
+from sysid_ros.engine.residuals import (
+    ResidualOptions,
+    SignalCorrection,
+    SignalSettings,
+    compare,
+    with_declared_signals,
+)
+from sysid_ros.engine.signals import (
+    SignalMapping,
+    SignalType,
+    SystemTrajectory,
+    TimeSeries,
+    blocks_of,
+    control_names,
+    sensor_mapping,
+)
 from sysid_ros.engine.simulation.candidate import Candidate
 from sysid_ros.engine.simulation.comparison_slope import comparison_slope
 from sysid_ros.engine.simulation.simulated_run import ResidualSlope
-from sysid_ros.engine.simulation.simulation import Simulation
-from sysid_ros.engine.simulation.simulation import StepControls
-from sysid_ros.engine.simulation.simulation import step_times
-from sysid_ros.engine.simulation.step_controls import averaged_controls
-from sysid_ros.engine.simulation.step_controls import ordered_controls
-from sysid_ros.engine.simulation.step_controls import sampled_controls
+from sysid_ros.engine.simulation.simulation import Simulation, StepControls, step_times
+from sysid_ros.engine.simulation.step_controls import (
+    averaged_controls,
+    ordered_controls,
+    sampled_controls,
+)
 from sysid_ros.errors import SignalError
-import numpy.typing as npt
-from sysid_ros.engine.signals import mappings
-from sysid_ros.engine.signals.control import control_names
-from sysid_ros.engine.residuals.discrepancy import SignalCorrection
-from sysid_ros.engine.residuals.discrepancy import compare
-from sysid_ros.errors import SignalError
-from sysid_ros.engine.signals.mappings import SignalType
-from sysid_ros.engine.parameters.parameter_dict import ParameterDict
-from sysid_ros.engine.residuals.residual_options import ResidualOptions
-from sysid_ros.engine.residuals.signal_settings import SignalSettings
-from sysid_ros.engine.residuals.signal_settings import with_declared_signals
-from sysid_ros.engine.parameters.start_parameters import deviated
-from sysid_ros.engine.parameters.start_parameters import moved_start
-from sysid_ros.engine.signals.tangent import blocks_of
-from sysid_ros.engine.signals.timeseries import TimeSeries
-from sysid_ros.engine.signals.trajectory import SystemTrajectory
-
 
 Compared = tuple[FloatArray, TimeSeries, TimeSeries]
 
@@ -76,7 +62,7 @@ class RecordedRun:
         self.n_start = 0
         self.n_samples = recording.sensordata.data.size
         self._options = options
-        self._sensors = mappings.sensor_mapping(recording.model)
+        self._sensors = sensor_mapping(recording.model)
         self._name = name
         self._controls: tuple[tuple[float, Mapping[str, SignalSettings]], StepControls] | None
         self._controls = None
@@ -165,12 +151,7 @@ class RecordedRun:
     @property
     def readings(self) -> IndexArray:
         """Columns of the sensor data that are compared, each once, sorted."""
-<<<<<<< ours
-        known = sensor_mapping(self.model)
-        return np.unique(np.concatenate([known[name][1] for name in self._mapping()]))
-=======
         return np.unique(np.concatenate([self._sensors[name][1] for name in self._mapping()]))
->>>>>>> theirs
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
         """The differences, flattened as in the residual function, of sensor data."""
@@ -204,23 +185,14 @@ class RecordedRun:
             self.corrections(candidate.params, candidate.model),
         )
 
-<<<<<<< ours
     def _mapping(self) -> SignalMapping:
-        return self.recording.sensordata.signal_mapping or sensor_mapping(self.model)
-=======
-    def _mapping(self) -> mappings.SignalMapping:
         return self.recording.sensordata.signal_mapping or self._sensors
->>>>>>> theirs
 
     def _predicted(self, candidate: Candidate, data: FloatArray) -> TimeSeries:
         """Sensor data with the times that its simulation gives it."""
         start = float(self.recording.initial_state[0])
         times = step_times(start, candidate.model.opt.timestep, len(data))
-<<<<<<< ours
-        return TimeSeries(times, data, sensor_mapping(candidate.model))
-=======
         return TimeSeries(times, data, self._sensors)
->>>>>>> theirs
 
     def _measured(self, predicted: TimeSeries) -> TimeSeries:
         """The measurements on the simulation's clock."""

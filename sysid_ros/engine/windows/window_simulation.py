@@ -6,40 +6,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+
 import mujoco
 import numpy as np
-from sysid_ros.arrays import FloatArray
-from sysid_ros.arrays import IndexArray
+
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.parameters import deviated
 from sysid_ros.engine.residuals import SignalSettings
-from sysid_ros.engine.signals import RowWeights
-from sysid_ros.engine.signals import control_names
-from sysid_ros.engine.signals import cubic_weights
-from sysid_ros.engine.signals import input_actuators
-from sysid_ros.engine.signals import is_semi_implicit
-from sysid_ros.engine.simulation import Candidate
-from sysid_ros.engine.simulation import ResidualSlope
-from sysid_ros.engine.simulation import Simulation
-from sysid_ros.engine.simulation import StepControls
-from sysid_ros.engine.simulation import step_means
-from sysid_ros.engine.windows.cutting import SequenceData
-from sysid_ros.engine.windows.cutting import Window
+from sysid_ros.engine.signals import (
+    RowWeights,
+    control_names,
+    cubic_weights,
+    input_actuators,
+    is_semi_implicit,
+)
+from sysid_ros.engine.simulation import (
+    Candidate,
+    ResidualSlope,
+    Simulation,
+    StepControls,
+    step_means,
+)
+from sysid_ros.engine.windows.cutting import SequenceData, Window
 from sysid_ros.engine.windows.orientations import OrientationSamples
 from sysid_ros.engine.windows.starts import StartReader
-import numpy.typing as npt
-from sysid_ros.engine.simulation.candidate import Candidate
-from sysid_ros.engine.signals.control import control_names
-from sysid_ros.engine.signals.control import is_semi_implicit
-from sysid_ros.engine.signals.mappings import input_actuators
-from sysid_ros.engine.signals.observation import RowWeights
-from sysid_ros.engine.signals.observation import cubic_weights
-from sysid_ros.engine.residuals.signal_settings import SignalSettings
-from sysid_ros.engine.simulation.simulated_run import ResidualSlope
-from sysid_ros.engine.simulation.simulation import Simulation
-from sysid_ros.engine.simulation.simulation import StepControls
-from sysid_ros.engine.parameters.start_parameters import deviated
-from sysid_ros.engine.simulation.step_controls import step_means
-
 
 START_SAMPLE = 1e-9  # s: a sample this close to a window's start is at its start
 _FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
@@ -171,15 +161,10 @@ class WindowSimulation:
         """Return whether equal sensor data gives equal residuals."""
         return candidate.signals == other.signals
 
-<<<<<<< ours
-    def slope(self, candidate: Candidate) -> ResidualSlope:
-        """Return the derivative by the sensor data; orientations are not linear in it."""
-=======
     def linearized(
         self, candidate: Candidate, data: FloatArray
     ) -> tuple[FloatArray, ResidualSlope]:
-        """The residual, and how it depends on the sensor data; orientations are not linear."""
->>>>>>> theirs
+        """Return the residual and its derivative by sensor data; orientations are not linear."""
         samples = self.window.samples
         settings = [candidate.settings(signal.sensor) for signal in self.sequence.signals]
         weights = self._weights(tuple(setting.delay for setting in settings))

@@ -15,7 +15,7 @@ from types import TracebackType
 from sysid_ros.processes import die_with_parent
 
 _GRACE = 5.0  # s for a node to end by itself
-_LOG_LINES = 15
+_LOG_LINES = 12
 
 
 class ChildProcesses:
@@ -29,7 +29,7 @@ class ChildProcesses:
           log_dir: Receives one log file per process; created if missing.
         """
         self._environment = dict(environment)
-        self._log_dir = log_dir
+        self.log_dir = log_dir
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(
@@ -45,7 +45,7 @@ class ChildProcesses:
         Returns:
           The process.
         """
-        self._log_dir.mkdir(parents=True, exist_ok=True)
+        self.log_dir.mkdir(parents=True, exist_ok=True)
         with self._log(name).open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", *module],
@@ -65,7 +65,7 @@ class ChildProcesses:
         for name, process in self._processes.items():
             status = process.poll()
             if status is not None:
-                yield name, status, self._last_words(name)
+                yield name, status, self.last_words(name)
 
     def __enter__(self) -> ChildProcesses:
         return self
@@ -80,19 +80,25 @@ class ChildProcesses:
 
         One after the other, as a client may have something to call off with its servers.
         """
-        for process in reversed(self._processes.values()):
-            if process.poll() is not None:
-                continue
-            process.send_signal(signal.SIGINT)
-            try:
-                process.wait(timeout=_GRACE)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        for name in list(reversed(self._processes)):
+            self.end(name)
 
-    def _log(self, name: str) -> Path:
-        return self._log_dir / f"{name}.log"
+    def end(self, name: str) -> None:
+        """Ask one process to end, kill it if it does not listen, and forget it."""
+        process = self._processes.pop(name)
+        if process.poll() is not None:
+            return
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=_GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
-    def _last_words(self, name: str) -> str:
+    def last_words(self, name: str) -> str:
+        """The last lines of a process's log."""
         lines = self._log(name).read_text(encoding="utf-8", errors="replace").splitlines()
         return "\n".join(lines[-_LOG_LINES:])
+
+    def _log(self, name: str) -> Path:
+        return self.log_dir / f"{name}.log"

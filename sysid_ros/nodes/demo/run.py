@@ -12,20 +12,25 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 import sysid_ros
 from sysid_ros.errors import ErrorCode, OutputError, SysidError
 from sysid_ros.nodes.demo.child_processes import ChildProcesses
+from sysid_ros.nodes.identify import EXIT_OFF
 
 _DOMAINS = range(1, 102)  # those whose ports lie below Linux's ephemeral ones
 _POLL = 0.1  # s
+_CLIENT = "identify"
+_FOR_THE_MOTION = ("excite", "sim_robot", "recorder")  # they end before the fit
+_COMPLAINT = re.compile(r"WARN|ERROR|FATAL|error:|Traceback")
 
 
 class DemoError(SysidError):
@@ -96,10 +101,10 @@ def run_demo(output: Path, folder: Path) -> int:
       folder: Holds ``arm.xml``, ``experiment.yaml``, ``true_parameters.yaml`` and ``demo.yaml``.
 
     Returns:
-      The exit status of ``identify``.
+      The exit status of ``identify``: 0, or EXIT_OFF where a parameter was not found.
 
     Raises:
-      SysidError: A process did not start or ended too early.
+      SysidError: A process did not start, ended too early or refused; names the step.
     """
     environment = {
         **os.environ,
@@ -111,17 +116,51 @@ def run_demo(output: Path, folder: Path) -> int:
     arguments = node_arguments(folder, output)
     with ChildProcesses(environment, output / "logs") as children:
         for node, values in arguments.items():
-            if node != "identify":
+            if node != _CLIENT:
                 children.start(node, [f"sysid_ros.nodes.{node}", *values])
         client = children.start(
-            "identify", ["sysid_ros.nodes.identify", *arguments["identify"]], show=True
+            _CLIENT, [f"sysid_ros.nodes.{_CLIENT}", *arguments[_CLIENT]], show=True
         )
+        moving = True
         while client.poll() is None:
             time.sleep(_POLL)
+            if moving and _bag_is_complete(output):
+                moving = False
+                for node in _FOR_THE_MOTION:
+                    children.end(node)
             for name, status, words in children.ended():
-                if name != "identify" and client.poll() is None:
-                    raise DemoError(f"{name} ended with status {status}; it said:\n{words}")
-        return int(client.returncode)
+                if name != _CLIENT and client.poll() is None:
+                    raise DemoError(
+                        f"{_step(output)} failed: {name} ended with status {status}; it said:\n"
+                        f"{words}"
+                    )
+        status = int(client.returncode)
+        if status not in (0, EXIT_OFF):
+            raise DemoError(f"{_step(output)} failed; {_what_was_said(children, arguments)}")
+        return status
+
+
+def _bag_is_complete(output: Path) -> bool:
+    """Whether the recorder has closed its bag: rosbag2's metadata come last."""
+    return any(output.glob("bags/*/metadata.yaml"))
+
+
+def _step(output: Path) -> str:
+    """What the demo was doing, as its files show."""
+    if any(output.glob("results/*/result.json")):
+        return "showing the result"
+    if _bag_is_complete(output):
+        return "fitting"
+    return "recording the motion" if any(output.glob("bags/*")) else "starting the nodes"
+
+
+def _what_was_said(children: ChildProcesses, nodes: Iterable[str]) -> str:
+    """The last lines of the nodes that complained, or where all logs are if none did."""
+    said = {node: children.last_words(node) for node in nodes if node != _CLIENT}
+    complaints = [
+        f"{node} said:\n{words}" for node, words in said.items() if _COMPLAINT.search(words)
+    ]
+    return "\n".join(complaints) or f"no node complained; all they said is in {children.log_dir}"
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -24,17 +24,17 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.fit_page import LivePage, LiveProgress
 from sysid_ros.nodes import parameters
+from sysid_ros.nodes.fit_server.goal_feedback import GoalFeedback
 from sysid_ros.nodes.fit_server.messages import (
     REPLACE_SEQUENCES,
     error_of,
     failed_result,
-    feedback,
     fit_result,
     report_message,
 )
 from sysid_ros.nodes.fit_server.topics import FitTopics
 from sysid_ros.nodes.process import run_node
-from sysid_ros.pipeline import FIT_FUNCTION, FitEnd, FitProgress, FitRequest, run_fit
+from sysid_ros.pipeline import FIT_FUNCTION, FitEnd, FitProgress, FitRequest, Worker, run_fit
 from sysid_ros.results import read_results
 from sysid_ros.terminal import is_counted
 from sysid_ros_interfaces.action import FitModel
@@ -66,20 +66,32 @@ class FitServer(Node):
             self, "allow_hooks", False, "whether experiments may run their own Python code"
         )
         self._threads = parameters.integer(
-            self, "threads", 0, "threads per fit; 0 lets the experiment decide"
+            self, "threads", 0, "threads per fit; 0 lets the experiment decide", low=0
         )
         self._nice = parameters.integer(
-            self, "nice", 0, "0 to 19: how much a fit stands back behind the robot's processes"
+            self,
+            "nice",
+            0,
+            "how much a fit stands back behind the robot's processes",
+            low=0,
+            high=19,
         )
         port = parameters.integer(
-            self, "live_page_port", 0, "port of a page on this machine that shows fits; 0: none"
+            self,
+            "live_page_port",
+            0,
+            "port of a page on this machine that shows fits; 0: none",
+            low=0,
+            high=65535,
         )
-        if not 0 <= self._nice <= 19:
-            raise SysidError(f"the parameter nice must be from 0 to 19, got {self._nice}")
+        self._keeps_ahead = parameters.flag(
+            self, "ahead", True, "whether the process of the next fit waits with all imports done"
+        )
         self._goal_lock = threading.Lock()
         self._busy = False
         self._ending = threading.Event()
         self._canceled_on_page = threading.Event()
+        self._ahead = self._next_worker()
         self._progress = LiveProgress()
         self._topics = FitTopics(self)
         self._page = LivePage(port, self._progress, self._canceled_on_page.set) if port else None
@@ -114,6 +126,8 @@ class FitServer(Node):
         """End the action and the page with the node."""
         if self._page is not None:
             self._page.close()
+        if self._ahead is not None:
+            self._ahead.close()
         self._server.destroy()
         super().destroy_node()
 
@@ -138,30 +152,41 @@ class FitServer(Node):
             self._finish(goal_handle, result)
             return result
         finally:
+            self._ahead = self._next_worker()
             with self._goal_lock:
                 self._busy = False
 
     def _run(self, goal_handle: ServerGoalHandle[Any, Any, Any]) -> FitEnd:
         def on_progress(progress: FitProgress) -> None:
             if progress.iteration is not None:
-                goal_handle.publish_feedback(feedback(progress.iteration, progress.progress))
+                told.iteration(progress.iteration, progress.progress)
                 self._topics.publish(progress.iteration, progress.progress)
                 self._progress.iteration(progress.iteration, progress.progress)
             else:
                 if not is_counted(progress.stage):  # the page has room for each, the log has not
                     self.get_logger().info(progress.stage)
                 self._progress.stage(progress.stage)
+                told.stage(progress.stage)
 
-        return run_fit(
-            self._request(goal_handle.request),
-            on_progress=on_progress,
-            should_cancel=lambda: (
-                goal_handle.is_cancel_requested
-                or self._ending.is_set()
-                or self._canceled_on_page.is_set()
-            ),
-            function=self._function,
-        )
+        worker, self._ahead = self._ahead, None
+        with GoalFeedback(self, goal_handle) as told:
+            return run_fit(
+                self._request(goal_handle.request),
+                on_progress=on_progress,
+                should_cancel=lambda: (
+                    goal_handle.is_cancel_requested
+                    or self._ending.is_set()
+                    or self._canceled_on_page.is_set()
+                ),
+                function=self._function,
+                worker=worker,
+            )
+
+    def _next_worker(self) -> Worker | None:
+        """The process of the next fit, which does its imports now."""
+        if not self._keeps_ahead or self._ending.is_set():
+            return None
+        return Worker(self._function, ahead=True)
 
     def _request(self, goal: FitModel.Goal) -> FitRequest:
         experiment = goal.experiment_file

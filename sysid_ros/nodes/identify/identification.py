@@ -29,6 +29,7 @@ from sysid_ros_interfaces.srv import Start, Stop
 
 _SERVICE_TIMEOUT = 10.0  # s
 _LAST_TIMEOUT = 2.0  # s, when this node is about to end
+_TOLERABLE = 0.01  # lost messages by recorded ones; gaps are masked, but not without end
 _REST = 0.5  # s recorded before and after the motion
 
 
@@ -223,6 +224,13 @@ class Identification(Node):
         stopped = self._call(self._stop, Stop.Request())
         if not stopped.success:
             raise DataError(f"the recording failed: {stopped.message}")
+        if stopped.lost > _TOLERABLE * stopped.messages:
+            raise DataError(
+                f"the recording lost {stopped.lost} of {stopped.lost + stopped.messages} messages, "
+                f"too many for a fit: {stopped.message}"
+            )
+        if stopped.message:
+            self.get_logger().warning(f"the recording is not complete: {stopped.message}")
         return str(stopped.bag_path)
 
     def _wait_for(self, what: str, condition: Callable[[], bool]) -> None:

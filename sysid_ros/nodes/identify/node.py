@@ -24,15 +24,13 @@ from rich.text import Text
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.experiment import load_experiment
+from sysid_ros.nodes.identify import EXIT_OFF
 from sysid_ros.nodes.identify.identification import Identification
 from sysid_ros.nodes.identify.truth_table import all_close, compare, truth_table
 from sysid_ros.nodes.sim_robot import read_true_parameters
 from sysid_ros.results import read_results
 from sysid_ros.terminal import FitProgress, console_for, print_outcome
 from sysid_ros_interfaces.action import FitModel
-
-# With true parameters given: the fit delivered, but not the truth.
-EXIT_OFF = 20
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -71,9 +69,26 @@ def _identify(node: Identification) -> int:
         progress.stage("recording the motion")
         bag = node.record_motion()
         progress.note(f"recorded {bag}")
-        progress.stage("fitting")
-        result = node.fit(bag, lambda feedback: progress.iteration(_iteration(feedback)))
+        result = node.fit(bag, _Shown(progress))
     return _report(node, result)
+
+
+class _Shown:
+    """Shows the feedback of a fit, which repeats itself, once."""
+
+    def __init__(self, progress: FitProgress) -> None:
+        self._progress = progress
+        self._stage = ""
+        self._step: tuple[int, float] | None = None
+
+    def __call__(self, feedback: FitModel.Feedback) -> None:
+        if feedback.stage != self._stage:
+            self._stage = feedback.stage
+            self._progress.stage(feedback.stage)
+        step = (feedback.iteration, feedback.cost)
+        if feedback.names and step != self._step:
+            self._step = step
+            self._progress.iteration(_iteration(feedback))
 
 
 def _iteration(feedback: FitModel.Feedback) -> Iteration:

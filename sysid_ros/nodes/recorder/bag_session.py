@@ -89,6 +89,7 @@ class BagSession:
         self._began = self._file_began = 0.0
         self.paused = False
         self.last_bag = ""
+        self.last_count = 0  # messages in the last bag that was completed
         self.error = ""  # why the last bag ended early: a fault
         self.limit = ""  # the limit that ended the last bag: as intended
         self.warning = ""  # what happened to the bag that goes on
@@ -194,6 +195,7 @@ class BagSession:
         self.attach(self._closing())
         if self._bag is None:
             return
+        self.last_count = self._bag.message_count
         try:
             self._bag.close()
         except OutputError as error:

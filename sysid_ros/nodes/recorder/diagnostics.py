@@ -78,19 +78,25 @@ def topic_values(counts: TopicStatistics, now_ns: int) -> dict[str, str]:
     return values
 
 
-def recorder_status(node: str, session: BagSession, clock: ClockWatch) -> DiagnosticStatus:
+def recorder_status(
+    node: str, session: BagSession, clock: ClockWatch, health: Mapping[str, str | None]
+) -> DiagnosticStatus:
     """The health of the recorder itself.
 
     Args:
       node: Its name.
       session: What it writes.
       clock: What dates it.
+      health: What is wrong with each wanted topic, ``None`` where nothing is.
     """
+    problems = [f"{topic}: {problem}" for topic, problem in health.items() if problem]
     level, message = DiagnosticStatus.OK, session.limit or session.state
     if session.error:
         level, message = DiagnosticStatus.ERROR, session.error
     elif clock.waiting:
         level, message = DiagnosticStatus.WARN, "waiting for the topic /clock"
+    elif problems:
+        level, message = DiagnosticStatus.ERROR, "; ".join(problems)
     elif session.warning:
         level, message = DiagnosticStatus.WARN, session.warning
     values = {

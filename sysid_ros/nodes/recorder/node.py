@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.timer import Timer
 from std_msgs.msg import String
@@ -35,10 +37,11 @@ from sysid_ros.nodes.recorder.bag_contents import (
 )
 from sysid_ros.nodes.recorder.bag_session import BagContents, BagSession
 from sysid_ros.nodes.recorder.diagnostics import recorder_status, topic_status
+from sysid_ros.nodes.recorder.losses import Losses, losses
 from sysid_ros.nodes.recorder.qos_overrides import read_qos_overrides
 from sysid_ros.nodes.recorder.services import RecorderServices
-from sysid_ros.nodes.recorder.settings import declare_recorder
-from sysid_ros.nodes.recorder.snapshot_buffer import SnapshotBuffer
+from sysid_ros.nodes.recorder.settings import READ_WHEN_CONFIGURED, declare_recorder
+from sysid_ros.nodes.recorder.snapshot_buffer import OVERHEAD, SnapshotBuffer
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
@@ -92,6 +95,8 @@ class Recorder(LifecycleNode):
         if self._settings.robot_description:
             self._listen_for_description(self._settings.robot_description)
         self._recorder_services = RecorderServices(self, self._session, self)
+        self._configured = False
+        self.add_on_set_parameters_callback(self._may_set)
 
     @property
     def autostart(self) -> bool:
@@ -103,6 +108,7 @@ class Recorder(LifecycleNode):
         """Read the experiment and learn which topics to watch."""
         selection = self._selection()
         self._watch = self._make_watch(selection)
+        self._configured = True
         self.get_logger().info(f"configured for {selection}")
         return TransitionCallbackReturn.SUCCESS
 
@@ -139,6 +145,7 @@ class Recorder(LifecycleNode):
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the experiment."""
         self._watch = self._make_watch(None)
+        self._configured = False
         self._experiment = None
         self._statistics.clear()
         return TransitionCallbackReturn.SUCCESS
@@ -166,6 +173,10 @@ class Recorder(LifecycleNode):
             self._session.stop()
             self._say_how_it_ended()
 
+    def losses(self) -> Losses:
+        """What the bag lacks that was written last."""
+        return losses(self._statistics, self._watch.health())
+
     def take_snapshot(self) -> None:
         """Write what the snapshot buffer holds.
 
@@ -181,11 +192,22 @@ class Recorder(LifecycleNode):
         self._watch.poll()
         self._session.split()
 
+    def _may_set(self, changes: list[Parameter[Any]]) -> SetParametersResult:
+        """Refuse what would change nothing: the recorder looks at these when it is configured."""
+        names = sorted({change.name for change in changes} & set(READ_WHEN_CONFIGURED))
+        if not names or not self._configured:
+            return SetParametersResult(successful=True)
+        return SetParametersResult(
+            successful=False,
+            reason=f"{', '.join(names)} counts when the recorder is configured: deactivate it and "
+            "clean it up first",
+        )
+
     def _snapshot_buffer(self) -> SnapshotBuffer | None:
         settings = self._settings
         if not settings.snapshot_mode:
             return None
-        return SnapshotBuffer(settings.snapshot_size, settings.snapshot_duration)
+        return SnapshotBuffer(settings.snapshot_size, settings.snapshot_duration, overhead=OVERHEAD)
 
     def _make_watch(self, selection: TopicSelection | None) -> TopicWatch:
         path = str(self.get_parameter("qos_overrides").value or "")
@@ -295,6 +317,8 @@ class Recorder(LifecycleNode):
             logger.error(f"{session.last_bag} ended early: {session.error}")
         else:
             logger.info(session.limit or f"wrote {session.last_bag}")
+        if lacking := str(self.losses()):
+            logger.warning(f"{session.last_bag}: {lacking}")
 
     def _publish_diagnostics(self) -> None:
         self._flush()  # what is reported as received stays, should this process be killed
@@ -304,7 +328,7 @@ class Recorder(LifecycleNode):
         message = DiagnosticArray()
         message.header.stamp = self.get_clock().now().to_msg()
         message.status = [
-            recorder_status(name, self._session, self._clock_watch),
+            recorder_status(name, self._session, self._clock_watch, self._watch.health()),
             *(
                 topic_status(name, topic, self._statistics.get(topic), problem, self._now_ns())
                 for topic, problem in self._watch.health().items()

@@ -11,6 +11,7 @@ from rclpy.node import Node
 
 from sysid_ros.errors import OutputError
 from sysid_ros.nodes.recorder.bag_session import BagSession
+from sysid_ros.nodes.recorder.losses import Losses
 from sysid_ros_interfaces.srv import (
     IsPaused,
     Pause,
@@ -34,6 +35,9 @@ class Recording(Protocol):
 
     def stop_writing(self) -> None:
         """Complete the bag if there is one."""
+
+    def losses(self) -> Losses:
+        """What the bag lacks."""
 
     def take_snapshot(self) -> None:
         """Write what the snapshot buffer holds.
@@ -88,10 +92,14 @@ class RecorderServices:
         session = self._session
         if session.writing:
             self._recording.stop_writing()
-            response.message = session.error
+            losses = self._recording.losses()
+            empty = "" if session.last_count else "the bag holds no message"
+            reasons = [session.error or empty, str(losses)]
+            response.success = not reasons[0]
+            response.message = "; ".join(reason for reason in reasons if reason)
+            response.messages, response.lost = session.last_count, losses.count
         else:
             response.message = session.error or session.limit or "nothing is being written"
-        response.success = not response.message
         response.bag_path = session.last_bag
         return response
 

@@ -13,6 +13,8 @@ from rclpy.node import Node
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.recorder.bag_session import BagSettings
 
+READ_WHEN_CONFIGURED = ("experiment", "robot", "topics", "regex", "exclude", "qos_overrides")
+
 
 @dataclass(frozen=True)
 class RecorderSettings:
@@ -44,20 +46,42 @@ class RecorderSettings:
 def declare_recorder(node: Node) -> RecorderSettings:
     """Declare all parameters and read those that are fixed.
 
-    ``experiment``, ``robot``, ``topics``, ``regex``, ``exclude`` and ``qos_overrides`` are read
-    when the node is configured, so that they may change before.
+    Those in :data:`READ_WHEN_CONFIGURED` may change until the node is configured.
 
     Raises:
       ExperimentError: A value is not valid.
     """
     text, number = parameters.text, parameters.number
-    text(node, "experiment", "", "experiment file whose topics are recorded")
-    text(node, "robot", "", "which robot is recorded, of several in the experiment: its namespace")
-    parameters.texts(node, "topics", "further topics to record: names, or patterns such as /arm/*")
-    text(node, "regex", "", "further topics to record: those whose whole name matches")
-    parameters.texts(node, "exclude", "names or patterns left out of what patterns match")
-    text(node, "qos_overrides", "", "YAML file of QoS by topic, as rosbag2 takes it")
-    gap = number(node, "max_gap", 0.1, "seconds; longer intervals between messages are gaps")
+    text(node, "experiment", "", "experiment file whose topics are recorded", read_only=False)
+    text(
+        node,
+        "robot",
+        "",
+        "which robot is recorded, of several in the experiment: its namespace",
+        read_only=False,
+    )
+    parameters.texts(
+        node,
+        "topics",
+        "further topics to record: names, or patterns such as /arm/*",
+        read_only=False,
+    )
+    text(
+        node,
+        "regex",
+        "",
+        "further topics to record: those whose whole name matches",
+        read_only=False,
+    )
+    parameters.texts(
+        node, "exclude", "names or patterns left out of what patterns match", read_only=False
+    )
+    text(
+        node, "qos_overrides", "", "YAML file of QoS by topic, as rosbag2 takes it", read_only=False
+    )
+    gap = number(
+        node, "max_gap", 0.1, "seconds; longer intervals between messages are gaps", low=0.0
+    )
     flag = parameters.flag
     return RecorderSettings(
         bag=_bag_settings(node),
@@ -68,7 +92,7 @@ def declare_recorder(node: Node) -> RecorderSettings:
             "latched topic whose text is attached to every bag; empty for none",
         ),
         queue_depth=parameters.integer(
-            node, "queue_depth", 2000, "messages per topic that may wait to be written"
+            node, "queue_depth", 2000, "messages per topic that may wait to be written", low=1
         ),
         max_gap_ns=round(1e9 * gap),
         record_on_activate=flag(
@@ -95,13 +119,21 @@ def _bag_settings(node: Node) -> BagSettings:
         compression=parameters.choice(
             node, "compression", ("none", "zstd", "lz4"), "compression of the bag's chunks"
         ),
-        split_size=number(node, "split_size", 0.0, "MB per file of a bag; 0: no limit"),
-        split_duration=number(node, "split_duration", 0.0, "seconds per file; 0: no limit"),
-        max_size=number(node, "max_size", 0.0, "MB at which a bag is completed; 0: no limit"),
+        split_size=number(node, "split_size", 0.0, "MB per file of a bag; 0: no limit", low=0.0),
+        split_duration=number(
+            node, "split_duration", 0.0, "seconds per file; 0: no limit", low=0.0
+        ),
+        max_size=number(
+            node, "max_size", 0.0, "MB at which a bag is completed; 0: no limit", low=0.0
+        ),
         max_duration=number(
-            node, "max_duration", 0.0, "seconds after which a bag is completed; 0: no limit"
+            node,
+            "max_duration",
+            0.0,
+            "seconds after which a bag is completed; 0: no limit",
+            low=0.0,
         ),
         min_free_disk=number(
-            node, "min_free_disk", 100.0, "MB that stay free; below, the bag is completed"
+            node, "min_free_disk", 100.0, "MB that stay free; below, the bag is completed", low=0.0
         ),
     )

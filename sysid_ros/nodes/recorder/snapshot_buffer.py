@@ -9,6 +9,9 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
+# Memory of a message besides its bytes: the objects around it, as CPython allocates them.
+OVERHEAD = 400
+
 
 class BufferedMessage(NamedTuple):
     """One message as a bag keeps it."""
@@ -23,14 +26,16 @@ class BufferedMessage(NamedTuple):
 class SnapshotBuffer:
     """A ring of messages: the oldest make room for new ones."""
 
-    def __init__(self, max_bytes: int, max_seconds: float) -> None:
+    def __init__(self, max_bytes: int, max_seconds: float, *, overhead: int = 0) -> None:
         """Make an empty buffer.
 
         Args:
           max_bytes: Of messages kept at most.
           max_seconds: Age of the oldest message at most.
+          overhead: Bytes that every message counts for besides its own.
         """
         self._max_bytes = max_bytes
+        self._overhead = overhead
         self._max_seconds = max_seconds
         self._messages: deque[tuple[float, BufferedMessage]] = deque()
         self._bytes = 0
@@ -51,10 +56,10 @@ class SnapshotBuffer:
           now: Seconds on a clock that never jumps.
         """
         self._messages.append((now, message))
-        self._bytes += len(message.data)
+        self._bytes += len(message.data) + self._overhead
         while self._bytes > self._max_bytes or now - self._messages[0][0] > self._max_seconds:
             _, oldest = self._messages.popleft()
-            self._bytes -= len(oldest.data)
+            self._bytes -= len(oldest.data) + self._overhead
             if not self._messages:
                 break
 
@@ -62,5 +67,5 @@ class SnapshotBuffer:
         """Yield the messages from the oldest on and forget them."""
         while self._messages:
             _, message = self._messages.popleft()
-            self._bytes -= len(message.data)
+            self._bytes -= len(message.data) + self._overhead
             yield message

@@ -8,8 +8,8 @@ period begins once the command of the present one is there: one that was publish
 period's ``/clock``. A command acts from the last ``/clock`` before it was published, which is also
 how a bag dates messages without a header, so that both agree whatever the machine has to do.
 
-Before the first motion the robot stands at its first instant, so that every recording of it is
-the same from its first message on; after a motion it runs on in real time.
+Before the first motion the robot stands at its first instant, which it shows until ``excite`` has
+seen it, so that every recording of that motion is the same; afterwards it runs on in real time.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from sysid_ros.nodes.sim_robot.simulated_robot import RobotState, SimulatedRobot
 # Of the robot's time. Zero would mean that it has not begun; little, as a node that hears of a
 # joint state before the first /clock takes it for that old.
 START_NS = 10_000_000
-_STANDING = 0.05  # s of the wall clock between repetitions while the robot stands
+_STANDING = 0.05  # s of the wall clock until the robot shows itself again where it stands
 _REMINDER = 1.0  # s after which a /clock that was not answered is sent again
 _PAST = 1000  # periods that are remembered, for commands that come late
-_REST = ("", "waiting")  # of excite's states, those in which it has not seen the robot
+_UNSEEN = ("", "waiting")  # of excite's states, those in which it has not seen the robot
 
 
 class NoCommandError(SysidError):
@@ -106,8 +106,9 @@ class LockStep:
         """Called once per period of the wall clock."""
         now = time.monotonic()
         if self._stands:
-            if now - self._reminded >= _STANDING:
-                self._repeat()
+            if self._motion in _UNSEEN and now - self._reminded >= _STANDING:
+                self._tell_time()
+                self._publish(self._first, START_NS)
         elif not self._plays:
             self._move_on()
         elif now - self._moved_on > self._patience:
@@ -117,12 +118,6 @@ class LockStep:
             )
         elif now - self._reminded > _REMINDER:
             self._tell_time()
-
-    def _repeat(self) -> None:
-        """Show the robot where it stands to nodes that have just begun."""
-        if self._motion in _REST:
-            self._publish(self._first, START_NS)
-        self._tell_time()
 
     def _move_on(self) -> None:
         """Simulate one period and announce the next one."""

@@ -1,0 +1,77 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The feedback of one goal: at every step, and often enough that its client sees it live."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+from rclpy.node import Node
+
+from sysid_ros.engine.least_squares import Iteration
+from sysid_ros.nodes.clocks import steady_clock
+from sysid_ros.nodes.fit_server.messages import feedback
+from sysid_ros_interfaces.action import FitModel
+
+_PERIOD = 0.5  # s; whoever listens is promised one message per second
+STARTING = "starting"
+
+
+class GoalFeedback:
+    """Tells a goal's client the present stage and the last iteration; a context manager."""
+
+    def __init__(self, node: Node, goal_handle: Any) -> None:
+        """Tell the first stage.
+
+        Args:
+          node: Owns the timer.
+          goal_handle: Publishes the feedback.
+        """
+        self._node = node
+        self._goal = goal_handle
+        self._lock = threading.Lock()  # the timer and the fit have threads of their own
+        self._latest = FitModel.Feedback(stage=STARTING)
+        self._told = 0.0
+        self._timer = node.create_timer(_PERIOD, self._again, clock=steady_clock())
+
+    def __enter__(self) -> GoalFeedback:
+        self.stage(STARTING)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Say nothing more: a goal that has ended takes no feedback."""
+        self._node.destroy_timer(self._timer)
+        with self._lock:
+            self._goal = None
+
+    def stage(self, stage: str) -> None:
+        """Tell what is being done now."""
+        with self._lock:
+            self._latest.stage = stage
+            self._publish()
+
+    def iteration(self, step: Iteration, share: float) -> None:
+        """Tell one step of the optimizer, and the share of the work done."""
+        with self._lock:
+            stage, self._latest = self._latest.stage, feedback(step, share)
+            self._latest.stage = stage
+            self._publish()
+
+    def _again(self) -> None:
+        with self._lock:
+            if time.monotonic() - self._told > _PERIOD:
+                self._publish()
+
+    def _publish(self) -> None:
+        if self._goal is not None:
+            self._goal.publish_feedback(self._latest)
+            self._told = time.monotonic()

@@ -1,0 +1,112 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A simulated robot on a time of its own: whoever is held up, the motion stays the same."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from ros_client import LATCHED, RosClient
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import SetBool
+
+from sysid_ros.errors import ErrorCode
+from sysid_ros.nodes.demo import ChildProcesses
+from sysid_ros.nodes.sim_robot.lock_step import START_NS
+
+MOTION = "time,shoulder,elbow\n0,0,0\n0.5,0.3,0.2\n1.0,-0.2,0.4\n1.5,0,0\n"
+DEEP = 5000
+
+
+def start_robot(nodes: ChildProcesses, demo_files: Path, **given: str) -> subprocess.Popen[bytes]:
+    parameters = {"model": str(demo_files / "arm.xml"), "lockstep": "100.0", **given}
+    values = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
+    settings = ["--params-file", str(demo_files / "demo.yaml")]
+    return nodes.start("sim_robot", ["sysid_ros.nodes.sim_robot", "--ros-args", *settings, *values])
+
+
+def start_excite(nodes: ChildProcesses, demo_files: Path, folder: Path) -> subprocess.Popen[bytes]:
+    (folder / "motion.csv").write_text(MOTION)
+    values = ["-p", f"trajectory:={folder / 'motion.csv'}", "-p", "ramp:=0.4"]
+    settings = ["--params-file", str(demo_files / "demo.yaml")]
+    return nodes.start("excite", ["sysid_ros.nodes.excite", "--ros-args", *settings, *values])
+
+
+def moved(
+    nodes: ChildProcesses, client: RosClient, demo_files: Path, folder: Path, *, stall: bool
+) -> tuple[list[list[float]], list[tuple[int, list[float]]]]:
+    """Commands, and stamps and positions of the robot, of one motion."""
+    robot = start_robot(nodes, demo_files)
+    states = client.collect(JointState, "/joint_states", DEEP)
+    client.wait_until(lambda: states)
+    excite = start_excite(nodes, demo_files, folder)
+    commands = client.collect(Float64MultiArray, "/command", DEEP)
+    said = client.collect(String, "/excite/state", LATCHED)
+    client.wait_until(lambda: said and said[-1].data == "ready")
+    # An answer shows that excite knows of everything that was subscribed to before.
+    assert not client.call(SetBool, "/excite/arm", SetBool.Request(data=False)).success
+    assert client.call(SetBool, "/excite/arm", SetBool.Request(data=True)).success
+    for process, count in ((excite, 40), (robot, 80), (excite, 120)) if stall else ():
+        client.wait_until(lambda count=count: len(commands) >= count)
+        process.send_signal(signal.SIGSTOP)
+        client.spin(0.4)  # many periods
+        process.send_signal(signal.SIGCONT)
+    client.wait_until(lambda: said[-1].data == "done")
+    client.wait_until(lambda: len(commands) == 150)
+    client.wait_until(lambda: len(stamped(states)) >= 750)
+    for node in ("excite", "sim_robot"):
+        nodes.end(node)
+    return [list(c.data) for c in commands], stamped(states)[:750]
+
+
+def stamped(states: list[JointState]) -> list[tuple[int, list[float]]]:
+    """Stamps in ns and positions, once the robot moves."""
+    stamps = [state.header.stamp.sec * 10**9 + state.header.stamp.nanosec for state in states]
+    return [(ns, list(s.position)) for ns, s in zip(stamps, states, strict=True) if ns > START_NS]
+
+
+def test_processes_that_are_held_up_change_nothing(
+    nodes: ChildProcesses, client: RosClient, demo_files: Path, tmp_path: Path
+):
+    idle = moved(nodes, client, demo_files, tmp_path, stall=False)
+    held_up = moved(nodes, client, demo_files, tmp_path, stall=True)
+    assert held_up == idle
+    assert max(position[0] for _, position in idle[1]) > 0.15  # it did move
+
+
+def test_robot_shows_itself_moves_when_told_and_runs_on(
+    nodes: ChildProcesses, client: RosClient, demo_files: Path
+):
+    start_robot(nodes, demo_files)
+    clocks = client.collect(Clock, "/clock")
+    states = client.collect(JointState, "/joint_states")
+    client.wait_until(lambda: len(clocks) > 3 and len(states) > 3)
+    assert {(c.clock.sec, c.clock.nanosec) for c in clocks} == {(0, 10_000_000)}
+    assert len({tuple(s.position) for s in states}) == 1
+    # Anybody may move it; then its time passes as ours does, as no motion of excite plays.
+    publisher = client.node.create_publisher(Float64MultiArray, "/command", 10)
+    client.wait_until(publisher.get_subscription_count)
+    publisher.publish(Float64MultiArray(data=[-1.0, 0.6]))
+    client.wait_until(lambda: states[-1].position[0] < -0.8)
+    first, began = clocks[-1].clock.sec, time.monotonic()
+    client.wait_until(lambda: clocks[-1].clock.sec >= first + 3)
+    assert time.monotonic() - began > 1.5  # not at once, however long it takes
+
+
+def test_robot_that_waits_in_vain_says_so_and_ends(
+    nodes: ChildProcesses, client: RosClient, demo_files: Path, tmp_path: Path
+):
+    robot = start_robot(nodes, demo_files, patience="0.5")
+    publisher = client.node.create_publisher(String, "/excite/state", LATCHED)
+    publisher.publish(String(data="running"))
+    client.wait_until(lambda: robot.poll() is not None)
+    assert robot.returncode == ErrorCode.DATA_UNUSABLE
+    log = (tmp_path / "logs" / "sim_robot.log").read_text()
+    assert "excite is running a motion, and no command has come for 0.5 s" in log
+    assert "Traceback" not in log

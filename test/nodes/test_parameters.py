@@ -1,0 +1,90 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parameters of running nodes: checked at the start, named where misspelt, never set in vain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.msg import ParameterType, ParameterValue
+from rcl_interfaces.srv import DescribeParameters, SetParameters
+from recorder_process import start_recorder
+from ros_client import RosClient
+
+from sysid_ros.errors import ErrorCode
+from sysid_ros.nodes.demo import ChildProcesses
+
+
+def assign(client: RosClient, node: str, name: str, value: ParameterValue) -> tuple[bool, str]:
+    """Whether a node takes a new value, and why not."""
+    request = SetParameters.Request(parameters=[ParameterMessage(name=name, value=value)])
+    (result,) = client.call(SetParameters, f"/{node}/set_parameters", request).results
+    return result.successful, result.reason
+
+
+def text(value: str) -> ParameterValue:
+    return ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
+
+
+def number(value: float) -> ParameterValue:
+    return ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
+
+
+def test_new_value_is_refused_with_a_reason_where_it_would_change_nothing(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states")
+    taken, why = assign(client, "recorder", "max_size", number(5.0))
+    assert (taken, "read-only" in why) == (False, True)
+    taken, why = assign(client, "recorder", "regex", text("/arm/.*"))
+    assert (taken, "clean it up first" in why) == (False, True)
+    taken, _ = assign(client, "recorder", "regex", number(1.0))  # another type
+    assert not taken
+
+
+def test_new_value_takes_effect_before_the_recorder_is_configured(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", autostart="false")
+    assert assign(client, "recorder", "regex", text("/arm/.*")) == (True, "")
+
+
+def test_range_is_told_and_kept(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states")
+    request = DescribeParameters.Request(names=["max_size"])
+    (said,) = client.call(DescribeParameters, "/recorder/describe_parameters", request).descriptors
+    assert said.read_only
+    assert said.additional_constraints == "at least 0"
+    settings = ["--ros-args", "-p", "nice:=40"]
+    server = nodes.start("fit_server", ["sysid_ros.nodes.fit_server", *settings])
+    assert server.wait(timeout=120) == ErrorCode.INVALID_EXPERIMENT
+    log = (tmp_path / "logs" / "fit_server.log").read_text()
+    assert "parameter nice of fit_server must be from 0 to 19, given 40" in log
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("max_gab", "no parameter max_gab; did you mean max_gap?"),
+        ("zzz", "no parameter zzz; valid:"),
+    ],
+)
+def test_misspelt_parameter_is_named(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, given: str, words: str
+):
+    file = tmp_path / "params.yaml"
+    file.write_text(f"/**:\n  ros__parameters:\n    {given}: 0.3\n    topics: [/joint_states]\n")
+    nodes.start("recorder", ["sysid_ros.nodes.recorder", "--ros-args", "--params-file", str(file)])
+    log = tmp_path / "logs" / "recorder.log"
+    client.wait_until(lambda: log.exists() and words in log.read_text())
+
+
+def test_simulated_time_that_does_not_come_is_said(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", use_sim_time="true")
+    log = tmp_path / "logs" / "recorder.log"
+    client.wait_until(lambda: log.exists() and "nothing came on /clock for 5 s" in log.read_text())
