@@ -8,7 +8,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from sysid.sysid_problems import (
+from sysid_problems import (
     ARM_ARMATURE,
     Recording,
     record,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sysid.sysid_problems import record_cart, record_spring_mass
+from sysid_problems import record_cart, record_spring_mass
 
 from sysid_ros import sysid
 from sysid_ros.errors import OutputError

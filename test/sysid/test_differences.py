@@ -9,7 +9,7 @@ import mujoco
 import mujoco.rollout
 import numpy as np
 import pytest
-from sysid.sysid_problems import record, record_cart, record_spring_mass
+from sysid_problems import record, record_cart, record_spring_mass
 
 from sysid_ros import sysid
 from sysid_ros.engine.residuals.discrepancy import DIVERGED

@@ -10,7 +10,7 @@ import json
 import mujoco
 import numpy as np
 import pytest
-from sysid.sysid_problems import record_cart
+from sysid_problems import record_cart
 
 from sysid_ros import sysid
 from sysid_ros.errors import OutputError

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
+import pendulum
 import pytest
-from sysid import pendulum
-from sysid.sysid_problems import record_spring_mass
+from sysid_problems import record_spring_mass
 
 from sysid_ros import sysid
 from sysid_ros.engine.estimation.fit import FitSettings, fit

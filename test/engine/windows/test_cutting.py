@@ -8,10 +8,10 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pendulum
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sysid import pendulum
 
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.engine.windows.cutting import window_bounds

@@ -8,10 +8,10 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from chains import Chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sysid.sensitivity import chains
-from sysid.sensitivity.chains import Chain
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives import engine

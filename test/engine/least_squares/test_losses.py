@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pendulum
 import pytest
 import scipy.optimize
 import scipy.stats
-from sysid import pendulum
 
 from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
 from sysid_ros.engine.least_squares.losses import LOSSES, loss_named

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pendulum
 import pytest
-from sysid import pendulum
 
 from sysid_ros.engine.estimation.bias_check import bias_check, flagged
 from sysid_ros.engine.estimation.fit import FitSettings, fit

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pendulum
 import pytest
-from sysid import pendulum
 
 from sysid_ros.engine.estimation.fit import FitSettings, fit
 from sysid_ros.engine.least_squares.gauss_newton import eliminate_starts

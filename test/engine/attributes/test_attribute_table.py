@@ -132,7 +132,7 @@ def test_written_value_arrives_in_the_model_and_reads_back(element, attribute, n
 
 # Writing one of them gives a joint a friction model, which it may not have had.
 FRICTION = {("joint", name) for name in PARAMETERS}
-# Likewise of a servo on a supply voltage; test/sysid/friction/test_servo.py.
+# Likewise of a servo on a supply voltage; test/engine/friction/test_servo.py.
 FRICTION |= {("actuator", f"servo_{name}") for name in SERVO_PARAMETERS}
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+import pendulum
 import pytest
-from sysid import pendulum
 
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool
 

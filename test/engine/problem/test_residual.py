@@ -8,7 +8,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from sysid.sysid_problems import record, record_spring_mass
+from sysid_problems import record, record_spring_mass
 
 from sysid_ros import sysid
 from sysid_ros.engine.simulation import rollout_pool

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
+import pendulum
 import pytest
-from sysid import pendulum
 
 from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
 from sysid_ros.engine.least_squares.search_progress import FitStatus, Iteration

@@ -1,0 +1,185 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The order of rooms: imports point one way, rooms are small and are used through their faces.
+
+A room is a package; a module at the top level is a room by itself. Lazy imports and imports for
+types count as imports.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "sysid_ros"
+
+# Each may import what stands above it.
+ORDER = (
+    "arrays", "errors", "files", "processes",
+    "engine.compiled", "engine.elements", "engine.signals", "engine.friction",
+    "engine.attributes", "engine.parameters", "engine.residuals", "engine.simulation",
+    "engine.windows", "engine.derivatives", "engine.least_squares", "engine.problem",
+    "engine.uncertainty", "engine.estimation",
+    "recording.messages", "recording.bags", "recording.mapping", "recording",
+    "experiment", "robots", "dataset", "diagnosis", "proposal", "judgement", "terminal",
+    "exports", "results", "run_logs", "playback", "video", "report.svg", "report",
+    "search", "pipeline", "fit_page", "comparison", "excitation", "sysid", "nodes",
+    "nodes.sim_robot", "nodes.excite", "nodes.recorder", "nodes.sufficiency", "nodes.fit_server",
+    "nodes.replay", "nodes.identify", "nodes.demo", "commands",
+    "cli", "__main__",
+)  # fmt: skip
+
+MOST_MODULES = 26
+MOST_LINES = 400
+# Imports by name: a user's hook, and messages of packages that only a robot has.
+BY_NAME = {
+    "robots/hook.py",
+    "nodes/message_definitions.py",
+}
+# Folders whose modules are programs or answer to one name each; nothing below imports them.
+WITHOUT_FACE = ("commands", "nodes")
+
+
+@functools.cache
+def modules() -> dict[str, Path]:
+    """Files by dotted name below the package; a room's ``__init__`` goes by the room's name."""
+    return {
+        ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        .removesuffix("__init__")
+        .rstrip("."): path
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def room_of(module: str) -> str:
+    """The room that a module belongs to."""
+    is_room = modules()[module].name == "__init__.py"
+    return module if is_room or "." not in module else module.rpartition(".")[0]
+
+
+@functools.cache
+def tree_of(module: str) -> ast.Module:
+    """A module's syntax."""
+    return ast.parse(modules()[module].read_text(encoding="utf-8"))
+
+
+def imported_by(module: str) -> Iterator[str]:
+    """Modules of this package that one imports, anywhere in its text."""
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relative to itself"
+            base = node.module or ""
+            offered = offered_by(base.partition(".")[2])
+            names = [
+                base if alias.name in offered else f"{base}.{alias.name}" for alias in node.names
+            ]
+            names = [name if name.partition(".")[2] in modules() else base for name in names]
+        else:
+            continue
+        for name in names:
+            top, _, rest = name.partition(".")
+            if top == "sysid_ros" and rest in modules() and rest != module:
+                yield rest
+
+
+@functools.cache
+def offered_by(room: str) -> frozenset[str]:
+    """Return the names that a room's face takes from its modules; a module may share its name."""
+    if room not in modules() or modules()[room].name != "__init__.py":
+        return frozenset()
+    taken = [node for node in tree_of(room).body if isinstance(node, ast.ImportFrom)]
+    return frozenset(alias.asname or alias.name for node in taken for alias in node.names)
+
+
+def place_of(room: str) -> int:
+    """Where a room, or the room around it, stands in the order."""
+    parts = room.split(".")
+    for size in range(len(parts), 0, -1):
+        name = ".".join(parts[:size])
+        if name in ORDER:
+            return ORDER.index(name)
+    raise AssertionError(f"{room} is missing in ORDER")
+
+
+def test_every_room_has_its_place() -> None:
+    rooms = {room_of(module) for module in modules()} - {""}
+    holding_others_only = {room for room in rooms if is_empty(room)}
+    for room in rooms - holding_others_only:
+        place_of(room)
+    assert not [name for name in ORDER if name not in modules()]
+
+
+def is_empty(room: str) -> bool:
+    """Return whether a room has no code of its own, only other rooms."""
+    own = [m for m in modules() if room_of(m) == room]
+    return own == [room] and len(tree_of(room).body) <= 1
+
+
+@pytest.mark.parametrize("module", sorted(modules()))
+def test_imports_point_one_way(module: str) -> None:
+    room = room_of(module)
+    if not room or is_empty(room) or module in ("cli", "__main__"):
+        return
+    for other in imported_by(module):
+        there = room_of(other)
+        if there not in ("", room):
+            assert place_of(there) < place_of(room), f"{module} imports {other}"
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    # Inside a room; between rooms the order forbids it.
+    edges = {m: {o for o in imported_by(m) if room_of(o) == room_of(m)} for m in modules()}
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        assert module not in path, " -> ".join((*path, module))
+        if module not in done:
+            for other in edges[module]:
+                if modules()[other].name != "__init__.py":
+                    visit(other, (*path, module))
+            done.add(module)
+
+    for module in edges:
+        visit(module, ())
+
+
+@pytest.mark.parametrize("module", sorted(modules()))
+def test_rooms_are_used_through_their_faces(module: str) -> None:
+    for other in imported_by(module):
+        there = room_of(other)
+        if "." in other and there not in (room_of(module), other):
+            assert there.split(".")[0] in WITHOUT_FACE, f"{module} reaches into {there}: {other}"
+
+
+def test_rooms_and_modules_are_small() -> None:
+    for room in {room_of(module) for module in modules()}:
+        own = [m for m in modules() if room_of(m) == room and modules()[m].name != "__init__.py"]
+        assert len(own) <= MOST_MODULES, f"{room} has {len(own)} modules"
+    for module, path in modules().items():
+        lines = path.read_text(encoding="utf-8").count("\n")
+        assert lines <= MOST_LINES, f"{module} has {lines} lines"
+
+
+def test_nothing_is_imported_by_name() -> None:
+    for path in modules().values():
+        text = path.read_text(encoding="utf-8")
+        named = re.search(r"import_module|__import__|^def __getattr__|spec_from_file", text, re.M)
+        assert not named or str(path.relative_to(PACKAGE)) in BY_NAME, path
+
+
+def test_docstrings_say_what_a_thing_is_or_does() -> None:
+    for module in modules():
+        for node in ast.walk(tree_of(module)):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                text = ast.get_docstring(node) or ""
+                question = re.match(r"(What|Where|How|Whether|Which|When|Why|Who)\b", text)
+                assert not question, f"{module}: {text.splitlines()[0]}"
