@@ -96,6 +96,7 @@ setup(
     ],
     zip_safe=False,
     install_requires=[
+        "clarabel>=0.9",
         "Jinja2>=3.0",
         "lz4>=3.1",
         "mcap>=1.1",
