@@ -331,3 +331,21 @@ def fill(tree, layout, friction, law, form, qpos, qvel, qacc, out):  # type: ign
         _joints(tree, layout, friction, law, form, q, v, a, rows)
         _tendons(tree, layout, friction, law, form, v, a, rows)
         _fold(tree, q, rows)
+
+
+@_compiled
+def thin(weights, every, rows, out):  # type: ignore[no-untyped-def]
+    """Add a filtered signal, of which only every so many-th value is kept.
+
+    Args:
+      weights: (taps,).
+      every: Steps between values that are kept.
+      rows: (n, width).
+      out: (m, width) with (m - 1) every + taps <= n.
+    """
+    for m in range(len(out)):
+        for k in range(len(weights)):
+            weight = weights[k]
+            row = rows[m * every + k]
+            for c in range(out.shape[1]):
+                out[m, c] += weight * row[c]

@@ -1,0 +1,58 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Filtering by fast Fourier transforms, and spectra.
+
+``scipy.signal`` has both; importing it takes longer than a fit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def correlate(signal: FloatArray, weights: FloatArray) -> FloatArray:
+    """The sum over k of weights[k] signal[i + k - half], where the signal is zero outside.
+
+    Args:
+      signal: (n,) or (n, c).
+      weights: (2 half + 1,).
+
+    Returns:
+      The signal's shape.
+    """
+    n, half = len(signal), len(weights) // 2
+    size = 1 << int(np.ceil(np.log2(n + len(weights))))
+    kernel = np.fft.rfft(weights[::-1], size)
+    columns = signal.reshape(n, -1)
+    out: FloatArray = np.empty(columns.shape)
+    for c in range(columns.shape[1]):
+        out[:, c] = np.fft.irfft(np.fft.rfft(columns[:, c], size) * kernel, size)[half : half + n]
+    return out.reshape(signal.shape)
+
+
+def density(signal: FloatArray, rate: float, length: int) -> tuple[FloatArray, FloatArray]:
+    """One-sided power spectral density by Welch's method (IEEE Trans. Audio 15, 1967).
+
+    Half-overlapping segments, each without its straight line and in a Hann window.
+
+    Args:
+      signal: (n,).
+      rate: Hz.
+      length: Samples of a segment, at most n.
+
+    Returns:
+      Frequencies [Hz] and densities [signal^2/Hz], (length // 2 + 1,) each.
+    """
+    starts = np.arange(0, len(signal) - length + 1, max(1, length // 2))
+    segments = np.stack([signal[start : start + length] for start in starts])
+    t = np.arange(length) - (length - 1) / 2.0
+    segments = segments - segments.mean(axis=1, keepdims=True)
+    segments -= np.outer(segments @ t / (t @ t), t)
+    window = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(length) / length)
+    power = np.abs(np.fft.rfft(segments * window, axis=1)) ** 2
+    found: FloatArray = 2.0 * power.mean(axis=0) / (rate * np.sum(window**2))
+    return np.fft.rfftfreq(length, 1.0 / rate), found
