@@ -22,7 +22,7 @@ import numpy.typing as npt
 import scipy.linalg
 
 from sysid_ros.inverse_dynamics.columns import Columns
-from sysid_ros.inverse_dynamics.statistics import Uncertainty, jackknife
+from sysid_ros.inverse_dynamics.statistics import Uncertainty, jackknife, quick_errors
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -157,29 +157,33 @@ def estimate_base(
     """
     own = hessians[:, kept][:, :, kept]
     side = gradients[:, kept]
-    values, uncertainty = _least_squares(own, side)
+    values = _least_squares(own, side)
+    uncertainty = _jackknife(values, own, side)
     use = np.ones(len(kept), dtype=np.bool_)
-    best, errors = values, uncertainty.standard_errors
     while use.sum() > 1:
-        relative = errors / np.maximum(np.abs(best), 1e-300)
+        left, right = own[:, use][:, :, use], side[:, use]
+        best = _least_squares(left, right)
+        relative = quick_errors(best, left, right) / np.maximum(np.abs(best), 1e-300)
         if relative.max() <= ratio * relative.min():
             break
         use[np.flatnonzero(use)[int(np.argmax(relative))]] = False
-        best, one = _least_squares(own[:, use][:, :, use], side[:, use])
-        errors = one.standard_errors
-    chosen, chosen_errors = np.zeros(len(kept)), np.zeros(len(kept))
-    chosen[use], chosen_errors[use] = best, errors
+    best = _least_squares(own[:, use][:, :, use], side[:, use])
+    chosen, errors = np.zeros(len(kept)), np.zeros(len(kept))
+    chosen[use] = best
+    errors[use] = _jackknife(best, own[:, use][:, :, use], side[:, use]).standard_errors
     label = base_names(names, kept, combination)
-    return BaseParameters(
-        label, kept, combination, values, uncertainty, use, chosen, chosen_errors
-    )
+    return BaseParameters(label, kept, combination, values, uncertainty, use, chosen, errors)
 
 
-def _least_squares(hessians: FloatArray, gradients: FloatArray) -> tuple[FloatArray, Uncertainty]:
+def _least_squares(hessians: FloatArray, gradients: FloatArray) -> FloatArray:
     total = hessians.sum(axis=0)
     scale = 1.0 / np.sqrt(np.maximum(np.diag(total), 1e-300))
     inner = total * np.outer(scale, scale)
-    values = scale * np.linalg.lstsq(inner, scale * gradients.sum(axis=0), rcond=1e-14)[0]
+    found = np.linalg.lstsq(inner, scale * gradients.sum(axis=0), rcond=1e-14)[0]
+    return np.asarray(scale * found)
+
+
+def _jackknife(values: FloatArray, hessians: FloatArray, gradients: FloatArray) -> Uncertainty:
     size = len(values)
     nothing = np.zeros(size, dtype=np.bool_)
-    return values, jackknife(values, hessians, gradients, np.zeros((size, size)), nothing)
+    return jackknife(values, hessians, gradients, np.zeros((size, size)), nothing)

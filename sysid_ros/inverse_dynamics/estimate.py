@@ -16,7 +16,7 @@ from sysid_ros.inverse_dynamics.consistency import DIRECTIONS, body_scales, reac
 from sysid_ros.inverse_dynamics.evidence import Equations, equations
 from sysid_ros.inverse_dynamics.free import FreeParameters
 from sysid_ros.inverse_dynamics.gram import Grams
-from sysid_ros.inverse_dynamics.prior import BodyTerm, Prior
+from sysid_ros.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 from sysid_ros.inverse_dynamics.program import Constraints, Solution, solve, with_equality
 from sysid_ros.inverse_dynamics.pseudo_inertia import INERTIAL
 from sysid_ros.inverse_dynamics.settings import Settings
@@ -26,7 +26,8 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
 _DEAF = 1e-9  # of the torque: what less than this comes from has no effect on the data
-_SAME = 1e-3  # relative change of weights and gains below which they are settled
+_CONSISTENT = 2  # solutions of the program: one for the weights of the other
+_SAME = 1e-2  # relative change of weights and gains below which they are settled
 
 
 @dataclass(frozen=True)
@@ -78,24 +79,45 @@ def estimate(
     limits = _constraints(model, free, prior, settings, len(gain_dofs))
     k = len(free.names)
     x, gains = free.nominal.copy(), np.ones(nv)
+    weights = _first_weights(grams)
+    for _ in range(settings.iterations + 3 * len(gain_dofs)):
+        system = equations(grams, free, weights, gains, gain_dofs, x, together=True)
+        z = _unconstrained(system, replace(prior, kind=PriorKind.GAUSSIAN))
+        x, gains = z[:k], _with(gains, gain_dofs, z[k:])
+        before, weights = weights, _weights(grams, free, x, gains)
+        if np.allclose(before, weights, rtol=_SAME):
+            break
+    inflation = 1.0
+    for _ in range(_CONSISTENT + len(gain_dofs)):
+        system = equations(grams, free, weights / inflation, gains, gain_dofs, x)
+        solution = solve(system.hessians.sum(axis=0), system.gradients.sum(axis=0), prior, limits)
+        x, gains = solution.x[:k], _with(gains, gain_dofs, solution.x[k:])
+        uncertainty = _uncertainty(solution, system, prior)
+        used, weights = weights / inflation, _weights(grams, free, x, gains)
+        inflation = max(1.0, inflation * uncertainty.inflation)
+    return Estimate(x, gains, used, solution, prior, system, uncertainty)
+
+
+def _first_weights(grams: Mapping[str, Grams]) -> FloatArray:
     rows = sum(one.counts.sum(axis=0) for one in grams.values())
     squares = sum(one.torque_squares().sum(axis=0) for one in grams.values())
-    weights = np.where(rows > 0, rows / np.maximum(squares, 1e-18), 0.0)
-    inflation = 1.0
-    for _ in range(settings.iterations + 3 * len(gain_dofs)):
-        system = equations(grams, free, weights / inflation, gains, gain_dofs, x)
-        solution = solve(
-            system.hessians.sum(axis=0), system.gradients.sum(axis=0), prior, limits
-        )
-        x = solution.x[:k]
-        gains = gains.copy()
-        gains[gain_dofs] = solution.x[k:]
-        uncertainty = _uncertainty(solution, system, prior)
-        inflation = max(1.0, inflation * uncertainty.inflation)
-        before, weights = weights, _weights(grams, free, x, gains)
-        if np.allclose(before, weights, rtol=_SAME) and abs(uncertainty.inflation - 1.0) < 0.05:
-            break
-    return Estimate(x, gains, weights / inflation, solution, prior, system, uncertainty)
+    return np.where(rows > 0, rows / np.maximum(squares, 1e-18), 0.0)
+
+
+def _with(gains: FloatArray, dofs: IntArray, values: FloatArray) -> FloatArray:
+    changed = gains.copy()
+    changed[dofs] = values
+    return changed
+
+
+def _unconstrained(system: Equations, prior: Prior) -> FloatArray:
+    """Least squares with a Gaussian prior, for weights alone."""
+    slope, curvature = prior.derivatives(np.zeros_like(prior.mean))
+    matrix = system.hessians.sum(axis=0) + curvature
+    side = system.gradients.sum(axis=0) - slope
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+    found = np.linalg.lstsq(matrix * np.outer(scale, scale), scale * side, rcond=1e-15)[0]
+    return np.asarray(scale * found)
 
 
 def _uncertainty(solution: Solution, system: Equations, prior: Prior) -> Uncertainty:

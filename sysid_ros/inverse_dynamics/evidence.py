@@ -134,6 +134,8 @@ def equations(
     gains: FloatArray,
     gain_dofs: IntArray,
     x: FloatArray,
+    *,
+    together: bool = False,
 ) -> Equations:
     """Weighted normal equations of (x, gains), linearised in the gains.
 
@@ -146,21 +148,23 @@ def equations(
       gains: s_0 of degrees of freedom, (nv,).
       gain_dofs: Degrees of freedom whose gain is estimated.
       x: The estimate so far, which gives theta_0; (k,).
+      together: Whether all blocks are summed to one.
     """
-    blocks = max(len(one.counts) for one in grams.values())
+    blocks = 1 if together else max(len(one.counts) for one in grams.values())
     k, extra = len(free.names), len(gain_dofs)
     hessians, gradients = np.zeros((blocks, k + extra, k + extra)), np.zeros((blocks, k + extra))
     for condition, one in grams.items():
         matrix, fixed = free.matrix[condition], free.fixed[condition]
         theta = free.theta(x, condition)
-        for b in np.flatnonzero(one.counts.sum(axis=1)):
-            normal, vector = one.normal(weights * gains**2, b)
-            _, plain = one.normal(weights * gains, b)
+        used = [None] if together else np.flatnonzero(one.counts.sum(axis=1)).tolist()
+        for block in used:
+            b = block or 0
+            normal, plain = one.normal(weights, gains, block)
             hessians[b, :k, :k] += matrix.T @ normal @ matrix
             gradients[b, :k] += matrix.T @ (plain - normal @ fixed)
             for place, dof in enumerate(gain_dofs, k):
                 alone = np.where(np.arange(len(weights)) == dof, weights, 0.0)
-                own, target = one.normal(alone, b)
+                own, target = one.normal(alone, np.ones(len(weights)), block)
                 s = gains[dof]
                 hessians[b, place, place] += theta @ own @ theta
                 hessians[b, :k, place] += s * matrix.T @ own @ theta

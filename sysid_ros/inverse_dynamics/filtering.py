@@ -27,11 +27,11 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.inverse_dynamics import kernel
 from sysid_ros.inverse_dynamics.cutoff import Cutoff, choose_cutoff
 from sysid_ros.inverse_dynamics.recording import Stretch
 from sysid_ros.inverse_dynamics.regressor import Motion
 from sysid_ros.inverse_dynamics.smoothing_kernel import half_samples, smoothing_kernel
-from sysid_ros.inverse_dynamics.spectra import correlate
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -136,7 +136,7 @@ def smooth(model: mujoco.MjModel, stretch: Stretch, filters: Filters) -> SmoothS
     centres = edge + thin * (reach + every * np.arange(rows))
     inside = (centres >= row_reach) & (centres < n - row_reach)
     centres = centres[inside]  # all but rounding keeps every one
-    torque = _filtered_torque(stretch.torque, filters.rows, step)[centres]
+    torque = _filtered_torque(stretch.torque, filters.rows, step, centres, thin * every)
     motion = Motion(*(part[: (len(centres) - 1) * every + 2 * reach + 1] for part in motion))
     times = stretch.start + step * centres
     return SmoothStretch(motion, inner, every, torque, times, stretch.recording)
@@ -147,29 +147,37 @@ def row_weights(filters: Filters, inner: float, order: int) -> FloatArray:
     return smoothing_kernel(filters.rows, inner, order)
 
 
-def _filtered_torque(torque: FloatArray, cutoff: float, step: float) -> FloatArray:
-    """(n, nv); NaN within the filter's reach of an unknown torque."""
+def _filtered_torque(
+    torque: FloatArray, cutoff: float, step: float, centres: npt.NDArray[np.intp], apart: int
+) -> FloatArray:
+    """Torque at rows, (rows, nv); NaN within the filter's reach of an unknown torque."""
     weights = smoothing_kernel(cutoff, step)
-    known = np.isfinite(torque)
-    filtered = correlate(np.where(known, torque, 0.0), weights)
-    if not known.all():
-        lost = correlate((~known).astype(np.float64), np.ones_like(weights))
-        filtered[lost > 0.5] = np.nan
-    return filtered
+    both = np.stack([weights, np.ones_like(weights)])
+    first = int(centres[0]) - len(weights) // 2
+    found = np.empty((len(centres), torque.shape[1]))
+    pair = np.empty((len(centres), 2))
+    for j, column in enumerate(torque.T):
+        known = np.isfinite(column)
+        one = np.where(known, column, 0.0)
+        kernel.weighted_windows(one, both[:1], first, apart, pair[:, :1])
+        found[:, j] = pair[:, 0]
+        if not known.all():
+            kernel.weighted_windows(1.0 - known, both[1:], first, apart, pair[:, 1:])
+            found[pair[:, 1] > 0.5, j] = np.nan
+    return found
 
 
 def _motion(
     model: mujoco.MjModel, stretch: Stretch, filters: Filters, edge: int, thin: int
 ) -> Motion:
     """Smoothed positions, velocities and accelerations on the inner grid."""
-    n = len(stretch.qpos)
-    kept = np.arange(edge, n - edge, thin)
-    parts = np.empty((3, len(kept), model.nq))
+    count = (len(stretch.qpos) - 2 * edge - 1) // thin + 1
+    grid = (edge, thin, count)
+    parts = np.empty((3, count, model.nq))
     continuous = _continuous_quaternions(model, stretch.qpos)
     for i in range(model.nq):
-        for order in range(3):
-            parts[order, :, i] = _filtered(continuous[:, i], filters.motion[i], stretch.step, order)[kept]
-    qvel, qacc = np.empty((len(kept), model.nv)), np.empty((len(kept), model.nv))
+        parts[:, :, i] = _filtered(continuous[:, i], filters.motion[i], stretch.step, grid)
+    qvel, qacc = np.empty((count, model.nv)), np.empty((count, model.nv))
     for joint in range(model.njnt):
         kind = int(model.jnt_type[joint])
         at, dof = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
@@ -183,16 +191,23 @@ def _motion(
     if stretch.qvel is not None:
         for dof in range(model.nv):
             cutoff = _cutoff_of_dof(model, filters, dof)
-            qvel[:, dof] = _filtered(stretch.qvel[:, dof], cutoff, stretch.step, 0)[kept]
-            qacc[:, dof] = _filtered(stretch.qvel[:, dof], cutoff, stretch.step, 1)[kept]
+            both = _filtered(stretch.qvel[:, dof], cutoff, stretch.step, grid)
+            qvel[:, dof], qacc[:, dof] = both[0], both[1]
     return Motion(parts[0], qvel, qacc)
 
 
-def _filtered(signal: FloatArray, cutoff: float, step: float, order: int) -> FloatArray:
-    weights = smoothing_kernel(cutoff, step, order)
-    # less its mean, whose derivative is zero but whose rounding error is not
-    level = float(signal.mean())
-    return correlate(signal - level, weights) + (level if order == 0 else 0.0)
+def _filtered(
+    signal: FloatArray, cutoff: float, step: float, grid: tuple[int, int, int]
+) -> FloatArray:
+    """A smoothed signal and two derivatives at (first, every, count) samples, (3, count)."""
+    first, every, count = grid
+    weights = np.stack([smoothing_kernel(cutoff, step, order) for order in range(3)])
+    level = float(signal.mean())  # whose derivative is zero but whose rounding error is not
+    out = np.empty((count, 3))
+    reach = weights.shape[1] // 2
+    kernel.weighted_windows(np.ascontiguousarray(signal) - level, weights, first - reach, every, out)
+    out[:, 0] += level
+    return out.T
 
 
 def _rotation_rates(parts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -20,7 +20,7 @@ from sysid_ros.inverse_dynamics.base_parameters import (
 )
 from sysid_ros.inverse_dynamics.estimate import Estimate, estimate, without_gains
 from sysid_ros.inverse_dynamics.evidence import Evidence, equations, gather
-from sysid_ros.inverse_dynamics.free import FreeParameters, free_parameters
+from sysid_ros.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.inverse_dynamics.noise_correction import noise_moments, without_noise
 from sysid_ros.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.inverse_dynamics.recording import Recording
@@ -45,7 +45,7 @@ def fit_inverse_dynamics(
     Args:
       model: The robot as it is known so far; its values are the prior's centre.
       recordings: Motion and torque.
-      free: What is estimated; by default every parameter.
+      free: What is estimated; by default every parameter but springs that the model lacks.
       settings: Filters, prior, margins; by default chosen from the data.
 
     Returns:
@@ -62,7 +62,8 @@ def fit_inverse_dynamics(
     )
     conditions = tuple(dict.fromkeys(one.condition for one in recordings))
     if free is None:
-        free = free_parameters(regressor.columns, conditions=conditions)
+        kept = without_effect(regressor.columns)
+        free = free_parameters(regressor.columns, frozen=kept, conditions=conditions)
     for condition in conditions:
         if condition not in free.matrix:
             raise ExperimentError(

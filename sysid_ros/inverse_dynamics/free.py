@@ -24,6 +24,8 @@ from sysid_ros.inverse_dynamics.pseudo_inertia import INERTIAL
 
 FloatArray = npt.NDArray[np.float64]
 
+_FRAME = 1e-6  # kg, below which a body is a frame without mass
+_ASKED_FOR = ("stiffness", "damping2", "damping3")
 _NON_NEGATIVE = (
     "m", "armature", "damping", "damping3", "frictionloss", "stiffness",
     "tendon_armature", "tendon_damping", "tendon_frictionloss",
@@ -126,6 +128,21 @@ def free_parameters(
     names = [columns.names[c] + (f"@{condition}" if condition else "") for c, condition in place]
     lower, upper = _limits(columns, leaders, bounds or {})
     return FreeParameters(tuple(names), columns, nominal[leaders], lower, upper, matrix, fixed)
+
+
+def without_effect(columns: Columns) -> tuple[str, ...]:
+    """Names that a fit keeps unless it is told otherwise.
+
+    These are springs and polynomial dampings that the model does not have, and bodies without mass,
+    which are frames.
+    """
+    massless = [b for b in columns.bodies if columns.nominal[columns.place[b, "m"]] < _FRAME]
+    frames = {columns.place[b, kind] for b in massless for kind in INERTIAL}
+    return tuple(
+        name
+        for i, (name, kind) in enumerate(zip(columns.names, columns.kinds, strict=True))
+        if i in frames or (kind in _ASKED_FOR and columns.nominal[i] == 0.0)
+    )
 
 
 def _matches(columns: Columns, patterns: Sequence[str]) -> npt.NDArray[np.bool_]:

@@ -23,7 +23,7 @@ from sysid_ros.inverse_dynamics.regressor import Motion, Regressor
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
-_CHUNK = 2_000_000  # numbers of the regressor at a time
+_CHUNK = 500_000  # numbers of the regressor at a time
 _FEWEST_ROWS = 16
 
 
@@ -43,21 +43,29 @@ class Grams:
     counts: npt.NDArray[np.int64]
     width: int
 
-    def normal(self, weights: FloatArray, block: int | None = None) -> tuple[FloatArray, FloatArray]:
-        """H = R^T W R (p, p) and g = R^T W tau (p,) of all blocks or of one.
+    def normal(
+        self, weights: FloatArray, gains: FloatArray, block: int | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Normal equations of measured torque = gain * R theta, of all blocks or of one.
 
         Args:
           weights: Of each degree of freedom, (nv,).
+          gains: Of each degree of freedom, (nv,).
           block: ``None`` for the sum of all.
+
+        Returns:
+          R^T W s^2 R (p, p) and R^T W s tau (p,).
         """
         matrix: FloatArray = np.zeros((self.width, self.width))
         vector: FloatArray = np.zeros(self.width)
-        for weight, support, sums in zip(weights, self.support, self.sums, strict=True):
+        for weight, gain, support, sums in zip(
+            weights, gains, self.support, self.sums, strict=True
+        ):
             if weight == 0.0 or not support.size:
                 continue
             total = sums.sum(axis=0) if block is None else sums[block]
-            matrix[np.ix_(support, support)] += weight * total[:-1, :-1]
-            vector[support] += weight * total[:-1, -1]
+            matrix[np.ix_(support, support)] += weight * gain**2 * total[:-1, :-1]
+            vector[support] += weight * gain * total[:-1, -1]
         return matrix, vector
 
     def squares(self, theta: FloatArray, gains: FloatArray | None = None) -> FloatArray:
@@ -142,15 +150,16 @@ def filtered_rows(
     support, every, taps = regressor.support(), stretch.every, len(weights)
     size = regressor.model.nv * len(regressor.columns)
     at_once = max(_FEWEST_ROWS, (_CHUNK // size - taps) // every)
+    scratch = np.empty(((at_once - 1) * every + taps, regressor.model.nv, len(regressor.columns)))
     for first in range(0, len(stretch.times), at_once):
         last = min(first + at_once, len(stretch.times))
         part = slice(first * every, (last - 1) * every + taps)
         motion = Motion(*(signal[part] for signal in stretch.motion))
         filtered = np.zeros((last - first, size))
         if momentum:
-            moved = regressor.rows(motion, kernel.MOMENTUM).reshape(-1, size)
+            moved = regressor.rows(motion, kernel.MOMENTUM, scratch).reshape(-1, size)
             kernel.thin(slopes, every, moved, filtered)
-        rows = regressor.rows(motion, kernel.REST if momentum else kernel.FORCE)
+        rows = regressor.rows(motion, kernel.REST if momentum else kernel.FORCE, scratch)
         kernel.thin(weights, every, rows.reshape(-1, size), filtered)
         torque = stretch.torque[first:last]
         known = regressor.known_torque(motion)

@@ -29,7 +29,7 @@ MUJOCO_LAW, VELOCITY_LAW = 0, 1
 _FREE, _BALL, _SLIDE = 0, 1, 2
 _GRAVITY_FREE = 1e-12
 
-_compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
+_compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"})
 
 
 @_compiled
@@ -302,6 +302,31 @@ def _fold(tree, q, rows):  # type: ignore[no-untyped-def]
 
 
 @_compiled
+def _workspace(tree, nv):  # type: ignore[no-untyped-def]
+    """Arrays for one instant: places, turns, motions, subspaces and their rates, reference points."""
+    nb = len(tree.body_parent)
+    rot = np.zeros((nb, 3, 3))
+    for i in range(3):
+        rot[0, i, i] = 1.0
+    return (
+        np.zeros((nb, 3)), rot, np.zeros((nb, 6)), np.zeros((nb, 6)), np.zeros((nv, 6)),
+        np.zeros((nv, 6)), np.zeros((nb, 3)), np.zeros((2, 3, 3)),
+    )  # fmt: skip
+
+
+@_compiled
+def _sample(tree, layout, friction, law, form, q, v, a, space, rows):  # type: ignore[no-untyped-def]
+    """Write the regressor of one instant, (nv, p)."""
+    pos, rot, velocity, acceleration, subspace, slope, ref, work = space
+    rows[:, :] = 0.0
+    _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref, work)
+    _bodies(tree, layout, form, pos, rot, velocity, acceleration, subspace, slope, ref, rows)
+    _joints(tree, layout, friction, law, form, q, v, a, rows)
+    _tendons(tree, layout, friction, law, form, v, a, rows)
+    _fold(tree, q, rows)
+
+
+@_compiled
 def fill(tree, layout, friction, law, form, qpos, qvel, qacc, out):  # type: ignore[no-untyped-def]
     """Write the regressor of n instants.
 
@@ -316,21 +341,9 @@ def fill(tree, layout, friction, law, form, qpos, qvel, qacc, out):  # type: ign
       qacc: (n, nv); read in the force form, and by MuJoCo's law of friction.
       out: (n, nv, p), overwritten.
     """
-    nb, nv = len(tree.body_parent), out.shape[1]
-    pos, rot = np.zeros((nb, 3)), np.zeros((nb, 3, 3))
-    velocity, acceleration = np.zeros((nb, 6)), np.zeros((nb, 6))
-    subspace, slope, ref = np.zeros((nv, 6)), np.zeros((nv, 6)), np.zeros((nb, 3))
-    work = np.zeros((2, 3, 3))
-    for i in range(3):
-        rot[0, i, i] = 1.0
-    out[:, :, :] = 0.0
+    space = _workspace(tree, out.shape[1])
     for k in range(len(qpos)):
-        q, v, a, rows = qpos[k], qvel[k], qacc[k], out[k]
-        _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref, work)
-        _bodies(tree, layout, form, pos, rot, velocity, acceleration, subspace, slope, ref, rows)
-        _joints(tree, layout, friction, law, form, q, v, a, rows)
-        _tendons(tree, layout, friction, law, form, v, a, rows)
-        _fold(tree, q, rows)
+        _sample(tree, layout, friction, law, form, qpos[k], qvel[k], qacc[k], space, out[k])
 
 
 @_compiled
@@ -349,3 +362,50 @@ def thin(weights, every, rows, out):  # type: ignore[no-untyped-def]
             row = rows[m * every + k]
             for c in range(out.shape[1]):
                 out[m, c] += weight * row[c]
+
+
+@_compiled
+def weighted_windows(signal, weights, first, every, out):  # type: ignore[no-untyped-def]
+    """Filter a signal in several ways at evenly spaced places.
+
+    Args:
+      signal: (n,).
+      weights: (filters, taps).
+      first: Where the first window begins.
+      every: From one window to the next.
+      out: (m, filters), overwritten.
+    """
+    for m in range(out.shape[0]):
+        start = first + m * every
+        for f in range(weights.shape[0]):
+            total = 0.0
+            for k in range(weights.shape[1]):
+                total += weights[f, k] * signal[start + k]
+            out[m, f] = total
+
+
+@_compiled
+def torques(tree, layout, friction, law, qpos, qvel, qacc, parts, out):  # type: ignore[no-untyped-def]
+    """The torque of several sets of parameters, without keeping the regressor.
+
+    Args:
+      tree: As in :func:`fill`, with which ``layout`` to ``qacc`` are shared.
+      layout: Columns.
+      friction: Sign of dry friction.
+      law: ``MUJOCO_LAW`` or ``VELOCITY_LAW``.
+      qpos: (n, nq).
+      qvel: (n, nv).
+      qacc: (n, nv).
+      parts: (sets, p).
+      out: (n, sets, nv), overwritten.
+    """
+    rows = np.zeros((out.shape[2], parts.shape[1]))
+    space = _workspace(tree, out.shape[2])
+    for k in range(len(qpos)):
+        _sample(tree, layout, friction, law, FORCE, qpos[k], qvel[k], qacc[k], space, rows)
+        for s in range(parts.shape[0]):
+            for j in range(out.shape[2]):
+                total = 0.0
+                for c in range(parts.shape[1]):
+                    total += rows[j, c] * parts[s, c]
+                out[k, s, j] = total

@@ -80,19 +80,14 @@ def torque_parts(regressor: Regressor, motion: Motion, theta: FloatArray) -> Flo
     moving = inertial | np.array([kind in ("armature", "tendon_armature") for kind in kinds])
     friction = np.array([kind in _FRICTION for kind in kinds])
     still = Motion(motion.qpos, np.zeros_like(motion.qvel), np.zeros_like(motion.qacc))
-    rows = regressor.rows(motion)
-    gravity = regressor.rows(still)[:, :, inertial] @ theta[inertial]
-    other = rows[:, :, ~(moving | friction)] @ theta[~(moving | friction)]
+    sets = np.where([inertial, moving, friction, ~(moving | friction)], theta, 0.0)
+    found = regressor.torques(motion, sets)
+    found[:, :1] = regressor.torques(still, sets[:1])
+    found[:, 1] -= found[:, 0]
     known = regressor.known_torque(motion)
-    return np.stack(
-        [
-            gravity,
-            rows[:, :, moving] @ theta[moving] - gravity,
-            rows[:, :, friction] @ theta[friction],
-            other if known is None else other + known,
-        ],
-        axis=1,
-    )
+    if known is not None:
+        found[:, 3] += known
+    return found
 
 
 def _one(

@@ -31,7 +31,7 @@ from sysid_ros.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 FloatArray = npt.NDArray[np.float64]
 
 _ACTIVE = 1e-5  # relative slack below which a constraint holds the solution
-_TOLERANCE = 1e-9
+_TOLERANCE = 3e-8
 _STEPS = 30  # of Newton
 _ROOT2 = np.sqrt(2.0)
 
@@ -108,6 +108,7 @@ def solve(
             slope = slope + weight * np.trace(one, axis1=1, axis2=2)
             rows.add_logarithm(one, constant, weight)
     x, status = rows.solve(cost, slope)
+    x = np.clip(x, constraints.lower, constraints.upper)
     found = _held(x, prior, constraints, scale, status)
     if found.on_edge or np.any(found.at_bound) or constraints.equal is not None:
         return found
@@ -202,7 +203,7 @@ class _Rows:
         )
         solution = solver.solve()
         status = str(solution.status)
-        x = np.array(solution.x)[: self._size] * self._scale
+        x: FloatArray = np.array(solution.x)[: self._size] * self._scale
         if "Infeasible" in status or not np.all(np.isfinite(x)):
             raise DataError(
                 f"no physically consistent parameters satisfy all constraints ({status}); "

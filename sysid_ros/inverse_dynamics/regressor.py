@@ -84,19 +84,39 @@ class Regressor:
         self._friction = friction_of(model, friction_velocity)
         self._law = kernel.MUJOCO_LAW if friction_velocity is None else kernel.VELOCITY_LAW
 
-    def rows(self, motion: Motion, form: int = kernel.FORCE) -> FloatArray:
+    def rows(
+        self, motion: Motion, form: int = kernel.FORCE, out: FloatArray | None = None
+    ) -> FloatArray:
         """The regressor of n instants, (n, nv, p); N m (N for slides) per unit of the parameter.
 
         Args:
           motion: The motion.
           form: ``kernel.FORCE``; or ``kernel.MOMENTUM`` and ``kernel.REST``, of which the time
             derivative of the first plus the second is the force form.
+          out: (at least n, nv, p) where to write; the first n are returned.
         """
         q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in motion)
-        out = np.empty((len(q), self.model.nv, len(self.columns)))
+        if out is None:
+            out = np.empty((len(q), self.model.nv, len(self.columns)))
+        out = out[: len(q)]
         kernel.fill(
             self._tree, self._layout, self._friction, self._law, form,
             _writeable(q), _writeable(v), _writeable(a), out,
+        )  # fmt: skip
+        return out
+
+    def torques(self, motion: Motion, parts: FloatArray) -> FloatArray:
+        """Torque of several sets of parameters, (n, sets, nv).
+
+        Args:
+          motion: n instants.
+          parts: (sets, p).
+        """
+        q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in motion)
+        out = np.empty((len(q), len(parts), self.model.nv))
+        kernel.torques(
+            self._tree, self._layout, self._friction, self._law,
+            _writeable(q), _writeable(v), _writeable(a), np.ascontiguousarray(parts), out,
         )  # fmt: skip
         return out
 

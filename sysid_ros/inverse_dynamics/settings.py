@@ -49,4 +49,4 @@ class Settings:
     hulls: bool = True
     total_mass: float | None = None
     gains: Mapping[str, float] = field(default_factory=dict)
-    correct_noise: bool = True
+    correct_noise: bool = False

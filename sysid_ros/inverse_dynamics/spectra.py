@@ -1,10 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Filtering by fast Fourier transforms, and spectra.
-
-``scipy.signal`` has both; importing it takes longer than a fit.
-"""
+"""Power spectra; importing ``scipy.signal`` for them would take longer than a fit."""
 
 from __future__ import annotations
 
@@ -12,26 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
-
-
-def correlate(signal: FloatArray, weights: FloatArray) -> FloatArray:
-    """The sum over k of weights[k] signal[i + k - half], where the signal is zero outside.
-
-    Args:
-      signal: (n,) or (n, c).
-      weights: (2 half + 1,).
-
-    Returns:
-      The signal's shape.
-    """
-    n, half = len(signal), len(weights) // 2
-    size = 1 << int(np.ceil(np.log2(n + len(weights))))
-    kernel = np.fft.rfft(weights[::-1], size)
-    columns = signal.reshape(n, -1)
-    out: FloatArray = np.empty(columns.shape)
-    for c in range(columns.shape[1]):
-        out[:, c] = np.fft.irfft(np.fft.rfft(columns[:, c], size) * kernel, size)[half : half + n]
-    return out.reshape(signal.shape)
 
 
 def density(signal: FloatArray, rate: float, length: int) -> tuple[FloatArray, FloatArray]:

@@ -27,7 +27,7 @@ import scipy.special
 FloatArray = npt.NDArray[np.float64]
 
 _LEAST_ROWS = 8
-_OPEN = 0.5  # share of a parameter's information from the prior, above which it is open
+_OPEN = 0.75  # of the prior's variance; a parameter that keeps more of it is open
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Uncertainty:
 
     Attributes:
       covariance: (k, k), robust to coloured residuals.
-      information: Data's share of what is known of each parameter, (k,) from 0 to 1.
+      information: By how much data have narrowed each parameter's variance, (k,): 1 for one that
+        they determine, 0 for one of which only the prior speaks.
       inflation: How much more the jackknife finds than white residuals would explain.
       blocks: Of time, of the jackknife.
     """
@@ -116,12 +117,33 @@ def jackknife(
     covariance = np.zeros_like(curvature)
     covariance[np.ix_(go, go)] = robust + inverse @ prior @ inverse
     information = np.zeros(len(x))
-    information[go] = np.clip(1.0 - np.diag(inverse @ prior), 0.0, 1.0)
+    small = 1.0 / np.sqrt(np.diag(prior).clip(1e-300))
+    alone = small**2 * np.diag(np.linalg.pinv(prior * np.outer(small, small), hermitian=True))
+    information[go] = np.clip(1.0 - np.diag(inverse) / np.maximum(alone, 1e-300), 0.0, 1.0)
     naive = inverse @ total @ inverse
     share = information[go] > 0.9
     ratio = np.diag(robust)[share] / np.maximum(np.diag(naive)[share], 1e-300)
     inflation = float(np.median(ratio)) if share.any() else 1.0
     return Uncertainty(covariance, information, inflation, blocks)
+
+
+def quick_errors(x: FloatArray, hessians: FloatArray, gradients: FloatArray) -> FloatArray:
+    """Standard errors (k,) from the scores of blocks, without refitting to all but one.
+
+    Smaller than the jackknife's where a block has much leverage, and cheap: H^-1 S H^-1 with S the
+    sum of squares of the blocks' scores.
+
+    Args:
+      x: The least-squares estimate, (k,).
+      hessians: By block, (blocks, k, k).
+      gradients: By block, (blocks, k).
+    """
+    total = hessians.sum(axis=0)
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(total), 1e-300))
+    scores = gradients - hessians @ x
+    moved = _solve(total * np.outer(scale, scale), (scores * scale).T)
+    blocks = len(hessians)
+    return np.asarray(scale * np.sqrt(np.sum(moved**2, axis=1) * blocks / (blocks - 1)))
 
 
 def _solve(matrix: FloatArray, side: FloatArray) -> FloatArray:
