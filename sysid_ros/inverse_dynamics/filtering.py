@@ -7,8 +7,8 @@ Two low-passes stand between the recording and the equations, both zero-phase an
 (:mod:`.smoothing_kernel`):
 
 * the *motion filter*, one per coordinate, whose cut-off lies where the position's spectrum reaches
-  its noise floor (:mod:`.cutoff`). Velocity and acceleration are the exact derivatives of the
-  smoothed position;
+  its noise floor (:mod:`.cutoff`), or at four times the row filter's. Velocity and acceleration are
+  the exact derivatives of the smoothed position;
 * the *row filter*, the same for both sides of tau = R(q, q', q'') theta, applied to measured torque
   and to every column of the regressor, which are then thinned. A linear filter on both sides of a
   linear equation leaves it true, whatever it does to the torque's steps at dry friction's changes
@@ -36,6 +36,9 @@ from sysid_ros.inverse_dynamics.smoothing_kernel import half_samples, smoothing_
 FloatArray = npt.NDArray[np.float64]
 
 _INNER_RATE = 12.0  # evaluations of the regressor per period of the highest cut-off
+_PRODUCTS = 3.0  # of the highest frequency of velocities: the row filter's cut-off
+_BEYOND = 4.0  # times the row filter's cut-off: the motion filter's at most
+_LOWEST = 2.0  # Hz
 _ROW_RATE = 3.0  # rows per period of it that are kept; its stop band begins at twice the cut-off
 _ROUND = {int(mujoco.mjtJoint.mjJNT_FREE): (3, 3), int(mujoco.mjtJoint.mjJNT_BALL): (0, 0)}
 
@@ -88,21 +91,23 @@ def choose_filters(
       model: The robot.
       stretches: All data.
       motion_cutoff: Hz, of every coordinate.
-      row_cutoff: Hz; by default the motion's highest.
+      row_cutoff: Hz; by default three times the frequency below which velocities lie, since
+        Coriolis torques are products of velocities. What a joint does beyond is vibration that the
+        rigid model knows nothing of.
     """
     rate = min(1.0 / stretch.step for stretch in stretches)
     cutoffs: FloatArray = np.zeros(model.nq)
     choices: dict[int, Cutoff] = {}
     for group in coordinate_groups(model):
-        if motion_cutoff is None:
-            found = {
-                i: choose_cutoff([_alike(s, rate).T[i] for s in stretches], rate) for i in group
-            }
-            choices |= found
-            cutoffs[group] = max(one.frequency for one in found.values())
-        else:
-            cutoffs[group] = min(motion_cutoff, 0.3 * rate)
-    return Filters(cutoffs, min(row_cutoff or float(cutoffs.max()), 0.3 * rate), choices)
+        found = {i: choose_cutoff([_alike(s, rate).T[i] for s in stretches], rate) for i in group}
+        choices |= found
+        cutoffs[group] = max(one.frequency for one in found.values())
+    if row_cutoff is None:
+        row_cutoff = max(_LOWEST, _PRODUCTS * max(one.speed_end for one in choices.values()))
+    cutoffs = np.minimum(cutoffs, _BEYOND * row_cutoff)
+    if motion_cutoff is not None:
+        cutoffs = np.full(model.nq, motion_cutoff)
+    return Filters(np.minimum(cutoffs, 0.3 * rate), min(row_cutoff, 0.3 * rate), choices)
 
 
 def coordinate_groups(model: mujoco.MjModel) -> list[list[int]]:

@@ -58,7 +58,10 @@ def fit_inverse_dynamics(
     """
     settings = settings or Settings()
     regressor = Regressor(
-        model, kinds=settings.kinds, friction_velocity=settings.friction_velocity
+        model,
+        kinds=settings.kinds,
+        friction_velocity=settings.friction_velocity,
+        sharp_friction=settings.sharp_friction,
     )
     conditions = tuple(dict.fromkeys(one.condition for one in recordings))
     if free is None:

@@ -59,6 +59,7 @@ class Regressor:
         *,
         kinds: Sequence[str] = DEFAULT_KINDS,
         friction_velocity: float | None = None,
+        sharp_friction: bool = False,
     ) -> None:
         """Prepare the tables of a model.
 
@@ -66,6 +67,8 @@ class Regressor:
           model: Compiled; only kinematics, gravity and friction's sharpness are read from it.
           kinds: What joints and tendons have besides the inertia of bodies.
           friction_velocity: rad/s or m/s; ``None`` for MuJoCo's law of dry friction.
+          sharp_friction: Whether that law follows velocity as closely as MuJoCo allows, see
+            :func:`~.tables.sharp_friction`, rather than with the model's own solreffriction.
 
         Raises:
           ModelError: The model has parts to which inverse dynamics does not apply.
@@ -81,7 +84,7 @@ class Regressor:
         self.columns: Columns = columns_of(model, kinds)
         self._tree = tree_of(model)
         self._layout = layout_of(model, self.columns)
-        self._friction = friction_of(model, friction_velocity)
+        self._friction = friction_of(model, friction_velocity, sharp_friction)
         self._law = kernel.MUJOCO_LAW if friction_velocity is None else kernel.VELOCITY_LAW
 
     def rows(

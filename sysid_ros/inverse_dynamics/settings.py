@@ -22,6 +22,8 @@ class Settings:
         :data:`~.columns.JOINT_KINDS`, "offset" and :data:`~.columns.TENDON_KINDS`.
       friction_velocity: rad/s over which dry friction changes its sign as tanh does; ``None`` for
         MuJoCo's own law, with which ``mj_inverse`` of the written model gives the predicted torque.
+      sharp_friction: Whether MuJoCo's law is given the shortest time constant that it allows, which
+        the written model then has too.
       momentum: Whether rows are in momentum form, without accelerations.
       motion_cutoff: Hz; ``None`` to choose from the positions.
       row_cutoff: Hz; ``None`` for the highest of the motion's.
@@ -38,6 +40,7 @@ class Settings:
 
     kinds: Sequence[str] = DEFAULT_KINDS
     friction_velocity: float | None = None
+    sharp_friction: bool = True
     momentum: bool = False
     motion_cutoff: float | None = None
     row_cutoff: float | None = None

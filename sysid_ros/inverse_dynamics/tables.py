@@ -129,12 +129,23 @@ def layout_of(model: mujoco.MjModel, columns: Columns) -> Layout:
     )
 
 
-def friction_of(model: mujoco.MjModel, velocity_scale: float | None) -> Friction:
+def sharp_friction(model: mujoco.MjModel) -> tuple[float, float]:
+    """The solreffriction with which MuJoCo's dry friction follows velocity as closely as it can.
+
+    Its sign is that of qacc / b + qvel. The usual time constant of 20 ms gives 1 / b = 9.5 ms, in
+    which an arm's velocity changes by a tenth of a radian per second; two time steps are the least
+    that MuJoCo allows.
+    """
+    return 2.0 * float(model.opt.timestep), 1.0
+
+
+def friction_of(model: mujoco.MjModel, velocity_scale: float | None, sharp: bool) -> Friction:
     """The sign of every dry friction.
 
     Args:
       model: Its solver parameters say how sharply MuJoCo's friction changes sign.
       velocity_scale: rad/s or m/s over which it changes as tanh does; ``None`` for MuJoCo's law.
+      sharp: Whether MuJoCo's law has the time constant of :func:`sharp_friction`.
     """
     tendons = fixed_tendons(model)
     count = model.nv + len(tendons)
@@ -143,6 +154,8 @@ def friction_of(model: mujoco.MjModel, velocity_scale: float | None) -> Friction
     # Softness and damping of a friction constraint: MuJoCo's documentation, chapter Computation,
     # "Constraint model"; a friction has no position, thus the impedance at zero and no stiffness.
     solref = np.concatenate([model.dof_solref, model.tendon_solref_fri[tendons]])
+    if sharp:
+        solref[:] = sharp_friction(model)
     solimp = np.concatenate([model.dof_solimp, model.tendon_solimp_fri[tendons]])
     weight = np.concatenate([model.dof_invweight0, model.tendon_invweight0[tendons]])
     loss = np.concatenate([model.dof_frictionloss, model.tendon_frictionloss[tendons]])
