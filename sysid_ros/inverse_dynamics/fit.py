@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import mujoco
 import numpy as np
@@ -21,7 +21,8 @@ from sysid_ros.inverse_dynamics.base_parameters import (
 from sysid_ros.inverse_dynamics.estimate import Estimate, estimate, without_gains
 from sysid_ros.inverse_dynamics.evidence import Evidence, equations, gather
 from sysid_ros.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
-from sysid_ros.inverse_dynamics.noise_correction import noise_moments, without_noise
+from sysid_ros.inverse_dynamics.gram import Grams
+from sysid_ros.inverse_dynamics.noise_bias import noise_moments
 from sysid_ros.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.inverse_dynamics.recording import Recording
 from sysid_ros.inverse_dynamics.regressor import Motion, Regressor
@@ -88,13 +89,8 @@ def _fit(
 ) -> InverseDynamicsFit:
     model, k = regressor.model, len(free.names)
     gain_dofs, spread = _gains(model, settings)
-    plain = estimate(model, free, evidence.grams, settings, gain_dofs, spread)
-    final, bias = plain, np.zeros(k)
-    if settings.correct_noise and evidence.filters.choices:
-        moments = noise_moments(regressor, recordings, evidence, settings.momentum)
-        grams = without_noise(evidence.grams, moments)
-        final = estimate(model, free, grams, settings, gain_dofs, spread)
-        bias = plain.x - final.x
+    final = estimate(model, free, evidence.grams, settings, gain_dofs, spread)
+    moments = noise_moments(regressor, recordings, evidence, settings.momentum)
     gains = {
         model.joint(int(model.dof_jntid[dof])).name: (float(final.gains[dof]), float(error))
         for dof, error in zip(gain_dofs, final.uncertainty.standard_errors[k:], strict=True)
@@ -105,17 +101,33 @@ def _fit(
         free=free,
         x=final.x,
         uncertainty=without_gains(final, k),
-        noise_bias=bias,
-        corrected=settings.correct_noise and bool(evidence.filters.choices),
+        noise_bias=_noise_bias(final, free, moments),
         at_bound=final.solution.at_bound[:k],
         on_edge=tuple(model.body(body).name for body in edge),
         gains=gains,
         residual_std=_spread(final, evidence, free, counts),
         filters=evidence.filters,
-        base=_base(regressor, free, evidence, final),
+        base=_base(regressor, free, evidence.grams, final),
         predictions=_predictions(regressor, recordings, free, evidence, final),
         status=final.solution.status,
     )
+
+
+def _noise_bias(
+    final: Estimate, free: FreeParameters, moments: Mapping[str, Grams]
+) -> FloatArray:
+    """To first order, what noise of positions has added to each estimate, (k,)."""
+    k, none = len(free.names), np.zeros(0, dtype=np.intp)
+    one = equations(moments, free, final.weights, final.gains, none, final.x, together=True)
+    slope = one.gradients[0] - one.hessians[0] @ final.x
+    _, curvature = final.prior.derivatives(final.solution.x)
+    matrix = (final.equations.hessians.sum(axis=0) + curvature)[:k, :k]
+    go = ~final.solution.at_bound[:k]
+    scale = 1.0 / np.sqrt(np.diag(matrix)[go])
+    inner = matrix[np.ix_(go, go)] * np.outer(scale, scale)
+    bias = np.zeros(k)
+    bias[go] = scale * np.linalg.lstsq(inner, scale * slope[go], rcond=1e-14)[0]
+    return bias
 
 
 def _gains(model: mujoco.MjModel, settings: Settings) -> tuple[IntArray, FloatArray]:
@@ -140,9 +152,9 @@ def _spread(
 
 
 def _base(
-    regressor: Regressor, free: FreeParameters, evidence: Evidence, final: Estimate
+    regressor: Regressor, free: FreeParameters, grams: Mapping[str, Grams], final: Estimate
 ) -> BaseParameters:
-    condition = next(iter(evidence.grams))
+    condition = next(iter(grams))
     matrix = free.matrix[condition]
     rows = regressor.rows(random_motion(regressor.model))
     exact = np.zeros((len(free.names), len(free.names)))
@@ -153,7 +165,7 @@ def _base(
     order = [x for column in by_column for x in np.flatnonzero(matrix[column])]
     kept, combination = base_combination(exact, np.array(list(dict.fromkeys(order)), dtype=np.intp))
     system = equations(
-        evidence.grams, free, final.weights, final.gains, np.zeros(0, dtype=np.intp), final.x
+        grams, free, final.weights, final.gains, np.zeros(0, dtype=np.intp), final.x
     )
     return estimate_base(free.names, kept, combination, system.hessians, system.gradients)
 

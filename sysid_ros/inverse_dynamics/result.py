@@ -28,9 +28,7 @@ class InverseDynamicsFit:
       free: What was estimated, with names, bounds and the model's values.
       x: Estimates, (k,): kg, kg m, kg m^2, and N m per unit.
       uncertainty: Covariance and intervals that hold under coloured residuals.
-      noise_bias: Share of each estimate that noise of positions in the regressor had caused, (k,);
-        already taken away where ``corrected``.
-      corrected: Whether it was.
+      noise_bias: What noise of positions in the regressor has added to each estimate, (k,).
       at_bound: Parameters on a bound, (k,).
       on_edge: Names of bodies on the margin of consistency or the edge of their geometry.
       gains: Factors of measured torques that were estimated, by joint, with standard errors.
@@ -45,7 +43,6 @@ class InverseDynamicsFit:
     x: FloatArray
     uncertainty: Uncertainty
     noise_bias: FloatArray
-    corrected: bool
     at_bound: npt.NDArray[np.bool_]
     on_edge: tuple[str, ...]
     gains: Mapping[str, tuple[float, float]]
@@ -77,7 +74,7 @@ class InverseDynamicsFit:
         if self.at_bound[index]:
             words.append("at bound")
         error = self.uncertainty.standard_errors[index]
-        if not self.corrected and abs(self.noise_bias[index]) > 0.5 * error > 0.0:
+        if abs(self.noise_bias[index]) > 0.5 * error > 0.0:
             words.append("biased by noise")
         return tuple(words)
 

@@ -35,7 +35,6 @@ class Settings:
       hulls: Whether centres of mass stay within their body's geometry.
       total_mass: kg of all moving bodies together; ``None`` where unknown.
       gains: Joints (by name) whose torque has an unknown factor, with its prior spread.
-      correct_noise: Whether the bias from noise of positions in the regressor is taken away.
     """
 
     kinds: Sequence[str] = DEFAULT_KINDS
@@ -52,4 +51,3 @@ class Settings:
     hulls: bool = True
     total_mass: float | None = None
     gains: Mapping[str, float] = field(default_factory=dict)
-    correct_noise: bool = False
