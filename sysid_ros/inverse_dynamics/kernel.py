@@ -264,7 +264,10 @@ def _joints(tree, layout, friction, law, form, q, v, a, rows):  # type: ignore[n
 
 @_compiled
 def _tendons(tree, layout, friction, law, form, v, a, rows):  # type: ignore[no-untyped-def]
-    """Add what fixed tendons do: they couple the joints in whose positions they are linear."""
+    """Add what fixed tendons do: they couple the joints in whose positions they are linear.
+
+    Their armature couples joints on one branch only, as MuJoCo's mass matrix does.
+    """
     nv = rows.shape[0]
     for t in range(len(layout.tendon_armature)):
         speed, surge = 0.0, 0.0
@@ -276,7 +279,11 @@ def _tendons(tree, layout, friction, law, form, v, a, rows):  # type: ignore[no-
             if arm == 0.0:
                 continue
             if layout.tendon_armature[t] >= 0 and form != REST:
-                rows[dof, layout.tendon_armature[t]] += arm * (surge if form == FORCE else speed)
+                moved = a if form == FORCE else v
+                for other in range(nv):
+                    if tree.related[dof, other]:
+                        share = arm * tree.tendon[t, other] * moved[other]
+                        rows[dof, layout.tendon_armature[t]] += share
             if form == MOMENTUM:
                 continue
             if layout.tendon_damping[t] >= 0:

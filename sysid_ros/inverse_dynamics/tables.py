@@ -38,6 +38,7 @@ class Tree(NamedTuple):
     qpos_spring: FloatArray  # (nq,)
     dof_joint: IntArray  # (nv,)
     dof_parent: IntArray  # (nv,): the next degree of freedom towards the root, -1 at the root
+    related: IntArray  # (nv, nv): 1 where one of two degrees of freedom moves the other
     dof_actuated_gravity: IntArray  # (nv,): 1 where gravity compensation is the actuator's
     body_last_dof: IntArray  # (nbody,): the last degree of freedom that moves it, -1 for none
     gravity: FloatArray  # (3,)
@@ -96,6 +97,7 @@ def tree_of(model: mujoco.MjModel) -> Tree:
         qpos_spring=_floats(model.qpos_spring),
         dof_joint=_ints(model.dof_jntid),
         dof_parent=_ints(model.dof_parentid),
+        related=_related(model),
         dof_actuated_gravity=_ints(model.jnt_actgravcomp)[_ints(model.dof_jntid)],
         body_last_dof=_last_dofs(model),
         gravity=gravity,
@@ -207,6 +209,16 @@ def _couplings(model: mujoco.MjModel) -> FloatArray:
         ordered += free
         found = [row for row in found if row not in free]
     return np.array(ordered, dtype=np.float64).reshape(-1, 7)
+
+
+def _related(model: mujoco.MjModel) -> IntArray:
+    related = np.eye(model.nv, dtype=np.int64)
+    for dof in range(model.nv):
+        above = int(model.dof_parentid[dof])
+        while above >= 0:
+            related[dof, above] = related[above, dof] = 1
+            above = int(model.dof_parentid[above])
+    return related
 
 
 def _last_dofs(model: mujoco.MjModel) -> IntArray:
