@@ -14,6 +14,7 @@ Torque is linear in inertial parameters, armature, friction, springs and offsets
 
 from sysid_ros.inverse_dynamics.base_parameters import BaseParameters
 from sysid_ros.inverse_dynamics.columns import Columns, columns_of
+from sysid_ros.inverse_dynamics.combinations import CombinationFit, fit_combinations
 from sysid_ros.inverse_dynamics.consistency import is_consistent, smallest_share
 from sysid_ros.inverse_dynamics.filtering import Filters
 from sysid_ros.inverse_dynamics.fit import fit_inverse_dynamics
@@ -33,6 +34,7 @@ __all__ = [
     "PAYLOAD",
     "BaseParameters",
     "Columns",
+    "CombinationFit",
     "Filters",
     "FreeParameters",
     "InverseDynamicsFit",
@@ -44,6 +46,7 @@ __all__ = [
     "TorquePrediction",
     "central",
     "columns_of",
+    "fit_combinations",
     "fit_inverse_dynamics",
     "free_parameters",
     "is_consistent",

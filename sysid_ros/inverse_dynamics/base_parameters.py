@@ -157,33 +157,36 @@ def estimate_base(
     """
     own = hessians[:, kept][:, :, kept]
     side = gradients[:, kept]
-    values = _least_squares(own, side)
-    uncertainty = _jackknife(values, own, side)
+    values = least_squares(own.sum(axis=0), side.sum(axis=0))
+    uncertainty = jackknife_errors(values, own, side)
     use = np.ones(len(kept), dtype=np.bool_)
     while use.sum() > 1:
         left, right = own[:, use][:, :, use], side[:, use]
-        best = _least_squares(left, right)
+        best = least_squares(left.sum(axis=0), right.sum(axis=0))
         relative = quick_errors(best, left, right) / np.maximum(np.abs(best), 1e-300)
         if relative.max() <= ratio * relative.min():
             break
         use[np.flatnonzero(use)[int(np.argmax(relative))]] = False
-    best = _least_squares(own[:, use][:, :, use], side[:, use])
+    left, right = own[:, use][:, :, use], side[:, use]
+    best = least_squares(left.sum(axis=0), right.sum(axis=0))
     chosen, errors = np.zeros(len(kept)), np.zeros(len(kept))
     chosen[use] = best
-    errors[use] = _jackknife(best, own[:, use][:, :, use], side[:, use]).standard_errors
+    errors[use] = jackknife_errors(best, left, right).standard_errors
     label = base_names(names, kept, combination)
     return BaseParameters(label, kept, combination, values, uncertainty, use, chosen, errors)
 
 
-def _least_squares(hessians: FloatArray, gradients: FloatArray) -> FloatArray:
-    total = hessians.sum(axis=0)
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(total), 1e-300))
-    inner = total * np.outer(scale, scale)
-    found = np.linalg.lstsq(inner, scale * gradients.sum(axis=0), rcond=1e-14)[0]
-    return np.asarray(scale * found)
+def least_squares(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
+    """The solution (r,) of normal equations (r, r), (r,), whatever the parameters' units."""
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(hessian), 1e-300))
+    inner = hessian * np.outer(scale, scale)
+    return np.asarray(scale * np.linalg.lstsq(inner, scale * gradient, rcond=1e-14)[0])
 
 
-def _jackknife(values: FloatArray, hessians: FloatArray, gradients: FloatArray) -> Uncertainty:
+def jackknife_errors(
+    values: FloatArray, hessians: FloatArray, gradients: FloatArray
+) -> Uncertainty:
+    """The uncertainty of least squares without a prior, from equations by block."""
     size = len(values)
     nothing = np.zeros(size, dtype=np.bool_)
     return jackknife(values, hessians, gradients, np.zeros((size, size)), nothing)

@@ -26,7 +26,7 @@ _WINDOW = (0.375, 0.5, 0.125)  # cos^4, whose first three derivatives vanish at 
 
 def half_samples(cutoff: float, step: float) -> int:
     """Samples on either side that the kernel reaches."""
-    return max(1, int(np.floor(HALF_LENGTH / (cutoff * step))))
+    return max(1, int(np.floor(HALF_LENGTH / (cutoff * step) + 1e-6)))
 
 
 def smoothing_kernel(cutoff: float, step: float, order: int = 0) -> FloatArray:
