@@ -153,7 +153,9 @@ def main() -> None:
     model, recording = read_model(folder), read_recording(folder)
     rows = compare_essential(model, recording, read_published(folder))
     for name, value, error, target, distance in rows:
-        print(f"{name[:34]:34s} {value:9.4f} +- {error:.4f}  published {target:9.4f} {distance:6.2f}")
+        print(
+            f"{name[:34]:34s} {value:9.4f} +- {error:.4f}  published {target:9.4f} {distance:6.2f}"
+        )
     print(f"{sum(abs(row[-1]) <= 2.0 for row in rows)} of {len(rows)} within two deviations")
     for label, velocity in (("tanh", FRICTION_VELOCITY), ("MuJoCo's", None)):
         for name, rmse in score(model, recording, velocity).items():

@@ -93,7 +93,9 @@ def columns_of(model: mujoco.MjModel, kinds: Sequence[str] = DEFAULT_KINDS) -> C
     for kind in kinds:
         found += _of_joints(model, kind) if kind in JOINT_KINDS else []
     if "offset" in kinds:
-        found += [(f"{_dof_name(model, dof)}.offset", "offset", dof, 0.0) for dof in range(model.nv)]
+        found += [
+            (f"{_dof_name(model, dof)}.offset", "offset", dof, 0.0) for dof in range(model.nv)
+        ]
     for kind in kinds:
         found += _of_tendons(model, kind) if kind in TENDON_KINDS else []
     names, labels, owners, values = zip(*found, strict=True) if found else ((), (), (), ())
@@ -107,7 +109,9 @@ def _of_joints(model: mujoco.MjModel, kind: str) -> list[tuple[str, str, int, fl
         if kind == "stiffness" and int(model.jnt_type[joint]) not in _SCALAR:
             continue
         value = _joint_value(model, joint, kind)
-        found.append((f"{_name(model.joint(joint).name, 'joint', joint)}.{kind}", kind, joint, value))
+        found.append(
+            (f"{_name(model.joint(joint).name, 'joint', joint)}.{kind}", kind, joint, value)
+        )
     return found
 
 

@@ -17,7 +17,12 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.inverse_dynamics.pseudo_inertia import BASIS, central, inertial_parameters, pseudo_inertia
+from sysid_ros.inverse_dynamics.pseudo_inertia import (
+    BASIS,
+    central,
+    inertial_parameters,
+    pseudo_inertia,
+)
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -51,7 +56,7 @@ class BodyScale:
 
     def relative(self, parameters: FloatArray) -> FloatArray:
         """L^-1 J L^-T (4, 4) of ten parameters: the identity for the model's own."""
-        return np.einsum("i,ijk->jk", parameters, self.scaled)
+        return np.asarray(np.einsum("i,ijk->jk", parameters, self.scaled))
 
 
 def body_scale(parameters: FloatArray) -> BodyScale:
@@ -67,7 +72,7 @@ def body_scale(parameters: FloatArray) -> BodyScale:
     pseudo[:3, :3] = second + mass * np.outer(centre, centre)
     pseudo[:3, 3] = pseudo[3, :3] = mass * centre
     pseudo[3, 3] = mass
-    lower = np.linalg.cholesky(pseudo)
+    lower: FloatArray = np.linalg.cholesky(pseudo).astype(np.float64)
     inverse = np.linalg.inv(lower)
     return BodyScale(lower, np.einsum("ij,njk,lk->nil", inverse, BASIS, inverse))
 

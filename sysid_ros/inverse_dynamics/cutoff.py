@@ -72,12 +72,16 @@ def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
     if floor <= 0.0 and not quiet.size:  # a coordinate that never moved
         end = _LOWEST
     chosen = min(max(_MARGIN * end, _LOWEST), _RATE_SHARE * rate)
-    return Cutoff(chosen, end, _speed_end(frequency, power, end, floor), floor, np.stack([frequency, power]))
+    return Cutoff(
+        chosen, end, _speed_end(frequency, power, end, floor), floor, np.stack([frequency, power])
+    )
 
 
 def _speed_end(frequency: FloatArray, power: FloatArray, end: float, floor: float) -> float:
     inside = frequency <= end
-    speed = np.cumsum(np.maximum(power - _ABOVE_NOISE * floor, 0.0)[inside] * frequency[inside] ** 2)
+    speed = np.cumsum(
+        np.maximum(power - _ABOVE_NOISE * floor, 0.0)[inside] * frequency[inside] ** 2
+    )
     if speed[-1] <= 0.0:
         return 0.0
     return float(frequency[np.searchsorted(speed, _POWER * speed[-1])])

@@ -105,7 +105,7 @@ def _first_weights(grams: Mapping[str, Grams]) -> FloatArray:
 
 
 def _with(gains: FloatArray, dofs: IntArray, values: FloatArray) -> FloatArray:
-    changed = gains.copy()
+    changed: FloatArray = gains.copy()
     changed[dofs] = values
     return changed
 
@@ -122,9 +122,7 @@ def _unconstrained(system: Equations, prior: Prior) -> FloatArray:
 
 def _uncertainty(solution: Solution, system: Equations, prior: Prior) -> Uncertainty:
     _, curvature = prior.derivatives(solution.x)
-    return jackknife(
-        solution.x, system.hessians, system.gradients, curvature, solution.at_bound
-    )
+    return jackknife(solution.x, system.hessians, system.gradients, curvature, solution.at_bound)
 
 
 def _weights(

@@ -46,9 +46,7 @@ class Evidence:
     grams: Mapping[str, Grams]
 
 
-def gather(
-    regressor: Regressor, recordings: Sequence[Recording], settings: Settings
-) -> Evidence:
+def gather(regressor: Regressor, recordings: Sequence[Recording], settings: Settings) -> Evidence:
     """Filter recordings and sum their rows.
 
     Args:
@@ -97,9 +95,7 @@ def sums_by_condition(
     return found
 
 
-def number_blocks(
-    smoothed: Sequence[SmoothStretch], cutoff: float, wanted: int
-) -> list[IntArray]:
+def number_blocks(smoothed: Sequence[SmoothStretch], cutoff: float, wanted: int) -> list[IntArray]:
     """Cut the time of all stretches into blocks of about one length, several filters long."""
     spans = [max(float(s.times[-1] - s.times[0]), 1e-9) for s in smoothed]
     longest = sum(spans) * cutoff / (2.0 * _FILTER_LENGTHS)

@@ -27,7 +27,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.inverse_dynamics import kernel
+from sysid_ros.inverse_dynamics import filter_kernel
 from sysid_ros.inverse_dynamics.cutoff import Cutoff, choose_cutoff
 from sysid_ros.inverse_dynamics.recording import Stretch
 from sysid_ros.inverse_dynamics.regressor import Motion
@@ -143,7 +143,7 @@ def smooth(model: mujoco.MjModel, stretch: Stretch, filters: Filters) -> SmoothS
     centres = centres[inside]  # all but rounding keeps every one
     torque = _filtered_torque(stretch.torque, filters.rows, step, centres, thin * every)
     motion = Motion(*(part[: (len(centres) - 1) * every + 2 * reach + 1] for part in motion))
-    times = stretch.start + step * centres
+    times: FloatArray = (stretch.start + step * centres).astype(np.float64)
     return SmoothStretch(motion, inner, every, torque, times, stretch.recording)
 
 
@@ -159,15 +159,15 @@ def _filtered_torque(
     weights = smoothing_kernel(cutoff, step)
     both = np.stack([weights, np.ones_like(weights)])
     first = int(centres[0]) - len(weights) // 2
-    found = np.empty((len(centres), torque.shape[1]))
+    found: FloatArray = np.empty((len(centres), torque.shape[1]))
     pair = np.empty((len(centres), 2))
     for j, column in enumerate(torque.T):
         known = np.isfinite(column)
         one = np.where(known, column, 0.0)
-        kernel.weighted_windows(one, both[:1], first, apart, pair[:, :1])
+        filter_kernel.weighted_windows(one, both[:1], first, apart, pair[:, :1])
         found[:, j] = pair[:, 0]
         if not known.all():
-            kernel.weighted_windows(1.0 - known, both[1:], first, apart, pair[:, 1:])
+            filter_kernel.weighted_windows(1.0 - known, both[1:], first, apart, pair[:, 1:])
             found[pair[:, 1] > 0.5, j] = np.nan
     return found
 
@@ -208,11 +208,13 @@ def _filtered(
     first, every, count = grid
     weights = np.stack([smoothing_kernel(cutoff, step, order) for order in range(3)])
     level = float(signal.mean())  # whose derivative is zero but whose rounding error is not
-    out = np.empty((count, 3))
+    out: FloatArray = np.empty((count, 3))
     reach = weights.shape[1] // 2
-    kernel.weighted_windows(np.ascontiguousarray(signal) - level, weights, first - reach, every, out)
+    filter_kernel.weighted_windows(
+        np.ascontiguousarray(signal) - level, weights, first - reach, every, out
+    )
     out[:, 0] += level
-    return out.T
+    return np.ascontiguousarray(out.T)
 
 
 def _rotation_rates(parts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

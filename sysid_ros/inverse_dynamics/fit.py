@@ -113,9 +113,7 @@ def _fit(
     )
 
 
-def _noise_bias(
-    final: Estimate, free: FreeParameters, moments: Mapping[str, Grams]
-) -> FloatArray:
+def _noise_bias(final: Estimate, free: FreeParameters, moments: Mapping[str, Grams]) -> FloatArray:
     """To first order, what noise of positions has added to each estimate, (k,)."""
     k, none = len(free.names), np.zeros(0, dtype=np.intp)
     one = equations(moments, free, final.weights, final.gains, none, final.x, together=True)
@@ -164,9 +162,7 @@ def _base(
     by_column = grouping_order(regressor.model, regressor.columns)
     order = [x for column in by_column for x in np.flatnonzero(matrix[column])]
     kept, combination = base_combination(exact, np.array(list(dict.fromkeys(order)), dtype=np.intp))
-    system = equations(
-        grams, free, final.weights, final.gains, np.zeros(0, dtype=np.intp), final.x
-    )
+    system = equations(grams, free, final.weights, final.gains, np.zeros(0, dtype=np.intp), final.x)
     return estimate_base(free.names, kept, combination, system.hessians, system.gradients)
 
 

@@ -113,11 +113,11 @@ def free_parameters(
     matrix = {c: np.zeros((len(columns), 0)) for c in conditions}
     fixed = {c: np.where(chosen, 0.0, nominal) for c in conditions}
     entries: list[tuple[int, int, str]] = []
-    for column in np.flatnonzero(chosen):
+    for column in np.flatnonzero(chosen).tolist():
         for condition in conditions:
             if gone.get(condition, np.zeros(len(columns), bool))[column]:
                 continue
-            key = (leader[column], condition if own[column] else "")
+            key = (int(leader[column]), condition if own[column] else "")
             entries.append((column, place.setdefault(key, len(place)), condition))
     for condition, missing in gone.items():
         fixed[condition] = np.where(missing, 0.0, fixed[condition])
@@ -160,7 +160,7 @@ def _matches(columns: Columns, patterns: Sequence[str]) -> npt.NDArray[np.bool_]
 
 
 def _valued(columns: Columns, values: Mapping[str, float]) -> FloatArray:
-    nominal = columns.nominal.copy()
+    nominal: FloatArray = columns.nominal.copy()
     for name, value in values.items():
         nominal[_matches(columns, [name])] = value
     return nominal

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.inverse_dynamics import kernel
+from sysid_ros.inverse_dynamics import filter_kernel, kernel
 from sysid_ros.inverse_dynamics.filtering import Filters, SmoothStretch, row_weights
 from sysid_ros.inverse_dynamics.regressor import Motion, Regressor
 
@@ -158,14 +158,14 @@ def filtered_rows(
         filtered = np.zeros((last - first, size))
         if momentum:
             moved = regressor.rows(motion, kernel.MOMENTUM, scratch).reshape(-1, size)
-            kernel.thin(slopes, every, moved, filtered)
+            filter_kernel.thin(slopes, every, moved, filtered)
         rows = regressor.rows(motion, kernel.REST if momentum else kernel.FORCE, scratch)
-        kernel.thin(weights, every, rows.reshape(-1, size), filtered)
+        filter_kernel.thin(weights, every, rows.reshape(-1, size), filtered)
         torque = stretch.torque[first:last]
         known = regressor.known_torque(motion)
         if known is not None:
             added = np.zeros_like(torque)
-            kernel.thin(weights, every, known, added)
+            filter_kernel.thin(weights, every, known, added)
             torque = torque - added
         table = filtered.reshape(last - first, regressor.model.nv, -1)
         parts = tuple(table[:, j, columns] for j, columns in enumerate(support))

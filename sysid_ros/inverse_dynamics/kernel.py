@@ -24,7 +24,11 @@ from typing import Any
 import numba
 import numpy as np
 
-FORCE, MOMENTUM, REST = 0, 1, 2  # what a row holds: the torque, the momentum, or torque less d/dt it
+FORCE, MOMENTUM, REST = (
+    0,
+    1,
+    2,
+)  # what a row holds: the torque, the momentum, or torque less d/dt it
 MUJOCO_LAW, VELOCITY_LAW = 0, 1
 _FREE, _BALL, _SLIDE = 0, 1, 2
 _GRAVITY_FREE = 1e-12
@@ -35,9 +39,21 @@ _compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmat
 @_compiled
 def _rotation(w, x, y, z, out):  # type: ignore[no-untyped-def]
     s = 2.0 / (w * w + x * x + y * y + z * z)
-    out[0, 0], out[0, 1], out[0, 2] = 1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
-    out[1, 0], out[1, 1], out[1, 2] = s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)
-    out[2, 0], out[2, 1], out[2, 2] = s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)
+    out[0, 0], out[0, 1], out[0, 2] = (
+        1 - s * (y * y + z * z),
+        s * (x * y - w * z),
+        s * (x * z + w * y),
+    )
+    out[1, 0], out[1, 1], out[1, 2] = (
+        s * (x * y + w * z),
+        1 - s * (x * x + z * z),
+        s * (y * z - w * x),
+    )
+    out[2, 0], out[2, 1], out[2, 2] = (
+        s * (x * z - w * y),
+        s * (y * z + w * x),
+        1 - s * (x * x + y * y),
+    )
 
 
 @_compiled
@@ -128,7 +144,14 @@ def _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref,
                     acceleration[b, 3 + i] += a[dof + i]
                 _rotation(q[at + 3], q[at + 4], q[at + 5], q[at + 6], rot[b])
                 for i in range(3):
-                    _axis(subspace, dof + 3 + i, rot[b, 0, i], rot[b, 1, i], rot[b, 2, i], (0.0, 0.0, 0.0))
+                    _axis(
+                        subspace,
+                        dof + 3 + i,
+                        rot[b, 0, i],
+                        rot[b, 1, i],
+                        rot[b, 2, i],
+                        (0.0, 0.0, 0.0),
+                    )
                 _advance(subspace, slope, dof + 3, 3, v, a, velocity[b], acceleration[b])
                 continue
             jp = tree.joint_pos[joint]
@@ -171,29 +194,37 @@ def _local(rot, spatial, arm):  # type: ignore[no-untyped-def]
     w = (spatial[0], spatial[1], spatial[2])
     shift = _cross(w, arm)
     angular = _apply_transposed(rot, w[0], w[1], w[2])
-    linear = _apply_transposed(rot, spatial[3] + shift[0], spatial[4] + shift[1], spatial[5] + shift[2])
+    linear = _apply_transposed(
+        rot, spatial[3] + shift[0], spatial[4] + shift[1], spatial[5] + shift[2]
+    )
     return angular, linear
 
 
 @_compiled
-def _power(out, w, l, first, second, linear, sign):  # type: ignore[no-untyped-def]
-    """Add the power of a motion (w, l) on a momentum-like wrench linear in ten parameters.
+def _power(out, w, u, first, second, linear, sign):  # type: ignore[no-untyped-def]
+    """Add the power of a motion (w, u) on a momentum-like wrench linear in ten parameters.
 
     The wrench is (I first + h x linear, m linear + first x h), and w . second x I second besides,
     which is zero for a momentum (second = 0).
     """
-    out[0] += sign * (l[0] * linear[0] + l[1] * linear[1] + l[2] * linear[2])
-    by_turn = _cross(l, first)
+    out[0] += sign * (u[0] * linear[0] + u[1] * linear[1] + u[2] * linear[2])
+    by_turn = _cross(u, first)
     by_shift = _cross(linear, w)
-    u = _cross(w, second)
-    spun = _cross(second, l)
+    turned = _cross(w, second)
+    spun = _cross(second, u)
     centrifugal = _cross(second, spun)
     for i in range(3):
         out[1 + i] += sign * (by_turn[i] + by_shift[i] + centrifugal[i])
-        out[4 + i] += sign * (w[i] * first[i] + u[i] * second[i])
-    out[7] += sign * (w[0] * first[1] + w[1] * first[0] + u[0] * second[1] + u[1] * second[0])
-    out[8] += sign * (w[0] * first[2] + w[2] * first[0] + u[0] * second[2] + u[2] * second[0])
-    out[9] += sign * (w[1] * first[2] + w[2] * first[1] + u[1] * second[2] + u[2] * second[1])
+        out[4 + i] += sign * (w[i] * first[i] + turned[i] * second[i])
+    out[7] += sign * (
+        w[0] * first[1] + w[1] * first[0] + turned[0] * second[1] + turned[1] * second[0]
+    )
+    out[8] += sign * (
+        w[0] * first[2] + w[2] * first[0] + turned[0] * second[2] + turned[2] * second[0]
+    )
+    out[9] += sign * (
+        w[1] * first[2] + w[2] * first[1] + turned[1] * second[2] + turned[2] * second[1]
+    )
 
 
 @_compiled
@@ -217,18 +248,18 @@ def _bodies(tree, layout, form, pos, rot, velocity, acceleration, subspace, slop
         dof = tree.body_last_dof[b]
         while dof >= 0:
             out = rows[dof, column : column + 10]
-            w, l = _local(rot[b], subspace[dof], arm)
+            w, u = _local(rot[b], subspace[dof], arm)
             share = 1.0 if tree.dof_actuated_gravity[dof] else 1.0 - tree.gravcomp[b]
             held = (-share * down[0], -share * down[1], -share * down[2])
             if form == FORCE:
                 total = (lifted[0] + held[0], lifted[1] + held[1], lifted[2] + held[2])
-                _power(out, w, l, alpha, omega, total, 1.0)
+                _power(out, w, u, alpha, omega, total, 1.0)
             elif form == MOMENTUM:
-                _power(out, w, l, omega, zero, linear, 1.0)
+                _power(out, w, u, omega, zero, linear, 1.0)
             else:
                 dw, dl = _local(rot[b], slope[dof], arm)
                 _power(out, dw, dl, omega, zero, linear, -1.0)
-                _power(out, w, l, zero, zero, held, 1.0)
+                _power(out, w, u, zero, zero, held, 1.0)
             dof = tree.dof_parent[dof]
 
 
@@ -310,7 +341,7 @@ def _fold(tree, q, rows):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _workspace(tree, nv):  # type: ignore[no-untyped-def]
-    """Arrays for one instant: places, turns, motions, subspaces and their rates, reference points."""
+    """Arrays for one instant, as :func:`_move` fills them."""
     nb = len(tree.body_parent)
     rot = np.zeros((nb, 3, 3))
     for i in range(3):
@@ -351,44 +382,6 @@ def fill(tree, layout, friction, law, form, qpos, qvel, qacc, out):  # type: ign
     space = _workspace(tree, out.shape[1])
     for k in range(len(qpos)):
         _sample(tree, layout, friction, law, form, qpos[k], qvel[k], qacc[k], space, out[k])
-
-
-@_compiled
-def thin(weights, every, rows, out):  # type: ignore[no-untyped-def]
-    """Add a filtered signal, of which only every so many-th value is kept.
-
-    Args:
-      weights: (taps,).
-      every: Steps between values that are kept.
-      rows: (n, width).
-      out: (m, width) with (m - 1) every + taps <= n.
-    """
-    for m in range(len(out)):
-        for k in range(len(weights)):
-            weight = weights[k]
-            row = rows[m * every + k]
-            for c in range(out.shape[1]):
-                out[m, c] += weight * row[c]
-
-
-@_compiled
-def weighted_windows(signal, weights, first, every, out):  # type: ignore[no-untyped-def]
-    """Filter a signal in several ways at evenly spaced places.
-
-    Args:
-      signal: (n,).
-      weights: (filters, taps).
-      first: Where the first window begins.
-      every: From one window to the next.
-      out: (m, filters), overwritten.
-    """
-    for m in range(out.shape[0]):
-        start = first + m * every
-        for f in range(weights.shape[0]):
-            total = 0.0
-            for k in range(weights.shape[1]):
-                total += weights[f, k] * signal[start + k]
-            out[m, f] = total
 
 
 @_compiled

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.inverse_dynamics import kernel
+from sysid_ros.inverse_dynamics import filter_kernel
 from sysid_ros.inverse_dynamics.filtering import Filters, SmoothStretch, row_weights
 from sysid_ros.inverse_dynamics.pseudo_inertia import INERTIAL
 from sysid_ros.inverse_dynamics.regressor import Motion, Regressor
@@ -105,7 +105,7 @@ def _one(
         table[part, : 4 * nv] = torque_parts(regressor, motion, theta).reshape(-1, 4 * nv)
     table[:, 4 * nv :] = stretch.motion.qvel
     out = np.zeros((len(stretch.times), 5 * nv))
-    kernel.thin(row_weights(filters, stretch.inner, 0), stretch.every, table, out)
+    filter_kernel.thin(row_weights(filters, stretch.inner, 0), stretch.every, table, out)
     gravity, inertia, friction, other, velocity = np.split(out, 5, axis=1)
     measured = stretch.torque if gains is None else stretch.torque / gains
     return TorquePrediction(

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -102,8 +103,9 @@ class Prior:
             used = np.flatnonzero(np.any(term.matrix, axis=0))
             one = one[used]
             relative = term.relative(x)
+            inverse: npt.NDArray[Any]
             if self.kind is PriorKind.GAUSSIAN:
-                slope, inverse = relative - np.eye(4), np.eye(4)
+                inverse, slope = np.eye(4), relative - np.eye(4)
             else:
                 inverse = np.linalg.inv(relative)
                 slope = np.eye(4) - inverse

@@ -30,7 +30,7 @@ from sysid_ros.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 
 FloatArray = npt.NDArray[np.float64]
 
-_ACTIVE = 1e-5  # relative slack below which a constraint holds the solution
+_ACTIVE = 1e-3  # relative slack below which a constraint holds the solution
 _TOLERANCE = 3e-8
 _STEPS = 30  # of Newton
 _ROOT2 = np.sqrt(2.0)
@@ -108,12 +108,13 @@ def solve(
             slope = slope + weight * np.trace(one, axis1=1, axis2=2)
             rows.add_logarithm(one, constant, weight)
     x, status = rows.solve(cost, slope)
+    if constraints.equal is None:
+        # Convex: a minimum without constraints that satisfies them is the minimum with them.
+        better = _polish(x, hessian, gradient, prior)
+        if _satisfied(better, prior, constraints):
+            return Solution(better, np.zeros(len(x), dtype=np.bool_), (), status)
     x = np.clip(x, constraints.lower, constraints.upper)
-    found = _held(x, prior, constraints, scale, status)
-    if found.on_edge or np.any(found.at_bound) or constraints.equal is not None:
-        return found
-    better = _polish(x, hessian, gradient, prior)
-    return _held(better, prior, constraints, scale, status)
+    return _held(x, prior, constraints, scale, status)
 
 
 class _Rows:
@@ -255,6 +256,19 @@ def _polish(x: FloatArray, hessian: FloatArray, gradient: FloatArray, prior: Pri
     return x
 
 
+def _satisfied(x: FloatArray, prior: Prior, constraints: Constraints) -> bool:
+    if np.any(x < constraints.lower) or np.any(x > constraints.upper):
+        return False
+    for body, term in enumerate(prior.bodies):
+        if np.linalg.eigvalsh(term.relative(x))[0] < constraints.margin:
+            return False
+        if body in constraints.hulls:
+            m, *h = term.parameters(x)[:4]
+            if np.any(DIRECTIONS @ h > m * constraints.hulls[body]):
+                return False
+    return True
+
+
 def _held(
     x: FloatArray, prior: Prior, constraints: Constraints, scale: FloatArray, status: str
 ) -> Solution:
@@ -263,16 +277,18 @@ def _held(
     edge = []
     for body, term in enumerate(prior.bodies):
         least = float(np.linalg.eigvalsh(term.relative(x))[0])
-        close = least < constraints.margin * 1.01 + 1e-9
+        close = least < constraints.margin * (1.0 + 100.0 * _ACTIVE)
         if body in constraints.hulls:
             m, *h = term.parameters(x)[:4]
-            close |= bool(np.any(DIRECTIONS @ h > m * (constraints.hulls[body] - 1e-6)))
+            close |= bool(np.any(DIRECTIONS @ h > m * (constraints.hulls[body] - 1e-5)))
         if close:
             edge.append(body)
     return Solution(x, bound, tuple(edge), status)
 
 
-def with_equality(constraints: Constraints, rows: Sequence[FloatArray], to: Sequence[float]) -> Constraints:
+def with_equality(
+    constraints: Constraints, rows: Sequence[FloatArray], to: Sequence[float]
+) -> Constraints:
     """The constraints and further equalities, such as a total mass.
 
     Args:

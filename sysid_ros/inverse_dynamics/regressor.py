@@ -179,7 +179,7 @@ def has_other_forces(model: mujoco.MjModel) -> bool:
 
 
 def mujoco_torque(model: mujoco.MjModel, motion: Motion) -> FloatArray:
-    """``mj_inverse`` at every instant without contacts, limits and equality constraints, (n, nv)."""
+    """``mj_inverse`` without contacts, limits and equality constraints, (n, nv)."""
     data = mujoco.MjData(model)
     flags = int(model.opt.disableflags)
     torque: FloatArray = np.empty((len(motion.qpos), model.nv))

@@ -53,8 +53,11 @@ def smoothing_kernel(cutoff: float, step: float, order: int = 0) -> FloatArray:
     if order == 1:
         # Weights are read forwards, convolution backwards: odd derivatives change sign.
         return -(sinc[1] * window[0] + sinc[0] * window[1]) / total
-    weights = (sinc[2] * window[0] + 2.0 * sinc[1] * window[1] + sinc[0] * window[2]) / total
-    return weights - weights.sum() * plain / total  # a constant has no second derivative
+    weights: FloatArray = (
+        sinc[2] * window[0] + 2.0 * sinc[1] * window[1] + sinc[0] * window[2]
+    ) / total
+    weights -= weights.sum() * plain / total  # a constant has no second derivative
+    return weights
 
 
 def _sinc(cutoff: float, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

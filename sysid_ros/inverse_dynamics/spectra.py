@@ -32,4 +32,5 @@ def density(signal: FloatArray, rate: float, length: int) -> tuple[FloatArray, F
     window = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(length) / length)
     power = np.abs(np.fft.rfft(segments * window, axis=1)) ** 2
     found: FloatArray = 2.0 * power.mean(axis=0) / (rate * np.sum(window**2))
-    return np.fft.rfftfreq(length, 1.0 / rate), found
+    frequency: FloatArray = np.fft.rfftfreq(length, 1.0 / rate).astype(np.float64)
+    return frequency, found

@@ -9,7 +9,8 @@ delete-a-block jackknife (Kuensch, Annals of Statistics 17, 1989; Cameron & Mill
 Resources 50, 2015, "CR3"): with H_b, g_b the normal equations of block b, their sum H, g, and the
 prior's curvature P,
 
-    d_b = -(H - H_b + P)^-1 (g_b - H_b x),   cov = (B - 1)/B sum_b d_b d_b^T + C P C,  C = (H + P)^-1,
+    d_b = -(H - H_b + P)^-1 (g_b - H_b x),   C = (H + P)^-1,
+    cov = (B - 1)/B sum_b d_b d_b^T + C P C,
 
 with t quantiles of B - 1 degrees of freedom. The last term is the prior's own uncertainty, which
 matters only for what the data leave open.
@@ -67,7 +68,9 @@ def t_quantile(level: float, degrees: int) -> float:
     return float(scipy.special.stdtrit(max(degrees, 1), 0.5 + level / 2.0))
 
 
-def residual_weights(squares: FloatArray, counts: FloatArray, torque_squares: FloatArray) -> FloatArray:
+def residual_weights(
+    squares: FloatArray, counts: npt.NDArray[np.int64], torque_squares: FloatArray
+) -> FloatArray:
     """The inverse of each degree of freedom's residual variance, (nv,); zero without rows.
 
     Args:

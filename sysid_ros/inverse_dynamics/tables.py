@@ -43,7 +43,9 @@ class Tree(NamedTuple):
     body_last_dof: IntArray  # (nbody,): the last degree of freedom that moves it, -1 for none
     gravity: FloatArray  # (3,)
     tendon: FloatArray  # (number of fixed tendons, nv): moment arms
-    coupling: FloatArray  # (number of couplings, 7): dependent dof, driving dof or -1, 5 coefficients
+    coupling: (
+        FloatArray  # (number of couplings, 7): dependent dof, driving dof or -1, 5 coefficients
+    )
 
 
 class Friction(NamedTuple):
@@ -165,7 +167,9 @@ def friction_of(model: mujoco.MjModel, velocity_scale: float | None, sharp: bool
     widest = np.clip(solimp[:, 1], _MIN_IMPEDANCE, _MAX_IMPEDANCE)
     constant = solref[:, 0].copy()
     if not int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_REFSAFE):
-        constant = np.where(constant > 0.0, np.maximum(constant, 2.0 * model.opt.timestep), constant)
+        constant = np.where(
+            constant > 0.0, np.maximum(constant, 2.0 * model.opt.timestep), constant
+        )
     standard = 2.0 / np.maximum(_MIN_VALUE, widest * constant)
     direct = -solref[:, 1] / widest
     softness = np.maximum(_MIN_VALUE, (1.0 - impedance) * weight / impedance)

@@ -61,7 +61,7 @@ def written_spec(
             continue
         if kind == "offset":
             if offsets and value != 0.0:
-                _write_offset(model, joints, owner, value)
+                _write_offset(model, joints, owner, value, bool(copy.compiler.degree))
         elif kind.startswith("tendon_"):
             _write(tendons[owner], kind.removeprefix("tendon_"), value)
         else:
@@ -106,7 +106,9 @@ def _write(element: Any, kind: str, value: float) -> None:
         setattr(element, name, value)
 
 
-def _write_offset(model: mujoco.MjModel, joints: dict[int, Any], dof: int, value: float) -> None:
+def _write_offset(
+    model: mujoco.MjModel, joints: dict[int, Any], dof: int, value: float, degree: bool
+) -> None:
     joint = int(model.dof_jntid[dof])
     stiff = np.ravel(model.jnt_stiffness[joint])
     scalar = int(model.jnt_type[joint]) >= int(mujoco.mjtJoint.mjJNT_SLIDE)
@@ -116,4 +118,6 @@ def _write_offset(model: mujoco.MjModel, joints: dict[int, Any], dof: int, value
             "hinges and slides without a spring can"
         )
     _write(joints[joint], "stiffness", _CONSTANT)
-    joints[joint].springref = -value / _CONSTANT
+    turns = int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
+    rest = -value / _CONSTANT
+    joints[joint].springref = np.rad2deg(rest) if degree and turns else rest

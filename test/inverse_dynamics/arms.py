@@ -19,7 +19,9 @@ STEP = 2e-4  # s, of the truth
 
 THREE_JOINTS = """
 <mujoco>
-  <option timestep="{step}" integrator="implicitfast"><flag contact="disable" limit="disable"/></option>
+  <option timestep="{step}" integrator="implicitfast">
+    <flag contact="disable" limit="disable"/>
+  </option>
   <worldbody>
     <body name="base" pos="0 0 0.3">
       <joint name="a" axis="0 0 1" armature="0.1" damping="{damping}" frictionloss="{friction}"
@@ -56,17 +58,23 @@ class Truth:
     torque: FloatArray
 
 
-def simulate(model: mujoco.MjModel, duration: float, seed: int = 0, amplitude: float = 1.0) -> Truth:
+def simulate(
+    model: mujoco.MjModel, duration: float, seed: int = 0, amplitude: float = 1.0
+) -> Truth:
     """Track a random sum of sines by computed torque and a PD, as an industrial arm does."""
     step, nv = float(model.opt.timestep), model.nv
     rng = np.random.default_rng(seed)
-    times = step * np.arange(int(round(duration / step)))
+    times = step * np.arange(round(duration / step))
     wanted = np.zeros((3, len(times), nv))
     for k in range(1, 6):
         omega = 2.0 * np.pi * 0.15 * k
         size, phase = amplitude * rng.normal(size=nv) / 2.5, rng.uniform(0.0, 2.0 * np.pi, nv)
         angle = omega * times[:, None] + phase
-        wanted += [size * np.sin(angle), size * omega * np.cos(angle), -size * omega**2 * np.sin(angle)]
+        wanted += [
+            size * np.sin(angle),
+            size * omega * np.cos(angle),
+            -size * omega**2 * np.sin(angle),
+        ]
     data, plan = mujoco.MjData(model), mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = wanted[0, 0], wanted[1, 0]
     qpos, torque = np.empty((len(times), nv)), np.empty((len(times), nv))
@@ -83,8 +91,8 @@ def simulate(model: mujoco.MjModel, duration: float, seed: int = 0, amplitude: f
 
 
 def measured(
-    truth: Truth, rate: float, rng: np.random.Generator, *, noise: float = 1e-5, quantum: float = 0.0,
-    torque_noise: float = 0.1, colour: float = 0.02,
+    truth: Truth, rate: float, rng: np.random.Generator, *, noise: float = 1e-5,
+    quantum: float = 0.0, torque_noise: float = 0.1, colour: float = 0.02,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
     """Noisy, quantised positions and torque with coloured noise at a sampling rate.
 

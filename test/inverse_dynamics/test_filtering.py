@@ -19,7 +19,8 @@ from sysid_ros.inverse_dynamics.smoothing_kernel import smoothing_kernel
 
 ARM = """
 <mujoco><worldbody><body><joint name="a" axis="0 1 0" armature="0.1"/>
-<geom size="0.05 0.2" type="capsule" pos="0.2 0 0"/><body pos="0.4 0 0"><joint name="b" type="{kind}"/>
+<geom size="0.05 0.2" type="capsule" pos="0.2 0 0"/>
+<body pos="0.4 0 0"><joint name="b" type="{kind}"/>
 <geom size="0.05 0.2" type="capsule" pos="0.2 0 0.1"/></body></body></worldbody></mujoco>
 """
 

@@ -11,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sysid_ros.errors import DataError
-from sysid_ros.inverse_dynamics import central, is_consistent, parameters_of, pseudo_inertia, smallest_share
+from sysid_ros.inverse_dynamics import (
+    central,
+    is_consistent,
+    parameters_of,
+    pseudo_inertia,
+    smallest_share,
+)
 from sysid_ros.inverse_dynamics.consistency import body_scale
 from sysid_ros.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 from sysid_ros.inverse_dynamics.program import Constraints, solve
@@ -120,6 +126,8 @@ def test_the_priors_derivatives_are_those_of_its_value(kind):
     slope, curvature = one.derivatives(x)
     for i, unit in enumerate(np.eye(10)):
         plus, minus = x + h * unit, x - h * unit
-        assert slope[i] == pytest.approx((one.value(plus) - one.value(minus)) / (2 * h), rel=1e-4, abs=1e-5)
+        assert slope[i] == pytest.approx(
+            (one.value(plus) - one.value(minus)) / (2 * h), rel=1e-4, abs=1e-5
+        )
         steep = (one.derivatives(plus)[0] - one.derivatives(minus)[0]) / (2 * h)
         assert np.allclose(curvature[i], steep, rtol=1e-4, atol=1e-4 * np.abs(curvature).max())

@@ -16,6 +16,12 @@ from sysid_ros.inverse_dynamics import Motion, Regressor, mujoco_torque
 from sysid_ros.inverse_dynamics.kernel import MOMENTUM, REST
 
 EXACT = 1e-10
+JOINTS = {
+    "ball": ["ball"],
+    "hinge": ["hinge"],
+    "slide": ["slide"],
+    "slides and hinges": ["slide", "hinge", "hinge"],
+}
 
 
 def random_mechanism(seed: int) -> mujoco.MjModel:
@@ -35,10 +41,11 @@ def random_mechanism(seed: int) -> mujoco.MjModel:
         kinds = rng.choice(["free", "ball", "hinge", "slide", "slides and hinges", "none"])
         if kinds == "free" and parent is spec.worldbody:
             body.add_freejoint(name=f"free{number}")
-        for kind in {"ball": ["ball"], "hinge": ["hinge"], "slide": ["slide"],
-                     "slides and hinges": ["slide", "hinge", "hinge"]}.get(str(kinds), []):  # fmt: skip
+        for kind in JOINTS.get(str(kinds), []):
             name = f"j{number}_{len(scalar)}_{kind}"
-            joint = body.add_joint(name=name, type=getattr(mujoco.mjtJoint, f"mjJNT_{kind.upper()}"))
+            joint = body.add_joint(
+                name=name, type=getattr(mujoco.mjtJoint, f"mjJNT_{kind.upper()}")
+            )
             joint.pos, joint.axis = rng.normal(size=3), rng.normal(size=3)
             joint.armature, joint.frictionloss = rng.uniform(0.0, 1.0, 2)
             joint.damping = [rng.uniform(), 0.0, 0.0] if np.ndim(joint.damping) else rng.uniform()
@@ -138,7 +145,8 @@ def test_a_coupled_joint_hands_its_torque_to_the_one_that_drives_it():
 
 
 def test_friction_of_velocity_alone_changes_sign_smoothly():
-    xml = "<mujoco><worldbody><body><joint frictionloss='2'/><geom size='0.1'/></body></worldbody></mujoco>"
+    xml = """<mujoco><worldbody><body><joint frictionloss="2"/><geom size="0.1"/></body>
+    </worldbody></mujoco>"""
     model = mujoco.MjModel.from_xml_string(xml)
     regressor = Regressor(model, friction_velocity=0.1)
     column = regressor.columns.names.index("joint_0.frictionloss")
