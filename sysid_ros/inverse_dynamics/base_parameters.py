@@ -22,7 +22,7 @@ import numpy.typing as npt
 import scipy.linalg
 
 from sysid_ros.inverse_dynamics.columns import Columns
-from sysid_ros.inverse_dynamics.statistics import Uncertainty, jackknife, quick_errors
+from sysid_ros.inverse_dynamics.statistics import Uncertainty, inverse_root, jackknife, quick_errors
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -159,7 +159,8 @@ def estimate_base(
     side = gradients[:, kept]
     values = least_squares(own.sum(axis=0), side.sum(axis=0))
     uncertainty = jackknife_errors(values, own, side)
-    use = np.ones(len(kept), dtype=np.bool_)
+    use = np.diag(own.sum(axis=0)) > 0.0  # what this motion shows anything of
+    uncertainty.covariance[~use, ~use] = np.inf
     while use.sum() > 1:
         left, right = own[:, use][:, :, use], side[:, use]
         best = least_squares(left.sum(axis=0), right.sum(axis=0))
@@ -178,7 +179,7 @@ def estimate_base(
 
 def least_squares(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
     """The solution (r,) of normal equations (r, r), (r,), whatever the parameters' units."""
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(hessian), 1e-300))
+    scale = inverse_root(np.diag(hessian))
     inner = hessian * np.outer(scale, scale)
     return np.asarray(scale * np.linalg.lstsq(inner, scale * gradient, rcond=1e-14)[0])
 

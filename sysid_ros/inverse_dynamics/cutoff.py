@@ -20,6 +20,7 @@ _ABOVE_NOISE = 2.0  # motion and noise are equally strong where the spectrum is 
 _SMOOTHED = 5  # values of a spectrum that decide together
 _MARGIN = 1.5  # between the motion's end and the cut-off: what is left there still passes
 _LOWEST = 2.0  # Hz
+_STILL = 1e-6  # rad or m: a coordinate whose motion is smaller than this or its noise does not move
 _POWER = 0.999  # of the velocity's power lies below the speed's end
 _RATE_SHARE = 0.2  # of the sampling rate, the cut-off at most
 
@@ -30,7 +31,8 @@ class Cutoff:
 
     Attributes:
       frequency: Hz, where the low-pass has fallen to a half.
-      motion_end: Hz, where the position's spectrum reaches its noise floor.
+      motion_end: Hz, where the position's spectrum reaches its noise floor; 0 for a coordinate that
+        does not move.
       speed_end: Hz, below which 99.9 % of the velocity's power above that floor lies.
       noise_density: One-sided density of the noise floor, rad^2/Hz or m^2/Hz.
       spectrum: Frequencies [Hz] and densities, (2, k), for the report.
@@ -69,19 +71,11 @@ def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
     peak = int(np.argmax(power))
     quiet = np.flatnonzero(smooth[peak:] < _ABOVE_NOISE * floor)
     end = float(frequency[peak + quiet[0]]) if quiet.size else float(frequency[-1])
-    if floor <= 0.0 and not quiet.size:  # a coordinate that never moved
-        end = _LOWEST
+    step, inside = float(frequency[1]), frequency <= end
+    above = np.maximum(power - _ABOVE_NOISE * floor, 0.0)[inside]
+    if float(above.sum()) * step <= max(0.5 * floor * rate, _STILL**2):
+        return Cutoff(_LOWEST, 0.0, 0.0, floor, np.stack([frequency, power]))
     chosen = min(max(_MARGIN * end, _LOWEST), _RATE_SHARE * rate)
-    return Cutoff(
-        chosen, end, _speed_end(frequency, power, end, floor), floor, np.stack([frequency, power])
-    )
-
-
-def _speed_end(frequency: FloatArray, power: FloatArray, end: float, floor: float) -> float:
-    inside = frequency <= end
-    speed = np.cumsum(
-        np.maximum(power - _ABOVE_NOISE * floor, 0.0)[inside] * frequency[inside] ** 2
-    )
-    if speed[-1] <= 0.0:
-        return 0.0
-    return float(frequency[np.searchsorted(speed, _POWER * speed[-1])])
+    speed = np.cumsum(above * frequency[inside] ** 2)
+    fastest = float(frequency[np.searchsorted(speed, _POWER * speed[-1])])
+    return Cutoff(chosen, end, fastest, floor, np.stack([frequency, power]))

@@ -27,6 +27,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.errors import DataError
 from sysid_ros.inverse_dynamics import filter_kernel
 from sysid_ros.inverse_dynamics.cutoff import Cutoff, choose_cutoff
 from sysid_ros.inverse_dynamics.recording import Stretch
@@ -94,6 +95,9 @@ def choose_filters(
       row_cutoff: Hz; by default three times the frequency below which velocities lie, since
         Coriolis torques are products of velocities. What a joint does beyond is vibration that the
         rigid model knows nothing of.
+
+    Raises:
+      DataError: No joint moves.
     """
     rate = min(1.0 / stretch.step for stretch in stretches)
     cutoffs: FloatArray = np.zeros(model.nq)
@@ -102,6 +106,11 @@ def choose_filters(
         found = {i: choose_cutoff([_alike(s, rate).T[i] for s in stretches], rate) for i in group}
         choices |= found
         cutoffs[group] = max(one.frequency for one in found.values())
+    if not any(one.speed_end for one in choices.values()):
+        raise DataError(
+            "no joint moves by more than its noise; inverse dynamics needs a motion that shows "
+            "inertia, gravity and friction"
+        )
     if row_cutoff is None:
         row_cutoff = max(_LOWEST, _PRODUCTS * max(one.speed_end for one in choices.values()))
     cutoffs = np.minimum(cutoffs, _BEYOND * row_cutoff)

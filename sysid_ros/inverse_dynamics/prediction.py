@@ -54,6 +54,13 @@ class TorquePrediction:
         return self.gravity + self.inertia + self.friction + self.other
 
 
+def root_mean_square(errors: Sequence[FloatArray]) -> FloatArray:
+    """Of what is known of each column (n, nv) of all parts, (nv,); NaN where nothing is."""
+    whole = np.concatenate(errors)
+    count = np.isfinite(whole).sum(axis=0)
+    return np.where(count > 0, np.sqrt(np.nansum(whole**2, axis=0) / np.maximum(count, 1)), np.nan)
+
+
 def predict(
     regressor: Regressor,
     stretches: Sequence[SmoothStretch],

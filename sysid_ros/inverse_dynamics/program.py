@@ -21,7 +21,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 import scipy.sparse
 
 from sysid_ros.errors import DataError
@@ -243,7 +242,7 @@ def _polish(x: FloatArray, hessian: FloatArray, gradient: FloatArray, prior: Pri
         curvature = curvature + hessian
         scale = 1.0 / np.sqrt(np.diag(curvature))
         scaled = curvature * np.outer(scale, scale)
-        step = -scale * scipy.linalg.solve(scaled, scale * slope, assume_a="sym")
+        step = -scale * np.linalg.lstsq(scaled, scale * slope, rcond=1e-15)[0]
         length = 1.0
         while length > 1e-4 and not objective(x + length * step) <= value + 1e-12 * abs(value):
             length *= 0.5

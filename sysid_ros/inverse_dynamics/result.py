@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sysid_ros.inverse_dynamics.base_parameters import BaseParameters
 from sysid_ros.inverse_dynamics.filtering import Filters
 from sysid_ros.inverse_dynamics.free import FreeParameters
-from sysid_ros.inverse_dynamics.prediction import TorquePrediction
+from sysid_ros.inverse_dynamics.prediction import TorquePrediction, root_mean_square
 from sysid_ros.inverse_dynamics.statistics import Uncertainty
 
 FloatArray = npt.NDArray[np.float64]
@@ -81,5 +81,4 @@ class InverseDynamicsFit:
     @property
     def torque_rmse(self) -> FloatArray:
         """Root mean square of filtered torque errors over all recordings, (nv,) N m."""
-        errors = np.concatenate([one.measured - one.total for one in self.predictions])
-        return np.asarray(np.sqrt(np.nanmean(errors**2, axis=0)))
+        return root_mean_square([one.measured - one.total for one in self.predictions])

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sysid_ros.errors import DataError
 from sysid_ros.inverse_dynamics.filtering import Filters, smooth
-from sysid_ros.inverse_dynamics.prediction import predict
+from sysid_ros.inverse_dynamics.prediction import predict, root_mean_square
 from sysid_ros.inverse_dynamics.recording import Recording, stretches_of
 from sysid_ros.inverse_dynamics.regressor import Regressor
 
@@ -39,6 +39,4 @@ def torque_rmse(
     if not kept:
         raise DataError("no stretch without a gap is longer than the filters")
     parts = predict(regressor, kept, filters, theta)
-    errors = np.concatenate([one.measured - one.total for one in parts])
-    count = np.isfinite(errors).sum(axis=0)
-    return np.where(count > 0, np.sqrt(np.nansum(errors**2, axis=0) / np.maximum(count, 1)), np.nan)
+    return root_mean_square([one.measured - one.total for one in parts])

@@ -28,6 +28,7 @@ import scipy.special
 FloatArray = npt.NDArray[np.float64]
 
 _LEAST_ROWS = 8
+_QUIETEST = 1e-4  # of the torque
 _OPEN = 0.75  # of the prior's variance; a parameter that keeps more of it is open
 
 
@@ -63,6 +64,12 @@ class Uncertainty:
         return self.information < 1.0 - _OPEN
 
 
+def inverse_root(squares: FloatArray) -> FloatArray:
+    """The inverse of the root, zero for what is not positive."""
+    usable = squares > 0.0
+    return np.where(usable, 1.0 / np.sqrt(np.where(usable, squares, 1.0)), 0.0)
+
+
 def t_quantile(level: float, degrees: int) -> float:
     """Of Student's distribution, two-sided."""
     return float(scipy.special.stdtrit(max(degrees, 1), 0.5 + level / 2.0))
@@ -76,12 +83,12 @@ def residual_weights(
     Args:
       squares: Sum of squared residuals, (blocks, nv).
       counts: Rows, (blocks, nv).
-      torque_squares: Sum of squared torques, (blocks, nv): a residual below a millionth of the
-        torque counts as one, so that data without noise have a finite weight.
+      torque_squares: Sum of squared torques, (blocks, nv): a residual below a ten-thousandth of
+        the torque counts as one, so that data without noise have a finite weight.
     """
     rows = counts.sum(axis=0)
     variance = squares.sum(axis=0) / np.maximum(rows, 1)
-    least = 1e-12 * torque_squares.sum(axis=0) / np.maximum(rows, 1)
+    least = _QUIETEST**2 * torque_squares.sum(axis=0) / np.maximum(rows, 1)
     variance = np.maximum(variance, np.maximum(least, 1e-18))
     return np.where(rows >= _LEAST_ROWS, 1.0 / variance, 0.0)
 
@@ -106,7 +113,7 @@ def jackknife(
     blocks = len(hessians)
     total = hessians.sum(axis=0)[np.ix_(go, go)]
     prior = curvature[np.ix_(go, go)]
-    scale = 1.0 / np.sqrt(np.diag(total + prior))
+    scale = inverse_root(np.diag(total + prior))
     spread = np.outer(scale, scale)
     shifts = np.zeros((blocks, int(go.sum())))
     scores = np.zeros_like(shifts)
@@ -142,7 +149,7 @@ def quick_errors(x: FloatArray, hessians: FloatArray, gradients: FloatArray) -> 
       gradients: By block, (blocks, k).
     """
     total = hessians.sum(axis=0)
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(total), 1e-300))
+    scale = inverse_root(np.diag(total))
     scores = gradients - hessians @ x
     moved = _solve(total * np.outer(scale, scale), (scores * scale).T)
     blocks = len(hessians)
