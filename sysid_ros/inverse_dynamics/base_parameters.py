@@ -181,7 +181,12 @@ def least_squares(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
     """The solution (r,) of normal equations (r, r), (r,), whatever the parameters' units."""
     scale = inverse_root(np.diag(hessian))
     inner = hessian * np.outer(scale, scale)
-    return np.asarray(scale * np.linalg.lstsq(inner, scale * gradient, rcond=1e-14)[0])
+    try:
+        return np.asarray(
+            scale * scipy.linalg.cho_solve(scipy.linalg.cho_factor(inner), scale * gradient)
+        )
+    except np.linalg.LinAlgError:  # some of them have no effect on these data
+        return np.asarray(scale * np.linalg.lstsq(inner, scale * gradient, rcond=1e-14)[0])
 
 
 def jackknife_errors(

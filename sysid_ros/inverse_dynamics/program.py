@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg
 import scipy.sparse
 
 from sysid_ros.errors import DataError
@@ -32,6 +33,7 @@ FloatArray = npt.NDArray[np.float64]
 _ACTIVE = 1e-3  # relative slack below which a constraint holds the solution
 _TOLERANCE = 3e-8
 _STEPS = 30  # of Newton
+_ROUNDS = 5  # of finding which bounds hold the solution
 _ROOT2 = np.sqrt(2.0)
 
 
@@ -108,10 +110,9 @@ def solve(
             rows.add_logarithm(one, constant, weight)
     x, status = rows.solve(cost, slope)
     if constraints.equal is None:
-        # Convex: a minimum without constraints that satisfies them is the minimum with them.
-        better = _polish(x, hessian, gradient, prior)
-        if _satisfied(better, prior, constraints):
-            return Solution(better, np.zeros(len(x), dtype=np.bool_), (), status)
+        better = _refined(x, hessian, gradient, prior, constraints, status)
+        if better is not None:
+            return better
     x = np.clip(x, constraints.lower, constraints.upper)
     return _held(x, prior, constraints, scale, status)
 
@@ -229,8 +230,42 @@ def _scales(hessian: FloatArray, prior: Prior) -> FloatArray:
     return np.asarray(1.0 / np.sqrt(np.maximum(known, 1e-20)))
 
 
-def _polish(x: FloatArray, hessian: FloatArray, gradient: FloatArray, prior: Prior) -> FloatArray:
-    """Newton's method on the smooth objective, from a point near its minimum."""
+def _refined(
+    x: FloatArray,
+    hessian: FloatArray,
+    gradient: FloatArray,
+    prior: Prior,
+    constraints: Constraints,
+    status: str,
+) -> Solution | None:
+    """The solution to rounding, where only bounds hold it; ``None`` where a body's edge does.
+
+    The program is convex: a point that satisfies all constraints, at which the objective rises from
+    every bound that holds it and has no slope otherwise, is the minimum.
+    """
+    held = np.zeros(len(x), dtype=np.bool_)
+    for _ in range(_ROUNDS):
+        x = _polish(x, hessian, gradient, prior, held)
+        outside = (x < constraints.lower) | (x > constraints.upper)
+        if not np.any(outside):
+            break
+        held |= outside
+        x = np.clip(x, constraints.lower, constraints.upper)
+    slope = prior.derivatives(x)[0] + hessian @ x - gradient
+    rises = np.where(x <= constraints.lower, slope, -slope)
+    if np.any(rises[held] < 0.0) or not _satisfied(x, prior, constraints):
+        return None
+    return Solution(x, held, (), status)
+
+
+def _polish(
+    x: FloatArray,
+    hessian: FloatArray,
+    gradient: FloatArray,
+    prior: Prior,
+    held: npt.NDArray[np.bool_],
+) -> FloatArray:
+    """Newton's method on the smooth objective from near its minimum; some parameters stay."""
 
     def objective(at: FloatArray) -> float:
         return float(0.5 * at @ hessian @ at - gradient @ at) + prior.value(at)
@@ -240,9 +275,9 @@ def _polish(x: FloatArray, hessian: FloatArray, gradient: FloatArray, prior: Pri
         slope, curvature = prior.derivatives(x)
         slope = slope + hessian @ x - gradient
         curvature = curvature + hessian
-        scale = 1.0 / np.sqrt(np.diag(curvature))
-        scaled = curvature * np.outer(scale, scale)
-        step = -scale * np.linalg.lstsq(scaled, scale * slope, rcond=1e-15)[0]
+        scale = np.where(held, 0.0, 1.0 / np.sqrt(np.diag(curvature)))
+        scaled = curvature * np.outer(scale, scale) + np.diag(held.astype(np.float64))
+        step = -scale * _solve(scaled, scale * slope)
         length = 1.0
         while length > 1e-4 and not objective(x + length * step) <= value + 1e-12 * abs(value):
             length *= 0.5
@@ -253,6 +288,13 @@ def _polish(x: FloatArray, hessian: FloatArray, gradient: FloatArray, prior: Pri
         if -float(slope @ step) < 1e-14:
             break
     return x
+
+
+def _solve(matrix: FloatArray, side: FloatArray) -> FloatArray:
+    try:
+        return np.asarray(scipy.linalg.cho_solve(scipy.linalg.cho_factor(matrix), side))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, side, rcond=1e-15)[0])
 
 
 def _satisfied(x: FloatArray, prior: Prior, constraints: Constraints) -> bool:
