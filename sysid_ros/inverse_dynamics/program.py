@@ -251,6 +251,8 @@ def _refined(
             break
         held |= outside
         x = np.clip(x, constraints.lower, constraints.upper)
+        if not np.isfinite(prior.value(x)):
+            return None
     slope = prior.derivatives(x)[0] + hessian @ x - gradient
     rises = np.where(x <= constraints.lower, slope, -slope)
     if np.any(rises[held] < 0.0) or not _satisfied(x, prior, constraints):
