@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import mujoco
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from sysid_ros.errors import DataError, ExperimentError
 from sysid_ros.inverse_dynamics.base_parameters import (
@@ -74,10 +75,11 @@ def fit_inverse_dynamics(
                 f"condition {condition!r} of a recording has no parameters; "
                 f"known are {', '.join(repr(c) for c in free.conditions)}"
             )
-    evidence = gather(regressor, recordings, settings)
-    if not any(one.counts.any() for one in evidence.grams.values()):
-        raise DataError("no torque was measured, or none outside contacts and gaps")
-    return _fit(regressor, recordings, free, settings, evidence)
+    with threadpool_limits(1, "blas"):  # the matrices are so small that threads only wait
+        evidence = gather(regressor, recordings, settings)
+        if not any(one.counts.any() for one in evidence.grams.values()):
+            raise DataError("no torque was measured, or none outside contacts and gaps")
+        return _fit(regressor, recordings, free, settings, evidence)
 
 
 def _fit(
