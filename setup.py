@@ -38,6 +38,7 @@ setup(
         "sysid_ros.experiment",
         "sysid_ros.exports",
         "sysid_ros.fitting",
+        "sysid_ros.inverse_dynamics",
         "sysid_ros.judgement",
         "sysid_ros.live",
         "sysid_ros.model",

@@ -96,7 +96,7 @@ def is_consistent(parameters: FloatArray) -> bool:
 def reach(model: mujoco.MjModel, body: int) -> FloatArray | None:
     """How far a body's geometry goes in each of the directions, (26,) m; ``None`` without any.
 
-    Taken from the geoms' oriented boxes; bodies that are welded to it count as theirs.
+    Taken from the oriented boxes of its own geoms, which enclose them.
     """
     found = []
     for geom in range(model.ngeom):
