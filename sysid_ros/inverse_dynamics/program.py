@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse
 
-from sysid_ros.errors import DataError
+from sysid_ros.errors import DataError, SysidError
 from sysid_ros.inverse_dynamics.consistency import DIRECTIONS, MARGIN
 from sysid_ros.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 
@@ -168,8 +169,7 @@ class _Rows:
             self._blocks.append(("exp", none, own, np.array([0.0, 1.0, 0.0])))
 
     def solve(self, cost: FloatArray, slope: FloatArray) -> tuple[FloatArray, str]:
-        import clarabel  # optional until a fit by inverse dynamics asks for it
-
+        clarabel = _solver_library()
         cones = {
             "zero": clarabel.ZeroConeT,
             "pos": clarabel.NonnegativeConeT,
@@ -211,6 +211,17 @@ class _Rows:
                 "look at bounds, total mass and margins, and whether geoms enclose the bodies"
             )
         return x, status
+
+
+def _solver_library() -> Any:
+    try:
+        import clarabel
+    except ImportError as error:
+        raise SysidError(
+            "a fit by inverse dynamics needs the solver Clarabel, which is not installed: "
+            "pip install clarabel"
+        ) from error
+    return clarabel
 
 
 def _svec(matrices: FloatArray) -> FloatArray:

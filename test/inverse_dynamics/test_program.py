@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sysid_ros.errors import DataError
+from sysid_ros.errors import DataError, SysidError
 from sysid_ros.inverse_dynamics import (
     central,
     is_consistent,
@@ -111,6 +113,12 @@ def test_bounds_and_equalities_hold():
     assert found.x[5] <= 0.1 + 1e-9
     assert found.x[1] == pytest.approx(0.3, abs=1e-6)
     assert found.at_bound[0]
+
+
+def test_a_missing_solver_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    with pytest.raises(SysidError, match="pip install clarabel"):
+        solve(np.eye(10), BODY, prior(), FREE)
 
 
 def test_constraints_that_contradict_each_other_are_named():
