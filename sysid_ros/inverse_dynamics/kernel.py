@@ -388,16 +388,7 @@ def fill(tree, layout, friction, law, form, qpos, qvel, qacc, out):  # type: ign
 def torques(tree, layout, friction, law, qpos, qvel, qacc, parts, out):  # type: ignore[no-untyped-def]
     """The torque of several sets of parameters, without keeping the regressor.
 
-    Args:
-      tree: As in :func:`fill`, with which ``layout`` to ``qacc`` are shared.
-      layout: Columns.
-      friction: Sign of dry friction.
-      law: ``MUJOCO_LAW`` or ``VELOCITY_LAW``.
-      qpos: (n, nq).
-      qvel: (n, nv).
-      qacc: (n, nv).
-      parts: (sets, p).
-      out: (n, sets, nv), overwritten.
+    Takes what :func:`fill` takes, and parts (sets, p); writes out (n, sets, nv).
     """
     rows = np.zeros((out.shape[2], parts.shape[1]))
     space = _workspace(tree, out.shape[2])
