@@ -369,9 +369,7 @@ def fill(tree, layout, friction, law, form, qpos, qvel, qacc, out):  # type: ign
     """Write the regressor of n instants.
 
     Args:
-      tree: Kinematics.
-      layout: Columns.
-      friction: Sign of dry friction.
+      tree, layout, friction: Tables of the model.
       law: ``MUJOCO_LAW`` or ``VELOCITY_LAW``.
       form: ``FORCE``, ``MOMENTUM`` or ``REST``.
       qpos: (n, nq).
