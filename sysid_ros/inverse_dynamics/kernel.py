@@ -341,7 +341,6 @@ def _fold(tree, q, rows):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _workspace(tree, nv):  # type: ignore[no-untyped-def]
-    """Arrays for one instant, as :func:`_move` fills them."""
     nb = len(tree.body_parent)
     rot = np.zeros((nb, 3, 3))
     for i in range(3):
@@ -354,7 +353,6 @@ def _workspace(tree, nv):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _sample(tree, layout, friction, law, form, q, v, a, space, rows):  # type: ignore[no-untyped-def]
-    """Write the regressor of one instant, (nv, p)."""
     pos, rot, velocity, acceleration, subspace, slope, ref, work = space
     rows[:, :] = 0.0
     _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref, work)
@@ -369,7 +367,9 @@ def fill(tree, layout, friction, law, form, qpos, qvel, qacc, out):  # type: ign
     """Write the regressor of n instants.
 
     Args:
-      tree, layout, friction: Tables of the model.
+      tree: Kinematics.
+      layout: Columns.
+      friction: Sign of dry friction.
       law: ``MUJOCO_LAW`` or ``VELOCITY_LAW``.
       form: ``FORCE``, ``MOMENTUM`` or ``REST``.
       qpos: (n, nq).
