@@ -4,8 +4,8 @@
 """Packaging for colcon (ament_python) and for pip."""
 
 from pathlib import Path
-
 from setuptools import setup
+
 
 ROOT = Path(__file__).resolve().parent
 

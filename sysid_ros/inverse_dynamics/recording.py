@@ -1,0 +1,125 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Measured motion and torque, and their stretches without gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.errors import DataError
+
+FloatArray = npt.NDArray[np.float64]
+
+_GAP = 5.5  # usual intervals; longer ones are gaps
+_JITTER = 0.02  # of the usual interval; stamps that stray less are taken as even
+_FEWEST = 64  # samples of a stretch
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One recording of a robot.
+
+    Attributes:
+      times: (n,) s, increasing.
+      qpos: (n, nq) measured joint positions in MuJoCo's coordinates: rad, m, unit quaternions.
+      torque: (n, nv) generalised forces that actuators and known wrenches applied, N m or N; NaN
+        where it was not measured, or where contact or an unknown force makes it useless.
+      qvel: (n, nv) measured velocities, where they are better than derivatives of ``qpos``.
+      name: For messages.
+      condition: Which parameters hold, see :class:`~.free.FreeParameters` (robot, payload).
+    """
+
+    times: FloatArray
+    qpos: FloatArray
+    torque: FloatArray
+    qvel: FloatArray | None = None
+    name: str = "recording"
+    condition: str = ""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Evenly sampled signals without a gap.
+
+    Attributes:
+      start: s, of the first sample, on the recording's clock.
+      step: s.
+      qpos: (n, nq).
+      torque: (n, nv), NaN where unknown.
+      qvel: (n, nv) or ``None``.
+      recording: The number of the recording.
+    """
+
+    start: float
+    step: float
+    qpos: FloatArray
+    torque: FloatArray
+    qvel: FloatArray | None
+    recording: int
+
+
+def stretches_of(model: mujoco.MjModel, recording: Recording, number: int = 0) -> list[Stretch]:
+    """Cut a recording at its gaps and sample each stretch evenly.
+
+    Stamps that stray are resampled, positions by cubic splines and torques linearly, and never
+    across a gap. Stretches of fewer than 64 samples are left out.
+
+    Args:
+      model: The robot.
+      recording: What was measured.
+      number: Of the recording.
+
+    Raises:
+      DataError: Shapes or times contradict the model or each other, or a position is not finite.
+    """
+    _check(model, recording)
+    times, intervals = recording.times, np.diff(recording.times)
+    usual = float(np.median(intervals))
+    ends = [*np.flatnonzero(intervals > _GAP * usual) + 1, len(times)]
+    found, first = [], 0
+    for last in ends:
+        if last - first >= _FEWEST:
+            found.append(_even(recording, slice(first, last), usual, number))
+        first = last
+    return found
+
+
+def _even(recording: Recording, part: slice, usual: float, number: int) -> Stretch:
+    times = recording.times[part]
+    step = float((times[-1] - times[0]) / (len(times) - 1))
+    grid = times[0] + step * np.arange(len(times))
+    qpos, torque = recording.qpos[part], recording.torque[part]
+    qvel = None if recording.qvel is None else recording.qvel[part]
+    if float(np.abs(times - grid).max()) > _JITTER * usual:
+        grid = np.arange(times[0], times[-1], usual)
+        step = usual
+        import scipy.interpolate  # takes longer than a fit, and most recordings do without
+
+        qpos = scipy.interpolate.CubicSpline(times, qpos, axis=0)(grid)
+        torque = np.column_stack([np.interp(grid, times, one) for one in torque.T])
+        if qvel is not None:
+            qvel = np.column_stack([np.interp(grid, times, one) for one in qvel.T])
+    return Stretch(float(times[0]), step, qpos, torque, qvel, number)
+
+
+def _check(model: mujoco.MjModel, recording: Recording) -> None:
+    n = len(recording.times)
+    name = recording.name
+    wanted = {"qpos": (n, model.nq), "torque": (n, model.nv)}
+    given = {"qpos": recording.qpos.shape, "torque": recording.torque.shape}
+    if recording.qvel is not None:
+        wanted["qvel"], given["qvel"] = (n, model.nv), recording.qvel.shape
+    for signal, shape in wanted.items():
+        if given[signal] != shape:
+            raise DataError(f"{name}: {signal} has shape {given[signal]}, the model needs {shape}")
+    if n < _FEWEST:
+        raise DataError(f"{name}: {n} samples; inverse dynamics needs at least {_FEWEST}")
+    if not np.all(np.diff(recording.times) > 0.0):
+        raise DataError(f"{name}: times do not increase everywhere")
+    if not np.all(np.isfinite(recording.qpos)):
+        raise DataError(f"{name}: a position is not a finite number; leave such samples out")
