@@ -4,8 +4,8 @@
 """Packaging for colcon (ament_python) and for pip."""
 
 from pathlib import Path
-from setuptools import setup
 
+from setuptools import setup
 
 ROOT = Path(__file__).resolve().parent
 
@@ -43,9 +43,11 @@ setup(
         "sysid_ros.engine.elements",
         "sysid_ros.engine.estimation",
         "sysid_ros.engine.friction",
+        "sysid_ros.engine.inverse_dynamics",
         "sysid_ros.engine.least_squares",
         "sysid_ros.engine.parameters",
         "sysid_ros.engine.problem",
+        "sysid_ros.engine.regressor",
         "sysid_ros.engine.residuals",
         "sysid_ros.engine.signals",
         "sysid_ros.engine.simulation",

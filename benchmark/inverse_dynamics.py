@@ -27,7 +27,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.inverse_dynamics import (
+from sysid_ros.engine.inverse_dynamics import (
     Motion,
     Recording,
     Regressor,
@@ -37,7 +37,7 @@ from sysid_ros.inverse_dynamics import (
     fit_inverse_dynamics,
     torque_rmse,
 )
-from sysid_ros.inverse_dynamics.pseudo_inertia import INERTIAL
+from sysid_ros.engine.regressor.pseudo_inertia import INERTIAL
 
 FloatArray = npt.NDArray[np.float64]
 

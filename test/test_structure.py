@@ -26,7 +26,7 @@ ORDER = (
     "engine.compiled", "engine.elements", "engine.signals", "engine.friction",
     "engine.attributes", "engine.parameters", "engine.residuals", "engine.simulation",
     "engine.windows", "engine.derivatives", "engine.least_squares", "engine.problem",
-    "engine.uncertainty", "engine.estimation",
+    "engine.uncertainty", "engine.estimation", "engine.regressor", "engine.inverse_dynamics",
     "recording.messages", "recording.bags", "recording.mapping", "recording",
     "experiment", "robots", "dataset", "diagnosis", "proposal", "judgement", "terminal",
     "exports", "results", "run_logs", "playback", "video", "report.svg", "report",

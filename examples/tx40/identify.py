@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from rosbags.highlevel import AnyReader
 
-from sysid_ros.inverse_dynamics import (
+from sysid_ros.engine.inverse_dynamics import (
     Columns,
     Recording,
     Regressor,

@@ -1,0 +1,68 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Physically consistent parameters from measured joint torque.
+
+    fit = fit_inverse_dynamics(model, [Recording(times, qpos, torque)])
+    fit.values["link_3.m"], fit.intervals(), fit.base.names, fit.torque_rmse
+    written_spec(spec, fit.free.columns, fit.theta()).to_xml()
+
+Torque is linear in inertial parameters, armature, friction, springs and offsets; rows are filtered
+(:mod:`.filtering`), summed by block of time (:mod:`.gram`), and solved under physical consistency
+(:mod:`.program`) with intervals that hold under coloured residuals (:mod:`.statistics`).
+"""
+
+from sysid_ros.engine.inverse_dynamics.base_parameters import BaseParameters
+from sysid_ros.engine.inverse_dynamics.combinations import CombinationFit, fit_combinations
+from sysid_ros.engine.inverse_dynamics.consistency import is_consistent, smallest_share
+from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
+from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
+from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction
+from sysid_ros.engine.inverse_dynamics.prior import PriorKind
+from sysid_ros.engine.inverse_dynamics.torque_fit import fit_inverse_dynamics
+from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
+from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
+from sysid_ros.engine.inverse_dynamics.torque_scores import torque_rmse
+from sysid_ros.engine.inverse_dynamics.written_model import written_spec
+from sysid_ros.engine.regressor import (
+    Columns,
+    Filters,
+    Motion,
+    Recording,
+    Regressor,
+    central,
+    columns_of,
+    mujoco_torque,
+    parameters_of,
+    pseudo_inertia,
+)
+
+__all__ = [
+    "PAYLOAD",
+    "BaseParameters",
+    "Columns",
+    "CombinationFit",
+    "Filters",
+    "FreeParameters",
+    "InverseDynamicsFit",
+    "Motion",
+    "PriorKind",
+    "Recording",
+    "Regressor",
+    "Settings",
+    "TorquePrediction",
+    "central",
+    "columns_of",
+    "fit_combinations",
+    "fit_inverse_dynamics",
+    "free_parameters",
+    "is_consistent",
+    "mujoco_torque",
+    "parameters_of",
+    "pseudo_inertia",
+    "smallest_share",
+    "torque_rmse",
+    "with_payload",
+    "without_effect",
+    "written_spec",
+]

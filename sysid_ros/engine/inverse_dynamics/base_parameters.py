@@ -1,0 +1,203 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Base parameters: the combinations that joint torque determines, and the essential ones of them.
+
+A QR decomposition of the regressor with its columns in a fixed order keeps each column that is not
+a combination of those before it; the others are expressed in those that were kept (Gautier,
+Numerical calculation of the base inertial parameters of robots, J. Robotic Systems 8, 1991). The
+base parameters are then estimated by weighted least squares without constraints. Essential ones are
+those left after the one with the largest relative standard error was eliminated again and again,
+until none is worse than a ratio to the best (Gautier, Dynamic identification of robots with
+power model, ICRA 1997).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+
+from sysid_ros.engine.inverse_dynamics.statistics import (
+    Uncertainty,
+    inverse_root,
+    jackknife,
+    quick_errors,
+)
+from sysid_ros.engine.regressor import Columns
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+# Of a body: what is looked at later is grouped with what came before, as is usual in robotics.
+_ORDER = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m")
+_RANK = 1e-7  # of a column's own size, below which nothing of it is left
+_SHOWN = 1e-4  # coefficients that a name omits
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """Identifiable combinations of parameters.
+
+    Attributes:
+      names: "link_1.Izz + 1*joint_1.armature + ...", (r,).
+      kept: The column that each is named after, (r,).
+      combination: Base parameters = combination times all free parameters, (r, k).
+      values: By weighted least squares without constraints, (r,).
+      uncertainty: Of ``values``.
+      essential: Whether elimination keeps it, (r,).
+      essential_values: Estimates with only the essential ones, zero for the others, (r,).
+      essential_errors: Their standard errors, (r,), zero for the others.
+    """
+
+    names: tuple[str, ...]
+    kept: IntArray
+    combination: FloatArray
+    values: FloatArray
+    uncertainty: Uncertainty
+    essential: npt.NDArray[np.bool_]
+    essential_values: FloatArray
+    essential_errors: FloatArray
+
+    @property
+    def relative_errors(self) -> FloatArray:
+        """Relative standard deviations, (r,) in percent."""
+        size = np.maximum(np.abs(self.values), 1e-300)
+        return 100.0 * self.uncertainty.standard_errors / size
+
+
+def grouping_order(model: mujoco.MjModel, columns: Columns) -> IntArray:
+    """Columns from the base of a robot outwards: a body's inertia, then what its joints have."""
+
+    def rank(column: int) -> tuple[int, int, int]:
+        kind, owner = columns.kinds[column], columns.owners[column]
+        if kind in _ORDER:
+            return owner, 0, _ORDER.index(kind)
+        if kind.startswith("tendon"):
+            return model.nbody, 2, column
+        joint = int(model.dof_jntid[owner]) if kind == "offset" else owner
+        return int(model.jnt_bodyid[joint]), 1, column
+
+    return np.array(sorted(range(len(columns)), key=rank), dtype=np.intp)
+
+
+def base_combination(
+    exact: FloatArray, order: IntArray | None = None, tolerance: float = _RANK
+) -> tuple[IntArray, FloatArray]:
+    """Find independent columns and what the others add to them.
+
+    Args:
+      exact: R^T R of motions without noise, for which what is dependent is so to rounding, (k, k).
+      order: In which columns are looked at, see :func:`grouping_order`; by default as they stand.
+      tolerance: Relative size of what is left of a column, squared sizes being compared.
+
+    Returns:
+      Kept columns (r,), ascending, and the combination (r, k).
+    """
+    k = len(exact)
+    order = np.arange(k) if order is None else order
+    size = np.sqrt(np.maximum(np.diag(exact), 0.0))
+    usable = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
+    inverse = np.where(usable, 1.0 / np.where(usable, size, 1.0), 0.0)
+    scaled = exact * np.outer(inverse, inverse)
+    kept: list[int] = []
+    factor: FloatArray = np.zeros((0, 0))
+    for column in order:
+        if not usable[column]:
+            continue
+        cross = scaled[kept, column] if kept else np.zeros(0)
+        along = scipy.linalg.solve_triangular(factor, cross, lower=True) if kept else cross
+        rest = 1.0 - float(along @ along)
+        if rest > tolerance:
+            grown = np.zeros((len(kept) + 1, len(kept) + 1))
+            grown[:-1, :-1], grown[-1, :-1], grown[-1, -1] = factor, along, np.sqrt(rest)
+            kept.append(int(column))
+            factor = grown
+    rows = np.array(sorted(kept), dtype=np.intp)
+    combination: FloatArray = np.zeros((len(rows), k))
+    if rows.size:
+        inner = scaled[np.ix_(rows, rows)]
+        solved = scipy.linalg.solve(inner, scaled[rows], assume_a="pos")
+        combination = solved / size[rows][:, None] * np.where(usable, size, 0.0)
+    combination[np.abs(combination) < 1e-6] = 0.0
+    combination[:, rows] = np.eye(len(rows))
+    return rows, combination
+
+
+def base_names(names: tuple[str, ...], kept: IntArray, combination: FloatArray) -> tuple[str, ...]:
+    """Names of base parameters: the kept one, then what was grouped with it."""
+    found = []
+    for row, own in zip(combination, kept, strict=True):
+        words = names[own]
+        for column in np.flatnonzero(np.abs(row) > _SHOWN):
+            if column != own:
+                sign = "+" if row[column] > 0.0 else "-"
+                factor = "" if abs(abs(row[column]) - 1.0) < 1e-4 else f"{abs(row[column]):.4g}*"
+                words += f" {sign} {factor}{names[column]}"
+        found.append(words)
+    return tuple(found)
+
+
+def estimate_base(
+    names: tuple[str, ...],
+    kept: IntArray,
+    combination: FloatArray,
+    hessians: FloatArray,
+    gradients: FloatArray,
+    *,
+    ratio: float = 30.0,
+) -> BaseParameters:
+    """Weighted least squares on base parameters, and the essential ones.
+
+    Args:
+      names: Of all free parameters, (k,).
+      kept: From :func:`base_combination`.
+      combination: From the same.
+      hessians: Weighted R^T R by block of time, (blocks, k, k).
+      gradients: Weighted R^T tau by block, (blocks, k).
+      ratio: Of the worst relative standard error to the best, up to which parameters are essential.
+    """
+    own = hessians[:, kept][:, :, kept]
+    side = gradients[:, kept]
+    values = least_squares(own.sum(axis=0), side.sum(axis=0))
+    uncertainty = jackknife_errors(values, own, side)
+    use = np.diag(own.sum(axis=0)) > 0.0  # what this motion shows anything of
+    uncertainty.covariance[~use, ~use] = np.inf
+    while use.sum() > 1:
+        left, right = own[:, use][:, :, use], side[:, use]
+        best = least_squares(left.sum(axis=0), right.sum(axis=0))
+        relative = quick_errors(best, left, right) / np.maximum(np.abs(best), 1e-300)
+        if relative.max() <= ratio * relative.min():
+            break
+        use[np.flatnonzero(use)[int(np.argmax(relative))]] = False
+    left, right = own[:, use][:, :, use], side[:, use]
+    best = least_squares(left.sum(axis=0), right.sum(axis=0))
+    chosen, errors = np.zeros(len(kept)), np.zeros(len(kept))
+    chosen[use] = best
+    errors[use] = jackknife_errors(best, left, right).standard_errors
+    label = base_names(names, kept, combination)
+    return BaseParameters(label, kept, combination, values, uncertainty, use, chosen, errors)
+
+
+def least_squares(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
+    """The solution (r,) of normal equations (r, r), (r,), whatever the parameters' units."""
+    scale = inverse_root(np.diag(hessian))
+    inner = hessian * np.outer(scale, scale)
+    try:
+        return np.asarray(
+            scale * scipy.linalg.cho_solve(scipy.linalg.cho_factor(inner), scale * gradient)
+        )
+    except np.linalg.LinAlgError:  # some of them have no effect on these data
+        return np.asarray(scale * np.linalg.lstsq(inner, scale * gradient, rcond=1e-14)[0])
+
+
+def jackknife_errors(
+    values: FloatArray, hessians: FloatArray, gradients: FloatArray
+) -> Uncertainty:
+    """The uncertainty of least squares without a prior, from equations by block."""
+    size = len(values)
+    nothing = np.zeros(size, dtype=np.bool_)
+    return jackknife(values, hessians, gradients, np.zeros((size, size)), nothing)

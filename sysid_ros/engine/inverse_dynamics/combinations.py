@@ -1,0 +1,79 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Least squares on chosen combinations of parameters, without constraints or prior.
+
+What textbooks call weighted least squares on base or essential parameters; the measure that a
+consistent fit is held against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.inverse_dynamics.base_parameters import jackknife_errors, least_squares
+from sysid_ros.engine.inverse_dynamics.evidence import gather
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, residual_weights
+from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
+from sysid_ros.engine.regressor import Filters, Recording, Regressor
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CombinationFit:
+    """Estimated combinations.
+
+    Attributes:
+      values: (r,).
+      uncertainty: Of them.
+      theta: All parameters that they stand for, (p,).
+      residual_std: Of filtered torque, (nv,) N m; NaN where none was measured.
+      filters: The low-passes.
+    """
+
+    values: FloatArray
+    uncertainty: Uncertainty
+    theta: FloatArray
+    residual_std: FloatArray
+    filters: Filters
+
+
+def fit_combinations(
+    regressor: Regressor,
+    recordings: Sequence[Recording],
+    basis: FloatArray,
+    settings: Settings | None = None,
+    *,
+    weighted: bool = True,
+) -> CombinationFit:
+    """Estimate y of theta = basis y.
+
+    Args:
+      regressor: The robot's.
+      recordings: Motion and torque, of one condition.
+      basis: Parameters per unit of each combination, (p, r).
+      settings: Filters, blocks and iterations.
+      weighted: Whether each joint counts by its residuals, or all alike.
+    """
+    settings = settings or Settings()
+    evidence = gather(regressor, recordings, settings)
+    (grams,) = evidence.grams.values()
+    weights, gains = np.ones(regressor.model.nv), np.ones(regressor.model.nv)
+    for _ in range(settings.iterations if weighted else 1):
+        hessian, gradient = grams.normal(weights, gains)
+        values = least_squares(basis.T @ hessian @ basis, basis.T @ gradient)
+        used, squares = weights, grams.squares(basis @ values)
+        weights = residual_weights(squares, grams.counts, grams.torque_squares())
+    pairs = [grams.normal(used, gains, b) for b in range(len(grams.counts))]
+    uncertainty = jackknife_errors(
+        values,
+        np.stack([basis.T @ hessian @ basis for hessian, _ in pairs]),
+        np.stack([basis.T @ gradient for _, gradient in pairs]),
+    )
+    spread = np.where(weights > 0.0, 1.0 / np.sqrt(np.maximum(weights, 1e-300)), np.nan)
+    return CombinationFit(values, uncertainty, basis @ values, spread, evidence.filters)

@@ -1,0 +1,116 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which inertial parameters a body can have, as constraints of a convex program.
+
+J >= margin * J_0, with J_0 the pseudo-inertia of the model's own body: the margin is relative to
+the body, in every direction of space, and keeps what MuJoCo refuses (a moment of inertia equal to
+the sum of the two others) away from the estimate. The centre of mass stays within a polytope
+around the body's geometry: half-spaces normal to 26 directions that touch it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.regressor import (
+    BASIS,
+    central,
+    inertial_parameters,
+    pseudo_inertia,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+MARGIN = 1e-3  # of the model's own pseudo-inertia
+_SMALLEST_REACH = 2e-3  # m, radius of gyration that a body without extent is given
+_LEAST_MASS = 1e-3  # kg, of a body that the model makes massless
+_ROOM = 0.01  # m that a centre of mass may lie outside the geometry, whose shape is approximate
+
+DIRECTIONS: FloatArray = np.array(
+    [
+        np.array([x, y, z]) / np.linalg.norm([x, y, z])
+        for x in (-1, 0, 1)
+        for y in (-1, 0, 1)
+        for z in (-1, 0, 1)
+        if (x, y, z) != (0, 0, 0)
+    ]
+)
+
+
+@dataclass(frozen=True)
+class BodyScale:
+    """A body's own pseudo-inertia J_0 = L L^T, by which its parameters are measured.
+
+    Attributes:
+      lower: L (4, 4).
+      scaled: For each of the ten parameters L^-1 B_i L^-T, (10, 4, 4).
+    """
+
+    lower: FloatArray
+    scaled: FloatArray
+
+    def relative(self, parameters: FloatArray) -> FloatArray:
+        """L^-1 J L^-T (4, 4) of ten parameters: the identity for the model's own."""
+        return np.asarray(np.einsum("i,ijk->jk", parameters, self.scaled))
+
+
+def body_scale(parameters: FloatArray) -> BodyScale:
+    """Scale of a body with ten parameters; flat or massless ones are given a small extent."""
+    mass = max(float(parameters[0]), _LEAST_MASS)
+    filled = parameters.copy()
+    filled[0] = mass
+    _, centre, tensor = central(filled)
+    values, axes = np.linalg.eigh(0.5 * np.trace(tensor) * np.eye(3) - tensor)
+    floor = max(mass * _SMALLEST_REACH**2, 1e-3 * float(values.max()))
+    second = axes @ np.diag(np.maximum(values, floor)) @ axes.T
+    pseudo = np.empty((4, 4))
+    pseudo[:3, :3] = second + mass * np.outer(centre, centre)
+    pseudo[:3, 3] = pseudo[3, :3] = mass * centre
+    pseudo[3, 3] = mass
+    lower: FloatArray = np.linalg.cholesky(pseudo).astype(np.float64)
+    inverse = np.linalg.inv(lower)
+    return BodyScale(lower, np.einsum("ij,njk,lk->nil", inverse, BASIS, inverse))
+
+
+def body_scales(model: mujoco.MjModel) -> dict[int, BodyScale]:
+    """Scales of all bodies that have a mass or can move."""
+    parameters = inertial_parameters(model)
+    return {body: body_scale(parameters[body]) for body in range(1, model.nbody)}
+
+
+def smallest_share(parameters: FloatArray, scale: BodyScale) -> float:
+    """The largest margin that ten parameters keep: the least eigenvalue of J relative to J_0."""
+    return float(np.linalg.eigvalsh(scale.relative(parameters))[0])
+
+
+def is_consistent(parameters: FloatArray) -> bool:
+    """Whether a body of positive density can have ten parameters."""
+    return bool(np.linalg.eigvalsh(pseudo_inertia(parameters))[0] > 0.0)
+
+
+def reach(model: mujoco.MjModel, body: int) -> FloatArray | None:
+    """How far a body's geometry goes in each of the directions, (26,) m; ``None`` without any.
+
+    Taken from the oriented boxes of its own geoms, which enclose them.
+    """
+    found = []
+    for geom in range(model.ngeom):
+        if int(model.geom_bodyid[geom]) != body:
+            continue
+        if int(model.geom_type[geom]) in (
+            int(mujoco.mjtGeom.mjGEOM_PLANE),
+            int(mujoco.mjtGeom.mjGEOM_HFIELD),
+        ):
+            continue
+        matrix = np.empty(9)
+        mujoco.mju_quat2Mat(matrix, model.geom_quat[geom])
+        rotation = matrix.reshape(3, 3)
+        box = np.asarray(model.geom_aabb[geom])
+        centre = model.geom_pos[geom] + rotation @ box[:3]
+        found.append(DIRECTIONS @ centre + np.abs(DIRECTIONS @ rotation) @ box[3:])
+    return np.max(found, axis=0) + _ROOM if found else None

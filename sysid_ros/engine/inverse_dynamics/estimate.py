@@ -1,0 +1,202 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The estimate that given normal equations lead to: weights, prior, program, intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scales, reach
+from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
+from sysid_ros.engine.inverse_dynamics.free import FreeParameters
+from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
+from sysid_ros.engine.inverse_dynamics.program import Constraints, Solution, solve, with_equality
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, residual_weights
+from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
+from sysid_ros.engine.regressor import INERTIAL, Grams
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+_DEAF = 1e-9  # of the torque: what less than this comes from has no effect on the data
+_CONSISTENT = 2  # solutions of the program: one for the weights of the other
+_SAME = 1e-2  # relative change of weights and gains below which they are settled
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Estimated parameters and what they rest on.
+
+    Attributes:
+      x: Parameters, (k,).
+      gains: Of each degree of freedom: measured torque = gain times torque, (nv,).
+      weights: Inverse variances of residuals, (nv,).
+      solution: Of the program, with gains behind the parameters.
+      prior: Of parameters and gains.
+      equations: Of parameters and gains, at the last weights, by block.
+      uncertainty: Of parameters and gains.
+    """
+
+    x: FloatArray
+    gains: FloatArray
+    weights: FloatArray
+    solution: Solution
+    prior: Prior
+    equations: Equations
+    uncertainty: Uncertainty
+
+
+def estimate(
+    model: mujoco.MjModel,
+    free: FreeParameters,
+    grams: Mapping[str, Grams],
+    settings: Settings,
+    gain_dofs: IntArray,
+    gain_spread: FloatArray,
+) -> Estimate:
+    """Estimate parameters from sums of all rows.
+
+    Weights follow from residuals and are divided by how much more the jackknife finds than white
+    residuals explain, so that the prior meets the data's true evidence.
+
+    Args:
+      model: The robot's model, the prior's centre.
+      free: The estimated parameters.
+      grams: Sums by condition.
+      settings: Prior, margin, iterations.
+      gain_dofs: Degrees of freedom whose torque has an unknown factor.
+      gain_spread: Prior standard deviation of those factors.
+    """
+    nv = model.nv
+    prior = _prior(model, free, grams, settings, gain_spread)
+    limits = _constraints(model, free, prior, settings, len(gain_dofs))
+    k = len(free.names)
+    x, gains = free.nominal.copy(), np.ones(nv)
+    weights = _first_weights(grams)
+    for _ in range(settings.iterations + 3 * len(gain_dofs)):
+        system = equations(grams, free, weights, gains, gain_dofs, x, together=True)
+        z = _unconstrained(system, replace(prior, kind=PriorKind.GAUSSIAN))
+        x, gains = z[:k], _with(gains, gain_dofs, z[k:])
+        before, weights = weights, _weights(grams, free, x, gains)
+        if np.allclose(before, weights, rtol=_SAME):
+            break
+    inflation = 1.0
+    for _ in range(_CONSISTENT + len(gain_dofs)):
+        system = equations(grams, free, weights / inflation, gains, gain_dofs, x)
+        solution = solve(system.hessians.sum(axis=0), system.gradients.sum(axis=0), prior, limits)
+        x, gains = solution.x[:k], _with(gains, gain_dofs, solution.x[k:])
+        uncertainty = _uncertainty(solution, system, prior)
+        used, weights = weights / inflation, _weights(grams, free, x, gains)
+        inflation = max(1.0, inflation * uncertainty.inflation)
+    return Estimate(x, gains, used, solution, prior, system, uncertainty)
+
+
+def _first_weights(grams: Mapping[str, Grams]) -> FloatArray:
+    rows = sum(one.counts.sum(axis=0) for one in grams.values())
+    squares = sum(one.torque_squares().sum(axis=0) for one in grams.values())
+    return np.where(rows > 0, rows / np.maximum(squares, 1e-18), 0.0)
+
+
+def _with(gains: FloatArray, dofs: IntArray, values: FloatArray) -> FloatArray:
+    changed: FloatArray = gains.copy()
+    changed[dofs] = values
+    return changed
+
+
+def _unconstrained(system: Equations, prior: Prior) -> FloatArray:
+    """Least squares with a Gaussian prior, for weights alone."""
+    slope, curvature = prior.derivatives(np.zeros_like(prior.mean))
+    matrix = system.hessians.sum(axis=0) + curvature
+    side = system.gradients.sum(axis=0) - slope
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+    found = np.linalg.lstsq(matrix * np.outer(scale, scale), scale * side, rcond=1e-15)[0]
+    return np.asarray(scale * found)
+
+
+def _uncertainty(solution: Solution, system: Equations, prior: Prior) -> Uncertainty:
+    _, curvature = prior.derivatives(solution.x)
+    return jackknife(solution.x, system.hessians, system.gradients, curvature, solution.at_bound)
+
+
+def _weights(
+    grams: Mapping[str, Grams], free: FreeParameters, x: FloatArray, gains: FloatArray
+) -> FloatArray:
+    parts = [
+        (one.squares(free.theta(x, condition), gains), one.counts, one.torque_squares())
+        for condition, one in grams.items()
+    ]
+    return residual_weights(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _prior(
+    model: mujoco.MjModel,
+    free: FreeParameters,
+    grams: Mapping[str, Grams],
+    settings: Settings,
+    gain_spread: FloatArray,
+) -> Prior:
+    scales, extra = body_scales(model), len(gain_spread)
+    terms = []
+    for condition, body in free.bodies():
+        rows = free.columns.of_body(body)
+        matrix = np.hstack([free.matrix[condition][rows], np.zeros((len(rows), extra))])
+        terms.append(BodyTerm(condition, body, matrix, free.fixed[condition][rows], scales[body]))
+    inertial = np.any([np.any(term.matrix, axis=0) for term in terms], axis=0) if terms else False
+    precision = np.where(inertial, 0.0, np.append(_loudness(free, grams), np.zeros(extra)))
+    precision[len(free.names) :] = 1.0 / gain_spread**2
+    mean = np.append(free.nominal, np.ones(extra))
+    return Prior(tuple(terms), settings.prior, settings.spread, mean, precision)
+
+
+def _loudness(free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:
+    """Precision (k,) of a parameter that alone might explain all torque where it acts.
+
+    A parameter without any effect on the data is held at the model's value by a sharp one.
+    """
+    effect, torque = np.zeros(len(free.names)), np.zeros(len(free.names))
+    for condition, one in grams.items():
+        for support, sums in zip(one.support, one.sums, strict=True):
+            total = sums.sum(axis=0)
+            matrix = free.matrix[condition][support]
+            own = np.einsum("ik,ij,jk->k", matrix, total[:-1, :-1], matrix)
+            effect += own
+            torque += np.where(own > 0.0, total[-1, -1], 0.0)
+    size = np.maximum(np.abs(free.nominal), 1e-3)
+    deaf = effect * size**2 <= _DEAF**2 * np.maximum(torque, 1e-300)
+    return np.where(deaf, 1e12 / size**2, effect / np.maximum(torque, 1e-300))
+
+
+def _constraints(
+    model: mujoco.MjModel, free: FreeParameters, prior: Prior, settings: Settings, extra: int
+) -> Constraints:
+    hulls = {}
+    for place, term in enumerate(prior.bodies):
+        room = reach(model, term.body) if settings.hulls else None
+        m, *h = free.columns.nominal[free.columns.of_body(term.body)][:4]
+        if room is not None and np.all(DIRECTIONS @ np.array(h) <= m * room):
+            hulls[place] = room  # a model that contradicts its own geometry says nothing about it
+    limits = Constraints(
+        np.append(free.lower, np.full(extra, 0.0)),
+        np.append(free.upper, np.full(extra, np.inf)),
+        settings.margin,
+        hulls,
+    )
+    if settings.total_mass is None:
+        return limits
+    condition = free.conditions[0]
+    masses = [free.columns.place[body, INERTIAL[0]] for body in free.columns.bodies]
+    row = np.append(free.matrix[condition][masses].sum(axis=0), np.zeros(extra))
+    fixed = float(free.fixed[condition][masses].sum())
+    return with_equality(limits, [row], [settings.total_mass - fixed])
+
+
+def without_gains(estimate_: Estimate, k: int) -> Uncertainty:
+    """The uncertainty of the parameters alone, (k, k)."""
+    full = estimate_.uncertainty
+    return replace(full, covariance=full.covariance[:k, :k], information=full.information[:k])

@@ -1,0 +1,183 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From recordings to normal equations: filters, blocks of time, sums by condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.inverse_dynamics.free import FreeParameters
+from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
+from sysid_ros.engine.regressor import (
+    Filters,
+    Grams,
+    Recording,
+    Regressor,
+    SmoothStretch,
+    Stretch,
+    choose_filters,
+    smooth,
+    stretches_of,
+    sum_grams,
+)
+from sysid_ros.errors import DataError
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+_FILTER_LENGTHS = 2.0  # that a block of time is long, at least
+_FEWEST_BLOCKS = 6
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that recordings say.
+
+    Attributes:
+      filters: Low-passes.
+      stretches: Data without gaps, as recorded.
+      smooth: The same, filtered.
+      blocks: For each stretch the block of time of every row.
+      grams: Sums by condition.
+    """
+
+    filters: Filters
+    stretches: tuple[Stretch, ...]
+    smooth: tuple[SmoothStretch, ...]
+    blocks: tuple[IntArray, ...]
+    grams: Mapping[str, Grams]
+
+
+def gather(regressor: Regressor, recordings: Sequence[Recording], settings: Settings) -> Evidence:
+    """Filter recordings and sum their rows.
+
+    Args:
+      regressor: The robot's.
+      recordings: What was measured.
+      settings: Cut-offs, blocks, form of the rows.
+
+    Raises:
+      DataError: No stretch without a gap is longer than the filters.
+    """
+    model = regressor.model
+    cut = [s for i, one in enumerate(recordings) for s in stretches_of(model, one, i)]
+    if not cut:
+        raise DataError("no recording has 64 samples in a row without a gap")
+    filters = choose_filters(model, cut, settings.motion_cutoff, settings.row_cutoff)
+    pairs = [(s, found) for s in cut if (found := smooth(model, s, filters)) is not None]
+    if not pairs:
+        raise DataError(
+            f"no stretch without a gap is longer than the filters: the longest has "
+            f"{max(s.step * len(s.qpos) for s in cut):.2f} s, the row filter ends at "
+            f"{filters.rows:.2f} Hz"
+        )
+    kept, smoothed = zip(*pairs, strict=True)
+    blocks = number_blocks(smoothed, filters.rows, settings.blocks)
+    grams = sums_by_condition(regressor, recordings, smoothed, blocks, filters, settings.momentum)
+    return Evidence(filters, kept, smoothed, tuple(blocks), grams)
+
+
+def sums_by_condition(
+    regressor: Regressor,
+    recordings: Sequence[Recording],
+    smoothed: Sequence[SmoothStretch],
+    blocks: Sequence[IntArray],
+    filters: Filters,
+    momentum: bool,
+) -> dict[str, Grams]:
+    """Sums of the stretches of each condition; a block that holds none of them is zero."""
+    count = 1 + max(int(numbers.max()) for numbers in blocks)
+    found = {}
+    for condition in dict.fromkeys(recordings[s.recording].condition for s in smoothed):
+        here = [i for i, s in enumerate(smoothed) if recordings[s.recording].condition == condition]
+        found[condition] = sum_grams(
+            regressor, [smoothed[i] for i in here], filters, [blocks[i] for i in here], count,
+            momentum=momentum,
+        )  # fmt: skip
+    return found
+
+
+def number_blocks(smoothed: Sequence[SmoothStretch], cutoff: float, wanted: int) -> list[IntArray]:
+    """Cut the time of all stretches into blocks of about one length, several filters long."""
+    spans = [max(float(s.times[-1] - s.times[0]), 1e-9) for s in smoothed]
+    longest = sum(spans) * cutoff / (2.0 * _FILTER_LENGTHS)
+    count = max(_FEWEST_BLOCKS, min(wanted, int(longest)))
+    length = sum(spans) / count
+    found, first = [], 0
+    for s, span in zip(smoothed, spans, strict=True):
+        own = max(1, round(span / length))
+        numbers = np.minimum((own * (s.times - s.times[0]) / span).astype(np.intp), own - 1)
+        found.append(first + numbers)
+        first += own
+    return found
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Normal equations of the estimated parameters.
+
+    Attributes:
+      hessians: By block, (blocks, k, k).
+      gradients: By block, (blocks, k).
+    """
+
+    hessians: FloatArray
+    gradients: FloatArray
+
+
+def equations(
+    grams: Mapping[str, Grams],
+    free: FreeParameters,
+    weights: FloatArray,
+    gains: FloatArray,
+    gain_dofs: IntArray,
+    x: FloatArray,
+    *,
+    together: bool = False,
+) -> Equations:
+    """Weighted normal equations of (x, gains), linearised in the gains.
+
+    With measured torque = s_j R_j theta, the product is s_0 R theta + (s - s_0) R theta_0.
+
+    Args:
+      grams: By condition.
+      free: The estimated parameters.
+      weights: Of degrees of freedom, (nv,).
+      gains: s_0 of degrees of freedom, (nv,).
+      gain_dofs: Degrees of freedom whose gain is estimated.
+      x: The estimate so far, which gives theta_0; (k,).
+      together: Whether all blocks are summed to one.
+    """
+    blocks = 1 if together else max(len(one.counts) for one in grams.values())
+    k, extra = len(free.names), len(gain_dofs)
+    hessians, gradients = np.zeros((blocks, k + extra, k + extra)), np.zeros((blocks, k + extra))
+    for condition, one in grams.items():
+        matrix, fixed = free.matrix[condition], free.fixed[condition]
+        theta = free.theta(x, condition)
+        used = [None] if together else np.flatnonzero(one.counts.sum(axis=1)).tolist()
+        for block in used:
+            b = block or 0
+            normal, plain = one.normal(weights, gains, block)
+            hessians[b, :k, :k] += matrix.T @ normal @ matrix
+            gradients[b, :k] += matrix.T @ (plain - normal @ fixed)
+            for place, dof in enumerate(gain_dofs, k):
+                alone = np.where(np.arange(len(weights)) == dof, weights, 0.0)
+                own, target = one.normal(alone, np.ones(len(weights)), block)
+                s = gains[dof]
+                hessians[b, place, place] += theta @ own @ theta
+                hessians[b, :k, place] += s * matrix.T @ own @ theta
+                hessians[b, place, :k] = hessians[b, :k, place]
+                gradients[b, :k] += s**2 * matrix.T @ own @ theta
+                gradients[b, place] += theta @ (target + s * own @ (theta - fixed))
+    return Equations(hessians, gradients)
+
+
+def moving_bodies(model: mujoco.MjModel) -> list[int]:
+    """Bodies that something can move."""
+    return [b for b in range(1, model.nbody) if int(model.body_weldid[b]) != 0]

@@ -1,0 +1,129 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What noise of measured positions does to the normal equations.
+
+The regressor is made of measured motion, so that its noise adds its own second moment to R^T R and
+pulls estimates towards zero (errors in variables). The moment is measured: noise as strong as the
+positions' own is added once more, with either sign, through the same filters,
+
+    E[R^T R + R^T R of noise] = (G(q + n) + G(q - n)) / 2,
+
+and its effect on the estimates, to first order, is what the noise that is there has done to them
+(simulation extrapolation; Cook & Stefanski, Journal of the American Statistical Association 89,
+1994). It is named rather than taken away: the moment of one draw is itself uncertain, and the
+filters leave a bias that is small beside the standard errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.inverse_dynamics.evidence import Evidence, sums_by_condition
+from sysid_ros.engine.regressor import (
+    HALF_LENGTH,
+    Filters,
+    Grams,
+    Recording,
+    Regressor,
+    Stretch,
+    coordinate_groups,
+    smooth,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+_SEED = 20260101
+_SHARE = 0.25  # of a long stretch
+_FILTERS = 12.0  # lengths of the filters that a piece has
+
+
+def noise_moments(
+    regressor: Regressor,
+    recordings: Sequence[Recording],
+    evidence: Evidence,
+    momentum: bool,
+) -> dict[str, Grams]:
+    """What noise of positions has added to the sums of the data, by condition; of one block.
+
+    Args:
+      regressor: The robot's.
+      recordings: What was measured.
+      evidence: Its sums, with cut-offs that were chosen from the data.
+      momentum: Whether rows are in momentum form.
+    """
+    rng = np.random.default_rng(_SEED)
+    pieces = [p for s in evidence.stretches for p in _pieces(s, evidence.filters)]
+    noises = [_noise(regressor, evidence, piece, rng) for piece in pieces]
+    plus, minus, plain = (
+        _sums(regressor, recordings, pieces, noises, sign, evidence.filters, momentum)
+        for sign in (1.0, -1.0, 0.0)
+    )
+    return {
+        condition: _moment(one, plus[condition], minus[condition], plain[condition])
+        for condition, one in evidence.grams.items()
+        if condition in plain
+    }
+
+
+def _pieces(stretch: Stretch, filters: Filters) -> list[Stretch]:
+    """Evenly spread pieces of a stretch, each several filters long."""
+    n = len(stretch.qpos)
+    reach = HALF_LENGTH * (1.0 / filters.rows + 1.0 / float(filters.motion.min()))
+    length = int(_FILTERS * reach / stretch.step)
+    count = int(_SHARE * n / max(length, 1))
+    if count < 1:
+        return [stretch]
+    starts = np.linspace(0, n - length, count).astype(int)
+    return [
+        replace(
+            stretch,
+            qpos=stretch.qpos[a : a + length],
+            torque=stretch.torque[a : a + length],
+            qvel=None if stretch.qvel is None else stretch.qvel[a : a + length],
+        )
+        for a in starts
+    ]
+
+
+def _noise(
+    regressor: Regressor, evidence: Evidence, stretch: Stretch, rng: np.random.Generator
+) -> FloatArray:
+    noise: FloatArray = np.zeros_like(stretch.qpos)
+    for group in coordinate_groups(regressor.model):
+        for i in group:
+            size = evidence.filters.choices[i].noise(1.0 / stretch.step)
+            noise[:, i] = size * rng.standard_normal(len(noise))
+    return noise
+
+
+def _sums(
+    regressor: Regressor,
+    recordings: Sequence[Recording],
+    pieces: Sequence[Stretch],
+    noises: Sequence[FloatArray],
+    sign: float,
+    filters: Filters,
+    momentum: bool,
+) -> dict[str, Grams]:
+    louder = [
+        smooth(regressor.model, replace(piece, qpos=piece.qpos + sign * noise), filters)
+        for piece, noise in zip(pieces, noises, strict=True)
+    ]
+    kept = [one for one in louder if one is not None]
+    blocks = [np.zeros(len(one.times), dtype=np.intp) for one in kept]
+    return sums_by_condition(regressor, recordings, kept, blocks, filters, momentum)
+
+
+def _moment(one: Grams, plus: Grams, minus: Grams, plain: Grams) -> Grams:
+    """The mean moment of a row, times the rows of the data."""
+    rows, sampled = one.counts.sum(axis=0), np.maximum(plain.counts.sum(axis=0), 1)
+    sums = tuple(
+        (share * (0.5 * (a + b) - c)).sum(axis=0, keepdims=True)
+        for share, a, b, c in zip(rows / sampled, plus.sums, minus.sums, plain.sums, strict=True)
+    )
+    return replace(one, sums=sums, counts=rows[None])

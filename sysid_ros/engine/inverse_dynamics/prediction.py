@@ -1,0 +1,125 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The torque that parameters predict, split into where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.regressor import (
+    INERTIAL,
+    Filters,
+    Motion,
+    Regressor,
+    SmoothStretch,
+    filter_kernel,
+    row_weights,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+_CHUNK = 2000
+_FRICTION = (
+    "damping", "damping2", "damping3", "frictionloss", "tendon_damping", "tendon_frictionloss",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TorquePrediction:
+    """Filtered torque of one stretch, each part (rows, nv) in N m or N.
+
+    Attributes:
+      times: (rows,) s on the recording's clock.
+      velocity: Of the joints, rad/s or m/s.
+      measured: NaN where unknown.
+      gravity: What holds the robot still.
+      inertia: What accelerates it, Coriolis and centrifugal torque and armature included.
+      friction: Viscous and dry.
+      other: Springs, offsets, and what the model adds besides.
+      recording: The number of the recording.
+    """
+
+    times: FloatArray
+    velocity: FloatArray
+    measured: FloatArray
+    gravity: FloatArray
+    inertia: FloatArray
+    friction: FloatArray
+    other: FloatArray
+    recording: int
+
+    @property
+    def total(self) -> FloatArray:
+        """The whole predicted torque."""
+        return self.gravity + self.inertia + self.friction + self.other
+
+
+def root_mean_square(errors: Sequence[FloatArray]) -> FloatArray:
+    """Of what is known of each column (n, nv) of all parts, (nv,); NaN where nothing is."""
+    whole = np.concatenate(errors)
+    count = np.isfinite(whole).sum(axis=0)
+    return np.where(count > 0, np.sqrt(np.nansum(whole**2, axis=0) / np.maximum(count, 1)), np.nan)
+
+
+def predict(
+    regressor: Regressor,
+    stretches: Sequence[SmoothStretch],
+    filters: Filters,
+    theta: FloatArray,
+    gains: FloatArray | None = None,
+) -> tuple[TorquePrediction, ...]:
+    """Torque at the rows of a fit.
+
+    Args:
+      regressor: The robot's.
+      stretches: Smoothed motion with filtered torque.
+      filters: With which they were smoothed.
+      theta: All parameters, (p,).
+      gains: Factors of the measured torque, (nv,), by which it is divided.
+    """
+    return tuple(_one(regressor, s, filters, theta, gains) for s in stretches)
+
+
+def torque_parts(regressor: Regressor, motion: Motion, theta: FloatArray) -> FloatArray:
+    """Gravity, inertia, friction and other torque at every instant, (n, 4, nv)."""
+    kinds = regressor.columns.kinds
+    inertial = np.array([kind in INERTIAL for kind in kinds])
+    moving = inertial | np.array([kind in ("armature", "tendon_armature") for kind in kinds])
+    friction = np.array([kind in _FRICTION for kind in kinds])
+    still = Motion(motion.qpos, np.zeros_like(motion.qvel), np.zeros_like(motion.qacc))
+    sets = np.where([inertial, moving, friction, ~(moving | friction)], theta, 0.0)
+    found = regressor.torques(motion, sets)
+    found[:, :1] = regressor.torques(still, sets[:1])
+    found[:, 1] -= found[:, 0]
+    known = regressor.known_torque(motion)
+    if known is not None:
+        found[:, 3] += known
+    return found
+
+
+def _one(
+    regressor: Regressor,
+    stretch: SmoothStretch,
+    filters: Filters,
+    theta: FloatArray,
+    gains: FloatArray | None,
+) -> TorquePrediction:
+    nv, n = regressor.model.nv, len(stretch.motion.qpos)
+    table = np.empty((n, 5 * nv))
+    for first in range(0, n, _CHUNK):
+        part = slice(first, first + _CHUNK)
+        motion = Motion(*(signal[part] for signal in stretch.motion))
+        table[part, : 4 * nv] = torque_parts(regressor, motion, theta).reshape(-1, 4 * nv)
+    table[:, 4 * nv :] = stretch.motion.qvel
+    out = np.zeros((len(stretch.times), 5 * nv))
+    filter_kernel.thin(row_weights(filters, stretch.inner, 0), stretch.every, table, out)
+    gravity, inertia, friction, other, velocity = np.split(out, 5, axis=1)
+    measured = stretch.torque if gains is None else stretch.torque / gains
+    return TorquePrediction(
+        stretch.times, velocity, measured, gravity, inertia, friction, other, stretch.recording
+    )

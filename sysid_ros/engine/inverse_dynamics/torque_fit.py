@@ -1,0 +1,190 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fit a robot's parameters to its measured motion and torque."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from sysid_ros.engine.inverse_dynamics.base_parameters import (
+    BaseParameters,
+    base_combination,
+    estimate_base,
+    grouping_order,
+)
+from sysid_ros.engine.inverse_dynamics.estimate import Estimate, estimate, without_gains
+from sysid_ros.engine.inverse_dynamics.evidence import Evidence, equations, gather
+from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
+from sysid_ros.engine.inverse_dynamics.noise_bias import noise_moments
+from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
+from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
+from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
+from sysid_ros.engine.regressor import Grams, Motion, Recording, Regressor
+from sysid_ros.errors import DataError, ExperimentError
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+_RANDOM_POSES = 200
+
+
+def fit_inverse_dynamics(
+    model: mujoco.MjModel,
+    recordings: Sequence[Recording],
+    free: FreeParameters | None = None,
+    settings: Settings | None = None,
+) -> InverseDynamicsFit:
+    """Estimate physically consistent parameters from measured motion and torque.
+
+    Args:
+      model: The robot as it is known so far; its values are the prior's centre.
+      recordings: Motion and torque.
+      free: What is estimated; by default every parameter but springs that the model lacks.
+      settings: Filters, prior, margins; by default chosen from the data.
+
+    Returns:
+      Values, uncertainty, base parameters and predicted torque.
+
+    Raises:
+      DataError: The recordings do not fit the model, or hold no torque.
+      ExperimentError: A condition of a recording, or a joint with a gain, is not known.
+      ModelError: Inverse dynamics by regression does not apply to the model.
+    """
+    settings = settings or Settings()
+    regressor = Regressor(
+        model,
+        kinds=settings.kinds,
+        friction_velocity=settings.friction_velocity,
+        sharp_friction=settings.sharp_friction,
+    )
+    conditions = tuple(dict.fromkeys(one.condition for one in recordings))
+    if free is None:
+        kept = without_effect(regressor.columns)
+        free = free_parameters(regressor.columns, frozen=kept, conditions=conditions)
+    for condition in conditions:
+        if condition not in free.matrix:
+            raise ExperimentError(
+                f"condition {condition!r} of a recording has no parameters; "
+                f"known are {', '.join(repr(c) for c in free.conditions)}"
+            )
+    with threadpool_limits(1, "blas"):  # the matrices are so small that threads only wait
+        evidence = gather(regressor, recordings, settings)
+        if not any(one.counts.any() for one in evidence.grams.values()):
+            raise DataError("no torque was measured, or none outside contacts and gaps")
+        return _fit(regressor, recordings, free, settings, evidence)
+
+
+def _fit(
+    regressor: Regressor,
+    recordings: Sequence[Recording],
+    free: FreeParameters,
+    settings: Settings,
+    evidence: Evidence,
+) -> InverseDynamicsFit:
+    model, k = regressor.model, len(free.names)
+    gain_dofs, spread = _gains(model, settings)
+    final = estimate(model, free, evidence.grams, settings, gain_dofs, spread)
+    moments = noise_moments(regressor, recordings, evidence, settings.momentum)
+    gains = {
+        model.joint(int(model.dof_jntid[dof])).name: (float(final.gains[dof]), float(error))
+        for dof, error in zip(gain_dofs, final.uncertainty.standard_errors[k:], strict=True)
+    }
+    edge = [final.prior.bodies[i].body for i in final.solution.on_edge]
+    counts = sum(one.counts.sum(axis=0) for one in evidence.grams.values())
+    return InverseDynamicsFit(
+        free=free,
+        x=final.x,
+        uncertainty=without_gains(final, k),
+        noise_bias=_noise_bias(final, free, moments),
+        at_bound=final.solution.at_bound[:k],
+        on_edge=tuple(model.body(body).name for body in edge),
+        gains=gains,
+        residual_std=_spread(final, evidence, free, counts),
+        filters=evidence.filters,
+        base=_base(regressor, free, evidence.grams, final),
+        predictions=_predictions(regressor, recordings, free, evidence, final),
+        status=final.solution.status,
+    )
+
+
+def _noise_bias(final: Estimate, free: FreeParameters, moments: Mapping[str, Grams]) -> FloatArray:
+    """To first order, what noise of positions has added to each estimate, (k,)."""
+    k, none = len(free.names), np.zeros(0, dtype=np.intp)
+    one = equations(moments, free, final.weights, final.gains, none, final.x, together=True)
+    slope = one.gradients[0] - one.hessians[0] @ final.x
+    _, curvature = final.prior.derivatives(final.solution.x)
+    matrix = (final.equations.hessians.sum(axis=0) + curvature)[:k, :k]
+    go = ~final.solution.at_bound[:k]
+    scale = 1.0 / np.sqrt(np.diag(matrix)[go])
+    inner = matrix[np.ix_(go, go)] * np.outer(scale, scale)
+    bias = np.zeros(k)
+    bias[go] = scale * np.linalg.lstsq(inner, scale * slope[go], rcond=1e-14)[0]
+    return bias
+
+
+def _gains(model: mujoco.MjModel, settings: Settings) -> tuple[IntArray, FloatArray]:
+    joints = {model.joint(j).name: int(model.jnt_dofadr[j]) for j in range(model.njnt)}
+    for name in settings.gains:
+        if name not in joints:
+            raise ExperimentError(
+                f"gains name the joint {name!r}, which the model lacks; it has {', '.join(joints)}"
+            )
+    dofs = [joints[name] for name in settings.gains]
+    return np.array(dofs, dtype=np.intp), np.array(list(settings.gains.values()), dtype=np.float64)
+
+
+def _spread(
+    final: Estimate, evidence: Evidence, free: FreeParameters, counts: npt.NDArray[np.int64]
+) -> FloatArray:
+    squares = sum(
+        one.squares(free.theta(final.x, condition), final.gains).sum(axis=0)
+        for condition, one in evidence.grams.items()
+    )
+    return np.where(counts > 0, np.sqrt(squares / np.maximum(counts, 1)), np.nan)
+
+
+def _base(
+    regressor: Regressor, free: FreeParameters, grams: Mapping[str, Grams], final: Estimate
+) -> BaseParameters:
+    condition = next(iter(grams))
+    matrix = free.matrix[condition]
+    rows = regressor.rows(random_motion(regressor.model))
+    exact = np.zeros((len(free.names), len(free.names)))
+    for j in np.flatnonzero(final.weights > 0.0):
+        part = rows[:, j] @ matrix
+        exact += part.T @ part
+    by_column = grouping_order(regressor.model, regressor.columns)
+    order = [x for column in by_column for x in np.flatnonzero(matrix[column])]
+    kept, combination = base_combination(exact, np.array(list(dict.fromkeys(order)), dtype=np.intp))
+    system = equations(grams, free, final.weights, final.gains, np.zeros(0, dtype=np.intp), final.x)
+    return estimate_base(free.names, kept, combination, system.hessians, system.gradients)
+
+
+def random_motion(model: mujoco.MjModel, poses: int = _RANDOM_POSES, seed: int = 0) -> Motion:
+    """Motions that excite all that a structure can show, for the rank of its regressor."""
+    rng = np.random.default_rng(seed)
+    qpos = np.tile(np.asarray(model.qpos0), (poses, 1))
+    for row in qpos:
+        mujoco.mj_integratePos(model, row, rng.uniform(-2.0, 2.0, model.nv), 1.0)
+    shape = (poses, model.nv)
+    return Motion(qpos, rng.standard_normal(shape) * 2.0, rng.standard_normal(shape) * 5.0)
+
+
+def _predictions(
+    regressor: Regressor,
+    recordings: Sequence[Recording],
+    free: FreeParameters,
+    evidence: Evidence,
+    final: Estimate,
+) -> tuple[TorquePrediction, ...]:
+    found: list[TorquePrediction] = []
+    for stretch in evidence.smooth:
+        theta = free.theta(final.x, recordings[stretch.recording].condition)
+        found += predict(regressor, [stretch], evidence.filters, theta, final.gains)
+    return tuple(found)

@@ -1,0 +1,84 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a fit by inverse dynamics found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.inverse_dynamics.base_parameters import BaseParameters
+from sysid_ros.engine.inverse_dynamics.free import FreeParameters
+from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, root_mean_square
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
+from sysid_ros.engine.regressor import Filters
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class InverseDynamicsFit:
+    """Physically consistent parameters, their uncertainty, and the torque they predict.
+
+    Attributes:
+      free: What was estimated, with names, bounds and the model's values.
+      x: Estimates, (k,): kg, kg m, kg m^2, and N m per unit.
+      uncertainty: Covariance and intervals that hold under coloured residuals.
+      noise_bias: What noise of positions in the regressor has added to each estimate, (k,).
+      at_bound: Parameters on a bound, (k,).
+      on_edge: Names of bodies on the margin of consistency or the edge of their geometry.
+      gains: Factors of measured torques that were estimated, by joint, with standard errors.
+      residual_std: Of filtered torque, (nv,) N m; NaN where none was measured.
+      filters: The low-passes, and how their cut-offs were chosen.
+      base: The combinations that the data determine.
+      predictions: Measured and predicted torque of each recording.
+      status: The solver's word.
+    """
+
+    free: FreeParameters
+    x: FloatArray
+    uncertainty: Uncertainty
+    noise_bias: FloatArray
+    at_bound: npt.NDArray[np.bool_]
+    on_edge: tuple[str, ...]
+    gains: Mapping[str, tuple[float, float]]
+    residual_std: FloatArray
+    filters: Filters
+    base: BaseParameters
+    predictions: tuple[TorquePrediction, ...]
+    status: str
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Estimates by name."""
+        return dict(zip(self.free.names, self.x.tolist(), strict=True))
+
+    def theta(self, condition: str | None = None) -> FloatArray:
+        """All parameters of a condition, free or not, (p,)."""
+        return self.free.theta(self.x, self.free.conditions[0] if condition is None else condition)
+
+    def intervals(self, level: float = 0.95) -> FloatArray:
+        """Confidence intervals, (k, 2)."""
+        half = self.uncertainty.half_widths(level)
+        return np.column_stack([self.x - half, self.x + half])
+
+    def flags(self, index: int) -> tuple[str, ...]:
+        """What is to be said of a parameter: open, at a bound, biased by noise."""
+        words = []
+        if self.uncertainty.open[index]:
+            words.append("open")
+        if self.at_bound[index]:
+            words.append("at bound")
+        error = self.uncertainty.standard_errors[index]
+        if abs(self.noise_bias[index]) > 0.5 * error > 0.0:
+            words.append("biased by noise")
+        return tuple(words)
+
+    @property
+    def torque_rmse(self) -> FloatArray:
+        """Root mean square of filtered torque errors over all recordings, (nv,) N m."""
+        return root_mean_square([one.measured - one.total for one in self.predictions])

@@ -1,0 +1,53 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How a fit by inverse dynamics is done, where its defaults are not wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sysid_ros.engine.inverse_dynamics.consistency import MARGIN
+from sysid_ros.engine.inverse_dynamics.prior import PriorKind
+from sysid_ros.engine.regressor import DEFAULT_KINDS
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Choices of a fit.
+
+    Attributes:
+      kinds: What joints and tendons have besides the inertia of bodies, of
+        :data:`~.columns.JOINT_KINDS`, "offset" and :data:`~.columns.TENDON_KINDS`.
+      friction_velocity: rad/s over which dry friction changes its sign as tanh does; ``None`` for
+        MuJoCo's own law, with which ``mj_inverse`` of the written model gives the predicted torque.
+      sharp_friction: Whether MuJoCo's law is given the shortest time constant that it allows, which
+        the written model then has too.
+      momentum: Whether rows are in momentum form, without accelerations.
+      motion_cutoff: Hz; ``None`` to choose from the positions.
+      row_cutoff: Hz; ``None`` for the highest of the motion's.
+      blocks: Of time, for intervals.
+      iterations: Of weights from residuals.
+      prior: Distance of bodies from the model's.
+      spread: How wrong the model's bodies may be, relative to themselves.
+      margin: Of pseudo-inertias, relative to the model's.
+      hulls: Whether centres of mass stay within their body's geometry.
+      total_mass: kg of all moving bodies together; ``None`` where unknown.
+      gains: Joints (by name) whose torque has an unknown factor, with its prior spread.
+    """
+
+    kinds: Sequence[str] = DEFAULT_KINDS
+    friction_velocity: float | None = None
+    sharp_friction: bool = True
+    momentum: bool = False
+    motion_cutoff: float | None = None
+    row_cutoff: float | None = None
+    blocks: int = 40
+    iterations: int = 4
+    prior: PriorKind = PriorKind.ENTROPIC
+    spread: float = 1.0
+    margin: float = MARGIN
+    hulls: bool = True
+    total_mass: float | None = None
+    gains: Mapping[str, float] = field(default_factory=dict)

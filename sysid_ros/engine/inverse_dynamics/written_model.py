@@ -1,0 +1,121 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Estimated parameters as a MuJoCo model whose ``mj_inverse`` gives the predicted torque."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.regressor import INERTIAL, Columns, central, sharp_friction
+from sysid_ros.errors import ModelError
+
+FloatArray = npt.NDArray[np.float64]
+
+_POLYNOMIAL = {"damping": 0, "damping2": 1, "damping3": 2, "stiffness": 0}
+_CONSTANT = 1e-6  # N m/rad, of the spring that stands for a constant torque
+
+
+def written_spec(
+    spec: mujoco.MjSpec,
+    columns: Columns,
+    theta: FloatArray,
+    *,
+    sharp: bool = True,
+    offsets: bool = False,
+) -> mujoco.MjSpec:
+    """A copy of a specification with estimated parameters.
+
+    Args:
+      spec: From which the fitted model was compiled; left as it is.
+      columns: Of the fit's regressor.
+      theta: All parameters, (p,).
+      sharp: Whether dry friction gets the solreffriction of :func:`~.tables.sharp_friction`.
+      offsets: Whether a hinge's or slide's torque offset is written, as a spring too soft to
+        matter whose rest position is far away; MuJoCo has no constant joint torque. An offset that
+        is the sensor's, not the robot's, is better left out.
+
+    Raises:
+      ModelError: MuJoCo refuses the result, or a joint with an offset has a spring.
+    """
+    copy = spec.copy()
+    model = copy.compile()
+    copy.compiler.boundmass = copy.compiler.boundinertia = 0.0
+    copy.compiler.balanceinertia = False
+    copy.compiler.settotalmass = -1.0
+    if int(copy.compiler.inertiafromgeom) == int(mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE):
+        copy.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO
+    bodies = {body.id: body for body in copy.bodies}
+    joints = {joint.id: joint for joint in copy.joints}
+    tendons = {tendon.id: tendon for tendon in copy.tendons}
+    for body in columns.bodies:
+        _write_inertia(bodies[body], theta[columns.of_body(body)])
+    for kind, owner, value in zip(columns.kinds, columns.owners, theta.tolist(), strict=True):
+        if kind in INERTIAL:
+            continue
+        if kind == "offset":
+            if offsets and value != 0.0:
+                _write_offset(model, joints, owner, value, bool(copy.compiler.degree))
+        elif kind.startswith("tendon_"):
+            _write(tendons[owner], kind.removeprefix("tendon_"), value)
+        else:
+            _write(joints[owner], kind, value)
+    if sharp:
+        for element in (*joints.values(), *tendons.values()):
+            element.solref_friction = np.array(sharp_friction(model))
+    try:
+        copy.compile()
+    except ValueError as error:
+        raise ModelError(f"MuJoCo refuses the estimated parameters: {error}") from error
+    return copy
+
+
+def _write_inertia(body: Any, parameters: FloatArray) -> None:
+    if parameters[0] <= 0.0:
+        return  # a frame without mass stays one
+    mass, centre, tensor = central(parameters)
+    moments, axes = np.linalg.eigh(tensor)
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] = -axes[:, 0]
+    quaternion = np.empty(4)
+    mujoco.mju_mat2Quat(quaternion, axes.ravel())
+    body.explicitinertial = True
+    body.mass, body.ipos, body.iquat = mass, centre, quaternion
+    body.inertia = moments
+    body.fullinertia = np.array([np.nan, 0.0, 0.0, 0.0, 0.0, 0.0])
+    body.ialt.type = mujoco.mjtOrientation.mjORIENTATION_QUAT
+
+
+def _write(element: Any, kind: str, value: float) -> None:
+    if kind not in _POLYNOMIAL:
+        setattr(element, kind, value)
+        return
+    name = kind.rstrip("23")
+    held = getattr(element, name)
+    if np.ndim(held):  # since MuJoCo 3.7 a polynomial
+        changed = np.array(held)
+        changed[_POLYNOMIAL[kind]] = value
+        setattr(element, name, changed)
+    else:
+        setattr(element, name, value)
+
+
+def _write_offset(
+    model: mujoco.MjModel, joints: dict[int, Any], dof: int, value: float, degree: bool
+) -> None:
+    joint = int(model.dof_jntid[dof])
+    stiff = np.ravel(model.jnt_stiffness[joint])
+    scalar = int(model.jnt_type[joint]) >= int(mujoco.mjtJoint.mjJNT_SLIDE)
+    if np.any(stiff) or not scalar:
+        raise ModelError(
+            f"joint {model.joint(joint).name!r} cannot carry a torque offset of {value:.4g}: only "
+            "hinges and slides without a spring can"
+        )
+    _write(joints[joint], "stiffness", _CONSTANT)
+    turns = int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
+    rest = -value / _CONSTANT
+    joints[joint].springref = np.rad2deg(rest) if degree and turns else rest

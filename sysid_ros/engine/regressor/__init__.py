@@ -1,0 +1,57 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rows of inverse dynamics: the regressor of a model, filtered and summed by block."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, Columns, columns_of
+from sysid_ros.engine.regressor.filtering import (
+    Filters,
+    SmoothStretch,
+    choose_filters,
+    coordinate_groups,
+    row_weights,
+    smooth,
+)
+from sysid_ros.engine.regressor.gram import Grams, sum_grams
+from sysid_ros.engine.regressor.pseudo_inertia import (
+    BASIS,
+    INERTIAL,
+    central,
+    inertial_parameters,
+    parameters_of,
+    pseudo_inertia,
+)
+from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
+from sysid_ros.engine.regressor.regressor_tables import sharp_friction
+from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH
+from sysid_ros.engine.regressor.torque_recording import Recording, Stretch, stretches_of
+
+__all__ = [
+    "BASIS",
+    "DEFAULT_KINDS",
+    "HALF_LENGTH",
+    "INERTIAL",
+    "Columns",
+    "Filters",
+    "Grams",
+    "Motion",
+    "Recording",
+    "Regressor",
+    "SmoothStretch",
+    "Stretch",
+    "central",
+    "choose_filters",
+    "columns_of",
+    "coordinate_groups",
+    "inertial_parameters",
+    "mujoco_torque",
+    "parameters_of",
+    "pseudo_inertia",
+    "row_weights",
+    "sharp_friction",
+    "smooth",
+    "stretches_of",
+    "sum_grams",
+]

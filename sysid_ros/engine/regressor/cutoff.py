@@ -1,0 +1,81 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where a low-pass on measured positions should end, from the positions themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.regressor.spectra import density
+
+FloatArray = npt.NDArray[np.float64]
+
+_SEGMENT = 4.0  # s of a stretch that one spectrum is estimated from, at least
+_ABOVE_NOISE = 2.0  # motion and noise are equally strong where the spectrum is twice the noise
+_SMOOTHED = 5  # values of a spectrum that decide together
+_MARGIN = 1.5  # between the motion's end and the cut-off: what is left there still passes
+_LOWEST = 2.0  # Hz
+_STILL = 1e-6  # rad or m: a coordinate whose motion is smaller than this or its noise does not move
+_POWER = 0.999  # of the velocity's power lies below the speed's end
+_RATE_SHARE = 0.2  # of the sampling rate, the cut-off at most
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """How a coordinate's low-pass was chosen.
+
+    Attributes:
+      frequency: Hz, where the low-pass has fallen to a half.
+      motion_end: Hz, where the position's spectrum reaches its noise floor; 0 for a coordinate that
+        does not move.
+      speed_end: Hz, below which 99.9 % of the velocity's power above that floor lies.
+      noise_density: One-sided density of the noise floor, rad^2/Hz or m^2/Hz.
+      spectrum: Frequencies [Hz] and densities, (2, k), for the report.
+    """
+
+    frequency: float
+    motion_end: float
+    speed_end: float
+    noise_density: float
+    spectrum: FloatArray
+
+    def noise(self, rate: float) -> float:
+        """Standard deviation of the samples' noise at a sampling rate [Hz], rad or m."""
+        return float(np.sqrt(self.noise_density * rate / 2.0))
+
+
+def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
+    """The cut-off for one coordinate.
+
+    The noise floor is the median density of the spectrum's upper third. The motion ends where,
+    above its strongest frequency, the density first falls to twice that floor.
+
+    Args:
+      signals: Evenly sampled positions of stretches, each (n,).
+      rate: Hz.
+    """
+    longest = max(len(signal) for signal in signals)
+    length = min(longest, max(256, int(_SEGMENT * rate)))
+    used = [signal for signal in signals if len(signal) >= length]
+    spectra = [density(s, rate, length) for s in used]
+    frequency = spectra[0][0]
+    share = np.array([len(signal) for signal in used]) / sum(len(signal) for signal in used)
+    power = share @ np.array([spectrum[1] for spectrum in spectra])
+    floor = float(np.median(power[2 * len(power) // 3 :]))
+    smooth = np.convolve(power, np.full(_SMOOTHED, 1.0 / _SMOOTHED), mode="same")
+    peak = int(np.argmax(power))
+    quiet = np.flatnonzero(smooth[peak:] < _ABOVE_NOISE * floor)
+    end = float(frequency[peak + quiet[0]]) if quiet.size else float(frequency[-1])
+    step, inside = float(frequency[1]), frequency <= end
+    above = np.maximum(power - _ABOVE_NOISE * floor, 0.0)[inside]
+    if float(above.sum()) * step <= max(0.5 * floor * rate, _STILL**2):
+        return Cutoff(_LOWEST, 0.0, 0.0, floor, np.stack([frequency, power]))
+    chosen = min(max(_MARGIN * end, _LOWEST), _RATE_SHARE * rate)
+    speed = np.cumsum(above * frequency[inside] ** 2)
+    fastest = float(frequency[np.searchsorted(speed, _POWER * speed[-1])])
+    return Cutoff(chosen, end, fastest, floor, np.stack([frequency, power]))

@@ -1,0 +1,274 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Velocities and accelerations of noisy positions, through filters that are stated.
+
+Two low-passes stand between the recording and the equations, both zero-phase and finite
+(:mod:`.smoothing_kernel`):
+
+* the *motion filter*, one per coordinate, whose cut-off lies where the position's spectrum reaches
+  its noise floor (:mod:`.cutoff`), or at four times the row filter's. Velocity and acceleration are
+  the exact derivatives of the smoothed position;
+* the *row filter*, the same for both sides of tau = R(q, q', q'') theta, applied to measured torque
+  and to every column of the regressor, which are then thinned. A linear filter on both sides of a
+  linear equation leaves it true, whatever it does to the torque's steps at dry friction's changes
+  of sign.
+
+In momentum form no acceleration is formed at all: with tau = d/dt P(q, q') theta + Q(q, q') theta
+and the row filter's kernel h, h * tau = (h' * P + h * Q) theta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.regressor import filter_kernel
+from sysid_ros.engine.regressor.cutoff import Cutoff, choose_cutoff
+from sysid_ros.engine.regressor.regressor import Motion
+from sysid_ros.engine.regressor.smoothing_kernel import half_samples, smoothing_kernel
+from sysid_ros.engine.regressor.torque_recording import Stretch
+from sysid_ros.errors import DataError
+
+FloatArray = npt.NDArray[np.float64]
+
+_INNER_RATE = 12.0  # evaluations of the regressor per period of the highest cut-off
+_PRODUCTS = 3.0  # of the highest frequency of velocities: the row filter's cut-off
+_BEYOND = 4.0  # times the row filter's cut-off: the motion filter's at most
+_LOWEST = 2.0  # Hz
+_ROW_RATE = 3.0  # rows per period of it that are kept; its stop band begins at twice the cut-off
+_ROUND = {int(mujoco.mjtJoint.mjJNT_FREE): (3, 3), int(mujoco.mjtJoint.mjJNT_BALL): (0, 0)}
+
+
+@dataclass(frozen=True)
+class Filters:
+    """The low-passes of a fit.
+
+    Attributes:
+      motion: Cut-off of each coordinate of qpos, (nq,) Hz; one value per quaternion.
+      rows: Cut-off of the row filter, Hz.
+      choices: How each cut-off was chosen, by coordinate; empty where it was given.
+    """
+
+    motion: FloatArray
+    rows: float
+    choices: Mapping[int, Cutoff]
+
+
+@dataclass(frozen=True)
+class SmoothStretch:
+    """Motion on a grid that is just fine enough for the row filter, and the torque as measured.
+
+    Attributes:
+      motion: At the inner grid.
+      inner: s between its instants.
+      every: Inner steps from one row that is kept to the next.
+      torque: (rows, nv) filtered torque at rows; NaN where the filter meets an unknown torque.
+      times: (rows,) s on the recording's clock.
+      recording: The number of the recording.
+    """
+
+    motion: Motion
+    inner: float
+    every: int
+    torque: FloatArray
+    times: FloatArray
+    recording: int
+
+
+def choose_filters(
+    model: mujoco.MjModel,
+    stretches: Sequence[Stretch],
+    motion_cutoff: float | None = None,
+    row_cutoff: float | None = None,
+) -> Filters:
+    """The low-passes of a fit, from its data where they are not given.
+
+    Args:
+      model: The robot.
+      stretches: All data.
+      motion_cutoff: Hz, of every coordinate.
+      row_cutoff: Hz; by default three times the frequency below which velocities lie, since
+        Coriolis torques are products of velocities. What a joint does beyond is vibration that the
+        rigid model knows nothing of.
+
+    Raises:
+      DataError: No joint moves.
+    """
+    rate = min(1.0 / stretch.step for stretch in stretches)
+    cutoffs: FloatArray = np.zeros(model.nq)
+    choices: dict[int, Cutoff] = {}
+    for group in coordinate_groups(model):
+        found = {i: choose_cutoff([_alike(s, rate).T[i] for s in stretches], rate) for i in group}
+        choices |= found
+        cutoffs[group] = max(one.frequency for one in found.values())
+    if not any(one.speed_end for one in choices.values()):
+        raise DataError(
+            "no joint moves by more than its noise; inverse dynamics needs a motion that shows "
+            "inertia, gravity and friction"
+        )
+    if row_cutoff is None:
+        row_cutoff = max(_LOWEST, _PRODUCTS * max(one.speed_end for one in choices.values()))
+    cutoffs = np.minimum(cutoffs, _BEYOND * row_cutoff)
+    if motion_cutoff is not None:
+        cutoffs = np.full(model.nq, motion_cutoff)
+    return Filters(np.minimum(cutoffs, 0.3 * rate), min(row_cutoff, 0.3 * rate), choices)
+
+
+def coordinate_groups(model: mujoco.MjModel) -> list[list[int]]:
+    """Coordinates of qpos that share a cut-off: each alone, the four of a quaternion together."""
+    groups: list[list[int]] = []
+    for joint in range(model.njnt):
+        kind, at = int(model.jnt_type[joint]), int(model.jnt_qposadr[joint])
+        if kind in _ROUND:
+            shift = _ROUND[kind][0]
+            groups += [[at + i] for i in range(shift)]
+            groups.append([at + shift + i for i in range(4)])
+        else:
+            groups.append([at])
+    return groups
+
+
+def smooth(model: mujoco.MjModel, stretch: Stretch, filters: Filters) -> SmoothStretch | None:
+    """Filter one stretch; ``None`` where it is shorter than the filters."""
+    step, n = stretch.step, len(stretch.qpos)
+    fastest = max(filters.rows, float(filters.motion.max()))
+    thin = max(1, int(1.0 / (_INNER_RATE * fastest * step)))
+    inner = thin * step
+    edge = max(half_samples(float(c), step) for c in filters.motion)
+    reach, row_reach = half_samples(filters.rows, inner), half_samples(filters.rows, step)
+    count = (n - 2 * edge - 1) // thin + 1
+    every = max(1, int(1.0 / (_ROW_RATE * filters.rows * inner)))
+    rows = (count - 2 * reach - 1) // every + 1
+    if n <= 2 * edge or rows < 1:
+        return None
+    motion = _motion(model, stretch, filters, edge, thin)
+    centres = edge + thin * (reach + every * np.arange(rows))
+    inside = (centres >= row_reach) & (centres < n - row_reach)
+    centres = centres[inside]  # all but rounding keeps every one
+    torque = _filtered_torque(stretch.torque, filters.rows, step, centres, thin * every)
+    motion = Motion(*(part[: (len(centres) - 1) * every + 2 * reach + 1] for part in motion))
+    times: FloatArray = (stretch.start + step * centres).astype(np.float64)
+    return SmoothStretch(motion, inner, every, torque, times, stretch.recording)
+
+
+def row_weights(filters: Filters, inner: float, order: int) -> FloatArray:
+    """The row filter on the inner grid, (2 reach + 1,), see :func:`smoothing_kernel`."""
+    return smoothing_kernel(filters.rows, inner, order)
+
+
+def _filtered_torque(
+    torque: FloatArray, cutoff: float, step: float, centres: npt.NDArray[np.intp], apart: int
+) -> FloatArray:
+    """Torque at rows, (rows, nv); NaN within the filter's reach of an unknown torque."""
+    weights = smoothing_kernel(cutoff, step)
+    both = np.stack([weights, np.ones_like(weights)])
+    first = int(centres[0]) - len(weights) // 2
+    found: FloatArray = np.empty((len(centres), torque.shape[1]))
+    pair = np.empty((len(centres), 2))
+    for j, column in enumerate(torque.T):
+        known = np.isfinite(column)
+        one = np.where(known, column, 0.0)
+        filter_kernel.weighted_windows(one, both[:1], first, apart, pair[:, :1])
+        found[:, j] = pair[:, 0]
+        if not known.all():
+            filter_kernel.weighted_windows(1.0 - known, both[1:], first, apart, pair[:, 1:])
+            found[pair[:, 1] > 0.5, j] = np.nan
+    return found
+
+
+def _motion(
+    model: mujoco.MjModel, stretch: Stretch, filters: Filters, edge: int, thin: int
+) -> Motion:
+    """Smoothed positions, velocities and accelerations on the inner grid."""
+    count = (len(stretch.qpos) - 2 * edge - 1) // thin + 1
+    grid = (edge, thin, count)
+    parts = np.empty((3, count, model.nq))
+    continuous = _continuous_quaternions(model, stretch.qpos)
+    for i in range(model.nq):
+        parts[:, :, i] = _filtered(continuous[:, i], filters.motion[i], stretch.step, grid)
+    qvel, qacc = np.empty((count, model.nv)), np.empty((count, model.nv))
+    for joint in range(model.njnt):
+        kind = int(model.jnt_type[joint])
+        at, dof = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
+        shift, dof_shift = _ROUND.get(kind, (1, 1))
+        qvel[:, dof : dof + dof_shift] = parts[1, :, at : at + shift]
+        qacc[:, dof : dof + dof_shift] = parts[2, :, at : at + shift]
+        if kind in _ROUND:
+            turn = slice(at + shift, at + shift + 4)
+            three = slice(dof + dof_shift, dof + dof_shift + 3)
+            parts[0, :, turn], qvel[:, three], qacc[:, three] = _rotation_rates(parts[:, :, turn])
+    if stretch.qvel is not None:
+        for dof in range(model.nv):
+            cutoff = _cutoff_of_dof(model, filters, dof)
+            both = _filtered(stretch.qvel[:, dof], cutoff, stretch.step, grid)
+            qvel[:, dof], qacc[:, dof] = both[0], both[1]
+    return Motion(parts[0], qvel, qacc)
+
+
+def _filtered(
+    signal: FloatArray, cutoff: float, step: float, grid: tuple[int, int, int]
+) -> FloatArray:
+    """A smoothed signal and two derivatives at (first, every, count) samples, (3, count)."""
+    first, every, count = grid
+    weights = np.stack([smoothing_kernel(cutoff, step, order) for order in range(3)])
+    level = float(signal.mean())  # whose derivative is zero but whose rounding error is not
+    out: FloatArray = np.empty((count, 3))
+    reach = weights.shape[1] // 2
+    filter_kernel.weighted_windows(
+        np.ascontiguousarray(signal) - level, weights, first - reach, every, out
+    )
+    out[:, 0] += level
+    return np.ascontiguousarray(out.T)
+
+
+def _rotation_rates(parts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Unit quaternions, and angular velocity and acceleration in the body's axes.
+
+    From a smoothed quaternion z of any length and its derivatives: with p = z^-1 z' = (s, w / 2),
+    w = 2 vec(p) and w' = 2 vec(z^-1 z'') - 2 s w.
+
+    Args:
+      parts: (3, n, 4).
+    """
+    z, first, second = parts
+    square = np.sum(z**2, axis=1, keepdims=True)
+    inverse = z * np.array([1.0, -1.0, -1.0, -1.0]) / square
+    rate, surge = _product(inverse, first), _product(inverse, second)
+    omega = 2.0 * rate[:, 1:]
+    return z / np.sqrt(square), omega, 2.0 * surge[:, 1:] - 2.0 * rate[:, :1] * omega
+
+
+def _product(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Quaternion products (n, 4)."""
+    w = a[:, :1] * b[:, :1] - np.sum(a[:, 1:] * b[:, 1:], axis=1, keepdims=True)
+    vector = a[:, :1] * b[:, 1:] + b[:, :1] * a[:, 1:] + np.cross(a[:, 1:], b[:, 1:])
+    return np.hstack([w, vector])
+
+
+def _continuous_quaternions(model: mujoco.MjModel, qpos: FloatArray) -> FloatArray:
+    """Positions whose quaternions do not jump to their negative, which is the same rotation."""
+    out = np.array(qpos)
+    for group in coordinate_groups(model):
+        if len(group) == 4:
+            turn = out[:, group]
+            flips = np.sign(np.sum(turn[1:] * turn[:-1], axis=1))
+            turn[1:] *= np.cumprod(np.where(flips < 0.0, -1.0, 1.0))[:, None]
+            out[:, group] = turn
+    return out
+
+
+def _cutoff_of_dof(model: mujoco.MjModel, filters: Filters, dof: int) -> float:
+    joint = int(model.dof_jntid[dof])
+    kind, at = int(model.jnt_type[joint]), int(model.jnt_qposadr[joint])
+    inside = dof - int(model.jnt_dofadr[joint])
+    return float(filters.motion[at + min(inside, _ROUND.get(kind, (0, 0))[0])])
+
+
+def _alike(stretch: Stretch, rate: float) -> FloatArray:
+    """Positions at (about) one sampling rate for all stretches."""
+    return stretch.qpos[:: max(1, round(1.0 / (stretch.step * rate)))]

@@ -1,0 +1,173 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sums of R^T R, R^T tau and tau^T tau by degree of freedom and block of time.
+
+They are all that a fit needs of the data: weights, priors, constraints and the deletion of blocks
+are algebra on them. Rows are made, filtered and summed a few hundred at a time, so that memory does
+not grow with the recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.regressor import filter_kernel
+from sysid_ros.engine.regressor import regressor_kernel as kernel
+from sysid_ros.engine.regressor.filtering import Filters, SmoothStretch, row_weights
+from sysid_ros.engine.regressor.regressor import Motion, Regressor
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+_CHUNK = 500_000  # numbers of the regressor at a time
+_FEWEST_ROWS = 16
+
+
+@dataclass(frozen=True)
+class Grams:
+    """Normal equations, for every degree of freedom j and block of time b.
+
+    Attributes:
+      support: Columns that enter row j, (s_j,).
+      sums: For each j, (blocks, s_j + 1, s_j + 1): the sum over rows of z z^T with z = (R, tau).
+      counts: Rows that were summed, (blocks, nv).
+      width: The number p of columns.
+    """
+
+    support: tuple[IntArray, ...]
+    sums: tuple[FloatArray, ...]
+    counts: npt.NDArray[np.int64]
+    width: int
+
+    def normal(
+        self, weights: FloatArray, gains: FloatArray, block: int | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Normal equations of measured torque = gain * R theta, of all blocks or of one.
+
+        Args:
+          weights: Of each degree of freedom, (nv,).
+          gains: Of each degree of freedom, (nv,).
+          block: ``None`` for the sum of all.
+
+        Returns:
+          R^T W s^2 R (p, p) and R^T W s tau (p,).
+        """
+        matrix: FloatArray = np.zeros((self.width, self.width))
+        vector: FloatArray = np.zeros(self.width)
+        for weight, gain, support, sums in zip(
+            weights, gains, self.support, self.sums, strict=True
+        ):
+            if weight == 0.0 or not support.size:
+                continue
+            total = sums.sum(axis=0) if block is None else sums[block]
+            matrix[np.ix_(support, support)] += weight * gain**2 * total[:-1, :-1]
+            vector[support] += weight * gain * total[:-1, -1]
+        return matrix, vector
+
+    def squares(self, theta: FloatArray, gains: FloatArray | None = None) -> FloatArray:
+        """Sum of squared residuals tau - gain * R theta, (blocks, nv)."""
+        found = np.zeros(self.counts.shape)
+        for j, (support, sums) in enumerate(zip(self.support, self.sums, strict=True)):
+            scale = 1.0 if gains is None else gains[j]
+            ends = np.append(-scale * theta[support], 1.0)
+            found[:, j] = np.einsum("i,bik,k->b", ends, sums, ends)
+        return np.maximum(found, 0.0)
+
+    def torque_squares(self) -> FloatArray:
+        """Sum of squared torques, (blocks, nv)."""
+        return np.stack([sums[:, -1, -1] for sums in self.sums], axis=1)
+
+
+@dataclass(frozen=True)
+class FilteredRows:
+    """Rows of a stretch of time, after the row filter.
+
+    Attributes:
+      times: (rows,) s.
+      torque: (rows, nv), NaN where unknown.
+      regressor: For each degree of freedom its columns in use, (rows, s_j).
+    """
+
+    times: FloatArray
+    torque: FloatArray
+    regressor: tuple[FloatArray, ...]
+
+
+def sum_grams(
+    regressor: Regressor,
+    stretches: Sequence[SmoothStretch],
+    filters: Filters,
+    block_of: Sequence[IntArray],
+    blocks: int,
+    *,
+    momentum: bool = False,
+) -> Grams:
+    """The sums of all stretches.
+
+    Args:
+      regressor: The robot's.
+      stretches: Smoothed motion with filtered torque.
+      filters: With which they were smoothed.
+      block_of: For each stretch the block of time of every row.
+      blocks: How many there are.
+      momentum: Whether rows are in momentum form, without accelerations.
+    """
+    support = regressor.support()
+    nv = regressor.model.nv
+    sums = [np.zeros((blocks, len(s) + 1, len(s) + 1)) for s in support]
+    counts = np.zeros((blocks, nv), dtype=np.int64)
+    for stretch, numbers in zip(stretches, block_of, strict=True):
+        first = 0
+        for rows in filtered_rows(regressor, stretch, filters, momentum=momentum):
+            here = numbers[first : first + len(rows.times)]
+            first += len(rows.times)
+            for block in np.unique(here):
+                for j in range(nv):
+                    use = (here == block) & np.isfinite(rows.torque[:, j])
+                    joined = np.column_stack([rows.regressor[j][use], rows.torque[use, j]])
+                    sums[j][block] += joined.T @ joined
+                    counts[block, j] += int(use.sum())
+    return Grams(tuple(support), tuple(sums), counts, len(regressor.columns))
+
+
+def filtered_rows(
+    regressor: Regressor, stretch: SmoothStretch, filters: Filters, *, momentum: bool = False
+) -> Iterator[FilteredRows]:
+    """The rows of a stretch, a few hundred at a time, less the torque that is known.
+
+    Args:
+      regressor: The robot's.
+      stretch: Smoothed motion with filtered torque.
+      filters: With which it was smoothed.
+      momentum: Whether rows are in momentum form.
+    """
+    weights = row_weights(filters, stretch.inner, 0)
+    slopes = row_weights(filters, stretch.inner, 1)
+    support, every, taps = regressor.support(), stretch.every, len(weights)
+    size = regressor.model.nv * len(regressor.columns)
+    at_once = max(_FEWEST_ROWS, (_CHUNK // size - taps) // every)
+    scratch = np.empty(((at_once - 1) * every + taps, regressor.model.nv, len(regressor.columns)))
+    for first in range(0, len(stretch.times), at_once):
+        last = min(first + at_once, len(stretch.times))
+        part = slice(first * every, (last - 1) * every + taps)
+        motion = Motion(*(signal[part] for signal in stretch.motion))
+        filtered = np.zeros((last - first, size))
+        if momentum:
+            moved = regressor.rows(motion, kernel.MOMENTUM, scratch).reshape(-1, size)
+            filter_kernel.thin(slopes, every, moved, filtered)
+        rows = regressor.rows(motion, kernel.REST if momentum else kernel.FORCE, scratch)
+        filter_kernel.thin(weights, every, rows.reshape(-1, size), filtered)
+        torque = stretch.torque[first:last]
+        known = regressor.known_torque(motion)
+        if known is not None:
+            added = np.zeros_like(torque)
+            filter_kernel.thin(weights, every, known, added)
+            torque = torque - added
+        table = filtered.reshape(last - first, regressor.model.nv, -1)
+        parts = tuple(table[:, j, columns] for j, columns in enumerate(support))
+        yield FilteredRows(stretch.times[first:last], torque, parts)

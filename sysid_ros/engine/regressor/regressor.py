@@ -1,0 +1,200 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Joint torque per unit of every parameter, for any MuJoCo model.
+
+Generalised forces of hinges, slides, balls and free joints are linear in the ten inertial
+parameters of every body, in armature, damping, dry friction, springs, offsets and in what fixed
+tendons add (Atkeson, An & Hollerbach, IJRR 5, 1986). What is not (fluids, spatial tendons, springs
+of balls, transmissions) keeps the model's own values, see :meth:`Regressor.known_torque`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.regressor import regressor_kernel as kernel
+from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, Columns, columns_of
+from sysid_ros.engine.regressor.regressor_tables import friction_of, layout_of, tree_of
+from sysid_ros.errors import ModelError
+
+FloatArray = npt.NDArray[np.float64]
+
+_BITS = mujoco.mjtDisableBit
+_COUNTS = ("nflex", "nmocap", "nplugin")
+
+
+class Motion(NamedTuple):
+    """Motion at n instants, in MuJoCo's coordinates."""
+
+    qpos: FloatArray  # (n, nq): m, rad, unit quaternions
+    qvel: FloatArray  # (n, nv): m/s, rad/s
+    qacc: FloatArray  # (n, nv): m/s^2, rad/s^2
+
+
+class Regressor:
+    """The matrix R (n, nv, p) of tau = R theta + known torque.
+
+    Dry friction acts as MuJoCo's own constraint does, whose sign is
+    clip((qacc + b qvel) / width, -1, 1) with b and width from solreffriction and solimpfriction
+    (its documentation, "Constraint model"), so that ``mj_inverse`` of a written model gives the
+    predicted torque; or, with ``friction_velocity``, as tanh(qvel / friction_velocity).
+
+    A joint that an equality constraint couples to another (``<equality><joint>``) hands its row to
+    the joint that drives it, by the principle of virtual work.
+
+    Attributes:
+      model: The compiled model.
+      columns: Names and values of the p parameters.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        *,
+        kinds: Sequence[str] = DEFAULT_KINDS,
+        friction_velocity: float | None = None,
+        sharp_friction: bool = False,
+    ) -> None:
+        """Prepare the tables of a model.
+
+        Args:
+          model: Compiled; only kinematics, gravity and friction's sharpness are read from it.
+          kinds: What joints and tendons have besides the inertia of bodies.
+          friction_velocity: rad/s or m/s; ``None`` for MuJoCo's law of dry friction.
+          sharp_friction: Whether that law follows velocity as closely as MuJoCo allows, see
+            :func:`~.tables.sharp_friction`, rather than with the model's own solreffriction.
+
+        Raises:
+          ModelError: The model has parts to which inverse dynamics does not apply.
+        """
+        for count in _COUNTS:
+            if getattr(model, count, 0):
+                raise ModelError(
+                    f"the model has {getattr(model, count)} {count[1:]} parts, of which inverse "
+                    "dynamics by regression knows nothing; it takes rigid bodies with hinges, "
+                    "slides, balls, free joints, tendons and couplings of joints"
+                )
+        self.model = model
+        self.columns: Columns = columns_of(model, kinds)
+        self._tree = tree_of(model)
+        self._layout = layout_of(model, self.columns)
+        self._friction = friction_of(model, friction_velocity, sharp_friction)
+        self._law = kernel.MUJOCO_LAW if friction_velocity is None else kernel.VELOCITY_LAW
+
+    def rows(
+        self, motion: Motion, form: int = kernel.FORCE, out: FloatArray | None = None
+    ) -> FloatArray:
+        """The regressor of n instants, (n, nv, p); N m (N for slides) per unit of the parameter.
+
+        Args:
+          motion: The motion.
+          form: ``kernel.FORCE``; or ``kernel.MOMENTUM`` and ``kernel.REST``, of which the time
+            derivative of the first plus the second is the force form.
+          out: (at least n, nv, p) where to write; the first n are returned.
+        """
+        q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in motion)
+        if out is None:
+            out = np.empty((len(q), self.model.nv, len(self.columns)))
+        out = out[: len(q)]
+        kernel.fill(
+            self._tree, self._layout, self._friction, self._law, form,
+            _writeable(q), _writeable(v), _writeable(a), out,
+        )  # fmt: skip
+        return out
+
+    def torques(self, motion: Motion, parts: FloatArray) -> FloatArray:
+        """Torque of several sets of parameters, (n, sets, nv).
+
+        Args:
+          motion: n instants.
+          parts: (sets, p).
+        """
+        q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in motion)
+        out = np.empty((len(q), len(parts), self.model.nv))
+        kernel.torques(
+            self._tree, self._layout, self._friction, self._law,
+            _writeable(q), _writeable(v), _writeable(a), np.ascontiguousarray(parts), out,
+        )  # fmt: skip
+        return out
+
+    def support(self) -> list[npt.NDArray[np.intp]]:
+        """Columns that can differ from zero in the row of each degree of freedom."""
+        tree, columns, nv = self._tree, self.columns, self.model.nv
+        used = np.zeros((nv, len(columns)), dtype=np.bool_)
+        for body in columns.bodies:
+            dof = int(tree.body_last_dof[body])
+            while dof >= 0:
+                used[dof, columns.of_body(body)] = True
+                dof = int(tree.dof_parent[dof])
+        for field in self._layout._fields[1:8]:
+            for dof, column in enumerate(getattr(self._layout, field)):
+                used[dof, column] |= column >= 0
+        for field in self._layout._fields[8:]:
+            for arms, column in zip(tree.tendon, getattr(self._layout, field), strict=True):
+                used[arms != 0.0, column] |= column >= 0
+        for dependent, driving, *_ in tree.coupling:
+            if driving >= 0:
+                used[int(driving)] |= used[int(dependent)]
+            used[int(dependent)] = False
+        return [np.flatnonzero(row) for row in used]
+
+    def known_torque(self, motion: Motion) -> FloatArray | None:
+        """What the model adds that is not linear in the columns' parameters, (n, nv).
+
+        It is the difference between ``mj_inverse`` (without contacts, limits and equality
+        constraints) and the regressor at the model's own values. ``None`` where the model has
+        nothing of the kind.
+        """
+        if not has_other_forces(self.model):
+            return None
+        own = Regressor(self.model, kinds=tuple(dict.fromkeys(self.columns.kinds)))
+        own._tree = own._tree._replace(coupling=np.zeros((0, 7)))
+        return mujoco_torque(self.model, motion) - own.rows(motion) @ own.columns.nominal
+
+
+def has_other_forces(model: mujoco.MjModel) -> bool:
+    """Whether a model has forces that are not linear in a regressor's parameters."""
+    joint = int(mujoco.mjtWrap.mjWRAP_JOINT)
+    spatial = any(
+        int(model.wrap_type[int(model.tendon_adr[t])]) != joint for t in range(model.ntendon)
+    )
+    scalar = np.asarray(model.jnt_type) >= int(mujoco.mjtJoint.mjJNT_SLIDE)
+    names = (
+        "tendon_stiffness", "tendon_stiffnesspoly", "tendon_dampingpoly", "jnt_stiffnesspoly",
+        "dof_dampingpoly", "actuator_armature", "actuator_damping", "actuator_dampingpoly",
+    )  # fmt: skip
+    return bool(
+        spatial
+        or model.opt.density
+        or model.opt.viscosity
+        or np.any(np.asarray(model.jnt_stiffness)[~scalar])
+        or any(np.any(getattr(model, name, 0.0)) for name in names)
+    )
+
+
+def mujoco_torque(model: mujoco.MjModel, motion: Motion) -> FloatArray:
+    """``mj_inverse`` without contacts, limits and equality constraints, (n, nv)."""
+    data = mujoco.MjData(model)
+    flags = int(model.opt.disableflags)
+    torque: FloatArray = np.empty((len(motion.qpos), model.nv))
+    off = _BITS.mjDSBL_CONTACT | _BITS.mjDSBL_LIMIT | _BITS.mjDSBL_EQUALITY | _BITS.mjDSBL_SENSOR
+    model.opt.disableflags = flags | int(off)
+    try:
+        for row, q, v, a in zip(torque, *motion, strict=True):
+            data.qpos[:], data.qvel[:], data.qacc[:] = q, v, a
+            mujoco.mj_inverse(model, data)
+            row[:] = data.qfrc_inverse
+    finally:
+        model.opt.disableflags = flags
+    return torque
+
+
+def _writeable(array: FloatArray) -> FloatArray:
+    # numba would compile again for arrays that may not be written
+    return array if array.flags.writeable else array.copy()

@@ -1,0 +1,242 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the compiled regressor needs of a model, as plain arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.engine.regressor.columns import Columns
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+_MIN_IMPEDANCE, _MAX_IMPEDANCE = 1e-4, 0.9999  # MuJoCo's mjMINIMP and mjMAXIMP
+_MIN_VALUE = 1e-15  # mjMINVAL
+
+
+class Tree(NamedTuple):
+    """Bodies, joints and fixed tendons; lengths in m, angles in rad."""
+
+    body_parent: IntArray  # (nbody,)
+    body_root: IntArray  # (nbody,)
+    body_pos: FloatArray  # (nbody, 3)
+    body_rotation: FloatArray  # (nbody, 3, 3)
+    body_joint: IntArray  # (nbody, 2): the first joint and how many
+    gravcomp: FloatArray  # (nbody,)
+    joint_type: IntArray  # (njnt,)
+    joint_dof: IntArray  # (njnt,)
+    joint_qpos: IntArray  # (njnt,)
+    joint_pos: FloatArray  # (njnt, 3)
+    joint_axis: FloatArray  # (njnt, 3)
+    qpos0: FloatArray  # (nq,)
+    qpos_spring: FloatArray  # (nq,)
+    dof_joint: IntArray  # (nv,)
+    dof_parent: IntArray  # (nv,): the next degree of freedom towards the root, -1 at the root
+    related: IntArray  # (nv, nv): 1 where one of two degrees of freedom moves the other
+    dof_actuated_gravity: IntArray  # (nv,): 1 where gravity compensation is the actuator's
+    body_last_dof: IntArray  # (nbody,): the last degree of freedom that moves it, -1 for none
+    gravity: FloatArray  # (3,)
+    tendon: FloatArray  # (number of fixed tendons, nv): moment arms
+    coupling: (
+        FloatArray  # (number of couplings, 7): dependent dof, driving dof or -1, 5 coefficients
+    )
+
+
+class Friction(NamedTuple):
+    """The sign of a dry friction, see :mod:`sysid_ros.engine.inverse_dynamics.dry_friction`.
+
+    It is clip((acceleration + rate * velocity) / width, -1, 1) for MuJoCo's own law, and
+    tanh(velocity / width) for a law of velocity alone (rate 0).
+    """
+
+    rate: FloatArray  # (nv + tendons,) 1/s
+    width: FloatArray  # (nv + tendons,) rad/s^2 or rad/s
+
+
+class Layout(NamedTuple):
+    """The column of every parameter, -1 where there is none."""
+
+    body: IntArray  # (nbody,): the first of ten
+    armature: IntArray  # (nv,)
+    damping: IntArray  # (nv,)
+    damping2: IntArray  # (nv,)
+    damping3: IntArray  # (nv,)
+    frictionloss: IntArray  # (nv,)
+    stiffness: IntArray  # (nv,)
+    offset: IntArray  # (nv,)
+    tendon_armature: IntArray  # (tendons,)
+    tendon_damping: IntArray  # (tendons,)
+    tendon_frictionloss: IntArray  # (tendons,)
+
+
+def tree_of(model: mujoco.MjModel) -> Tree:
+    """The kinematics of a model."""
+    gravity = np.array(model.opt.gravity)
+    if int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY):
+        gravity[:] = 0.0
+    rotation = np.empty((model.nbody, 9))
+    for matrix, quaternion in zip(rotation, model.body_quat, strict=True):
+        mujoco.mju_quat2Mat(matrix, quaternion)
+    return Tree(
+        body_parent=_ints(model.body_parentid),
+        body_root=_ints(model.body_rootid),
+        body_pos=_floats(model.body_pos),
+        body_rotation=rotation.reshape(-1, 3, 3),
+        body_joint=np.column_stack([_ints(model.body_jntadr), _ints(model.body_jntnum)]),
+        gravcomp=_floats(model.body_gravcomp),
+        joint_type=_ints(model.jnt_type),
+        joint_dof=_ints(model.jnt_dofadr),
+        joint_qpos=_ints(model.jnt_qposadr),
+        joint_pos=_floats(model.jnt_pos).reshape(-1, 3),
+        joint_axis=_floats(model.jnt_axis).reshape(-1, 3),
+        qpos0=_floats(model.qpos0),
+        qpos_spring=_floats(model.qpos_spring),
+        dof_joint=_ints(model.dof_jntid),
+        dof_parent=_ints(model.dof_parentid),
+        related=_related(model),
+        dof_actuated_gravity=_ints(model.jnt_actgravcomp)[_ints(model.dof_jntid)],
+        body_last_dof=_last_dofs(model),
+        gravity=gravity,
+        tendon=tendon_arms(model),
+        coupling=_couplings(model),
+    )
+
+
+def layout_of(model: mujoco.MjModel, columns: Columns) -> Layout:
+    """Where the compiled regressor writes each parameter's column."""
+    place = columns.place
+    bodies = [place.get((b, "m"), -1) for b in range(model.nbody)]
+
+    def of_dofs(kind: str) -> IntArray:
+        found = np.full(model.nv, -1)
+        for dof in range(model.nv):
+            joint = int(model.dof_jntid[dof])
+            number = dof if kind == "offset" else joint
+            found[dof] = place.get((number, kind), -1)
+        return found.astype(np.int64)
+
+    tendons = fixed_tendons(model)
+
+    def of_tendons(kind: str) -> IntArray:
+        return np.array([place.get((t, kind), -1) for t in tendons], dtype=np.int64)
+
+    return Layout(
+        np.array(bodies, dtype=np.int64),
+        *(of_dofs(kind) for kind in Layout._fields[1:8]),
+        *(of_tendons(kind) for kind in Layout._fields[8:]),
+    )
+
+
+def sharp_friction(model: mujoco.MjModel) -> tuple[float, float]:
+    """The solreffriction with which MuJoCo's dry friction follows velocity as closely as it can.
+
+    Its sign is that of qacc / b + qvel. The usual time constant of 20 ms gives 1 / b = 9.5 ms, in
+    which an arm's velocity changes by a tenth of a radian per second; two time steps are the least
+    that MuJoCo allows.
+    """
+    return 2.0 * float(model.opt.timestep), 1.0
+
+
+def friction_of(model: mujoco.MjModel, velocity_scale: float | None, sharp: bool) -> Friction:
+    """The sign of every dry friction.
+
+    Args:
+      model: Its solver parameters say how sharply MuJoCo's friction changes sign.
+      velocity_scale: rad/s or m/s over which it changes as tanh does; ``None`` for MuJoCo's law.
+      sharp: Whether MuJoCo's law has the time constant of :func:`sharp_friction`.
+    """
+    tendons = fixed_tendons(model)
+    count = model.nv + len(tendons)
+    if velocity_scale is not None:
+        return Friction(np.zeros(count), np.full(count, max(velocity_scale, _MIN_VALUE)))
+    # Softness and damping of a friction constraint: MuJoCo's documentation, chapter Computation,
+    # "Constraint model"; a friction has no position, thus the impedance at zero and no stiffness.
+    solref = np.concatenate([model.dof_solref, model.tendon_solref_fri[tendons]])
+    if sharp:
+        solref[:] = sharp_friction(model)
+    solimp = np.concatenate([model.dof_solimp, model.tendon_solimp_fri[tendons]])
+    weight = np.concatenate([model.dof_invweight0, model.tendon_invweight0[tendons]])
+    loss = np.concatenate([model.dof_frictionloss, model.tendon_frictionloss[tendons]])
+    impedance = np.clip(solimp[:, 0], _MIN_IMPEDANCE, _MAX_IMPEDANCE)
+    widest = np.clip(solimp[:, 1], _MIN_IMPEDANCE, _MAX_IMPEDANCE)
+    constant = solref[:, 0].copy()
+    if not int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_REFSAFE):
+        constant = np.where(
+            constant > 0.0, np.maximum(constant, 2.0 * model.opt.timestep), constant
+        )
+    standard = 2.0 / np.maximum(_MIN_VALUE, widest * constant)
+    direct = -solref[:, 1] / widest
+    softness = np.maximum(_MIN_VALUE, (1.0 - impedance) * weight / impedance)
+    rate = np.where(solref[:, 0] > 0.0, standard, direct)
+    return Friction(rate, np.maximum(softness * loss, 1e-9))
+
+
+def fixed_tendons(model: mujoco.MjModel) -> list[int]:
+    """Ids of the tendons that are linear in joint positions."""
+    joint = int(mujoco.mjtWrap.mjWRAP_JOINT)
+    return [
+        t for t in range(model.ntendon) if int(model.wrap_type[int(model.tendon_adr[t])]) == joint
+    ]
+
+
+def tendon_arms(model: mujoco.MjModel) -> FloatArray:
+    """Moment arms of the fixed tendons, (tendons, nv)."""
+    tendons = fixed_tendons(model)
+    arms: FloatArray = np.zeros((len(tendons), model.nv))
+    for row, tendon in zip(arms, tendons, strict=True):
+        first = int(model.tendon_adr[tendon])
+        for wrap in range(first, first + int(model.tendon_num[tendon])):
+            row[int(model.jnt_dofadr[int(model.wrap_objid[wrap])])] += model.wrap_prm[wrap]
+    return arms
+
+
+def _couplings(model: mujoco.MjModel) -> FloatArray:
+    """Active equality constraints between joints, dependents of dependents first."""
+    found = []
+    for e in range(model.neq):
+        if int(model.eq_type[e]) != int(mujoco.mjtEq.mjEQ_JOINT) or not model.eq_active0[e]:
+            continue
+        driving = int(model.eq_obj2id[e])
+        dofs = [int(model.jnt_dofadr[int(model.eq_obj1id[e])])]
+        dofs.append(int(model.jnt_dofadr[driving]) if driving >= 0 else -1)
+        found.append([*dofs, *model.eq_data[e, :5]])
+    ordered: list[list[float]] = []
+    while found:
+        drivers = {row[1] for row in found}
+        free = [row for row in found if row[0] not in drivers] or found
+        ordered += free
+        found = [row for row in found if row not in free]
+    return np.array(ordered, dtype=np.float64).reshape(-1, 7)
+
+
+def _related(model: mujoco.MjModel) -> IntArray:
+    related = np.eye(model.nv, dtype=np.int64)
+    for dof in range(model.nv):
+        above = int(model.dof_parentid[dof])
+        while above >= 0:
+            related[dof, above] = related[above, dof] = 1
+            above = int(model.dof_parentid[above])
+    return related
+
+
+def _last_dofs(model: mujoco.MjModel) -> IntArray:
+    last = np.full(model.nbody, -1, dtype=np.int64)
+    for body in range(1, model.nbody):
+        count = int(model.body_dofnum[body])
+        own = int(model.body_dofadr[body]) + count - 1
+        last[body] = own if count else last[int(model.body_parentid[body])]
+    return last
+
+
+def _ints(array: npt.ArrayLike) -> IntArray:
+    return np.array(array, dtype=np.int64)
+
+
+def _floats(array: npt.ArrayLike) -> FloatArray:
+    return np.array(array, dtype=np.float64)

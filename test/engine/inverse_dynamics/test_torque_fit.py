@@ -1,0 +1,258 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fits of simulated arms with a known truth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+from simulated_arms import FRICTION, coloured, measured, simulate, three_joint_xml
+
+from sysid_ros.engine.inverse_dynamics import (
+    Motion,
+    Recording,
+    Regressor,
+    Settings,
+    columns_of,
+    fit_inverse_dynamics,
+    free_parameters,
+    is_consistent,
+    mujoco_torque,
+    torque_rmse,
+    with_payload,
+    without_effect,
+    written_spec,
+)
+from sysid_ros.engine.inverse_dynamics.prediction import torque_parts
+from sysid_ros.errors import DataError, ExperimentError
+
+pytest.importorskip("clarabel", reason="the convex solver is not installed")
+
+RATE = 500.0  # Hz
+OFFSETS = np.array([0.3, -0.2, 0.1])  # N m
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return simulate(mujoco.MjModel.from_xml_string(three_joint_xml()), 20.0)
+
+
+@pytest.fixture(scope="module")
+def recording(truth):
+    times, qpos, torque = measured(truth, RATE, np.random.default_rng(1))
+    return Recording(times, qpos, torque + OFFSETS)
+
+
+def wrong_spec(seed: int = 0) -> mujoco.MjSpec:
+    """The arm with masses, inertias and frictions that are wrong by a fifth."""
+    rng = np.random.default_rng(seed)
+    spec = mujoco.MjSpec.from_string(three_joint_xml(0.002))
+    for body in spec.bodies[1:]:
+        share = rng.uniform(0.8, 1.2)
+        body.mass, body.fullinertia = body.mass * share, np.array(body.fullinertia) * share
+    for joint in spec.joints:
+        joint.armature, joint.frictionloss = joint.armature * 1.3, 0.0
+    return spec
+
+
+@pytest.fixture(scope="module")
+def fit(recording):
+    return fit_inverse_dynamics(wrong_spec().compile(), [recording])
+
+
+def true_values(fit):
+    values = columns_of(mujoco.MjModel.from_xml_string(three_joint_xml())).nominal.copy()
+    values[fit.free.columns.indices(["a.offset", "b.offset", "c.offset"])] = OFFSETS
+    return values[fit.free.columns.indices(fit.free.names)]
+
+
+def test_base_parameters_are_found_within_their_intervals(fit):
+    target = fit.base.combination @ true_values(fit)
+    half = fit.base.uncertainty.half_widths(0.999)
+    assert np.all(np.abs(fit.base.values - target) < half + 1e-9)
+    inside = np.abs(fit.base.values - target) < fit.base.uncertainty.half_widths()
+    assert inside.mean() > 0.8
+    friction = [fit.values[f"{name}.frictionloss"] for name in "abc"]
+    assert np.allclose(friction, FRICTION, atol=0.05)
+
+
+def test_base_parameters_are_named_as_combinations(fit):
+    assert fit.base.names[0] == "base.Izz + upper.Izz + 0.1225*fore.m + fore.Izz + a.armature"
+    assert 0 < fit.base.essential.sum() < len(fit.base.names)
+    assert fit.base.essential[list(fit.base.names).index("a.damping")]
+    chosen = fit.base.essential_values[fit.base.essential]
+    errors = fit.base.essential_errors[fit.base.essential]
+    assert np.all(30.0 * (errors / np.abs(chosen)).min() * 1.5 > errors / np.abs(chosen))
+
+
+def test_every_body_is_possible_and_open_directions_stay_near_the_model(fit):
+    for body in fit.free.columns.bodies:
+        assert is_consistent(fit.theta()[fit.free.columns.of_body(body)])
+    # nothing shows the mass of a body that only turns about a vertical axis
+    mass = fit.free.names.index("base.m")
+    assert fit.x[mass] == pytest.approx(fit.free.nominal[mass], rel=1e-3)
+    assert "open" in fit.flags(mass)
+    assert "open" not in fit.flags(fit.free.names.index("c.damping"))
+
+
+def test_the_torque_is_predicted_as_well_as_its_noise_allows(fit, truth):
+    assert np.allclose(fit.torque_rmse, fit.residual_std, rtol=1e-3)
+    (one,) = fit.predictions
+    parts = one.gravity + one.inertia + one.friction + one.other
+    assert np.allclose(parts, one.total)
+    assert np.abs(one.friction[:, 1]).max() == pytest.approx(FRICTION + 0.5 * 2.0, abs=1.2)
+    fresh = measured(truth, RATE, np.random.default_rng(7))
+    regressor = Regressor(wrong_spec().compile(), sharp_friction=True)
+    other = Recording(fresh[0], fresh[1], fresh[2] + OFFSETS)
+    theirs = torque_rmse(regressor, [other], fit.filters, fit.theta())
+    models = torque_rmse(regressor, [other], fit.filters, regressor.columns.nominal)
+    assert np.all(theirs < 1.4 * fit.residual_std)
+    assert np.all(models > 3.0 * theirs)
+
+
+def test_mj_inverse_of_the_written_model_gives_the_predicted_torque(fit):
+    spec = wrong_spec()
+    before = spec.to_xml()
+    written = written_spec(spec, fit.free.columns, fit.theta(), offsets=True).compile()
+    assert spec.to_xml() == before
+    rng = np.random.default_rng(0)
+    motion = Motion(*(rng.normal(size=(50, 3)) for _ in range(3)))
+    predicted = torque_parts(Regressor(written, sharp_friction=True), motion, fit.theta())
+    assert np.allclose(mujoco_torque(written, motion), predicted.sum(axis=1), atol=1e-4)
+    bare = written_spec(spec, fit.free.columns, fit.theta()).compile()
+    offsets = [fit.values[f"{name}.offset"] for name in "abc"]
+    assert np.allclose(mujoco_torque(bare, motion) + offsets, predicted.sum(axis=1), atol=1e-9)
+
+
+def test_frozen_shared_and_bounded_parameters(recording):
+    model = wrong_spec().compile()
+    columns = columns_of(model)
+    free = free_parameters(
+        columns,
+        free=["*.damping", "*.frictionloss", "fore.*", "*.offset"],
+        frozen=["fore.I*"],
+        values={"c.armature": 0.05},
+        shared=[["a.damping", "b.damping", "c.damping"]],
+        bounds={"fore.m": (0.5, 1.2)},
+    )
+    fit = fit_inverse_dynamics(model, [recording], free)
+    assert "b.damping" not in fit.free.names
+    theta = fit.theta()
+    dampings = theta[columns.indices(["a.damping", "b.damping", "c.damping"])]
+    assert np.ptp(dampings) == 0.0
+    assert fit.values["fore.m"] <= 1.2
+    assert theta[columns.indices(["c.armature"])] == 0.05
+    kept = columns.indices(["upper.m", "fore.Ixx"])
+    assert np.array_equal(theta[kept], columns.nominal[kept])
+
+
+def test_a_joints_unknown_torque_factor_is_found(recording):
+    scaled = replace(recording, torque=recording.torque * [1.0, 1.0, 1.25])
+    model = mujoco.MjModel.from_xml_string(three_joint_xml(0.002))
+    columns = columns_of(model)
+    known = free_parameters(columns, frozen=["fore.*", "*.stiffness"])
+    fit = fit_inverse_dynamics(model, [scaled], known, Settings(gains={"c": 0.5}))
+    gain, error = fit.gains["c"]
+    assert gain == pytest.approx(1.25, abs=4.0 * error + 0.01)
+    assert error < 0.02
+
+
+def test_a_payload_is_found_beside_the_arm():
+    rng = np.random.default_rng(3)
+    bare = mujoco.MjSpec.from_string(three_joint_xml())
+    loaded = with_payload(bare, "fore", mass=0.5)
+    centre = np.array([0.35, 0.02, -0.03])
+    loaded.body("payload").ipos = centre
+    recordings = []
+    for condition, spec in (("bare", bare), ("loaded", loaded)):
+        motion = simulate(spec.compile(), 20.0, seed=4)
+        recordings.append(Recording(*measured(motion, RATE, rng), condition=condition))
+    guess = with_payload(wrong_spec(), "fore").compile()
+    columns = columns_of(guess)
+    free = free_parameters(
+        columns, frozen=without_effect(columns), conditions=("bare", "loaded"),
+        absent={"bare": ["payload"]},
+    )  # fmt: skip
+    fit = fit_inverse_dynamics(guess, recordings, free)
+    mass = fit.values["payload.m"]
+    first = np.array([fit.values[f"payload.m{axis}"] for axis in "xz"])
+    error = fit.uncertainty.standard_errors[fit.free.names.index("payload.m")]
+    assert abs(mass - 0.5) < 3.0 * error < 0.1
+    assert np.allclose(first / mass, centre[[0, 2]], atol=0.03)
+    assert np.all(fit.theta("bare")[columns.of_body(guess.body("payload").id)] == 0.0)
+
+
+def test_total_mass_is_kept(recording):
+    fit = fit_inverse_dynamics(
+        wrong_spec().compile(), [recording], settings=Settings(total_mass=8.5)
+    )
+    assert sum(fit.values[f"{name}.m"] for name in ("base", "upper", "fore")) == pytest.approx(8.5)
+
+
+def test_recordings_without_torque_are_refused(recording):
+    silent = replace(recording, torque=np.full_like(recording.torque, np.nan))
+    with pytest.raises(DataError, match="no torque"):
+        fit_inverse_dynamics(wrong_spec().compile(), [silent])
+
+
+def test_unknown_names_are_refused(recording):
+    model = wrong_spec().compile()
+    with pytest.raises(ExperimentError, match=r"near are fore\.m"):
+        free_parameters(columns_of(model), free=["fore.mass"])
+    with pytest.raises(ExperimentError, match="gains name the joint 'd'"):
+        fit_inverse_dynamics(model, [recording], settings=Settings(gains={"d": 0.1}))
+    other = replace(recording, condition="loaded")
+    with pytest.raises(ExperimentError, match="condition 'loaded'"):
+        fit_inverse_dynamics(model, [other], free_parameters(columns_of(model)))
+
+
+def coverage(truth, rate, noise, quantum, repeats, **settings):
+    """Share of intervals that hold, and mean error over mean standard error, by base parameter."""
+    model = mujoco.MjModel.from_xml_string(three_joint_xml(0.002))
+    hits, errors, widths = [], [], []
+    for seed in range(repeats):
+        rng = np.random.default_rng(seed)
+        times, qpos, torque = measured(truth, rate, rng, noise=noise, quantum=quantum)
+        base = fit_inverse_dynamics(
+            model, [Recording(times, qpos, torque)], settings=Settings(**settings)
+        )
+        found, target = base.base, base.base.combination @ base.free.nominal
+        hits.append(np.abs(found.values - target) < found.uncertainty.half_widths())
+        errors.append(found.values - target)
+        widths.append(found.uncertainty.standard_errors)
+    bias = np.mean(errors, axis=0) / np.mean(widths, axis=0)
+    return float(np.mean(hits)), bias
+
+
+def test_intervals_hold_under_coloured_noise(truth):
+    share, _ = coverage(truth, 500.0, 1e-5, 2.0 * np.pi / 2**16, 4)
+    assert share > 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("momentum", [False, True])
+@pytest.mark.parametrize(
+    ("rate", "noise", "quantum"),
+    [
+        (100.0, 1e-4, 0.0),
+        (500.0, 0.0, 2.0 * np.pi / 2**16),
+        (1000.0, 1e-4, 0.0),
+        (5000.0, 2e-5, 2.0 * np.pi / 2**18),
+    ],
+)
+def test_coverage_and_bias_from_100_hz_to_5_khz(truth, rate, noise, quantum, momentum):
+    repeats = 40
+    share, bias = coverage(truth, rate, noise, quantum, repeats, momentum=momentum)
+    assert 0.92 <= share <= 0.985
+    assert np.abs(bias).max() < 0.5 + 2.5 / np.sqrt(repeats)  # the mean's own chance
+
+
+def test_coloured_noise_has_its_size_and_colour():
+    noise = coloured(np.random.default_rng(0), (100_000, 1), 1000.0, 0.1, 0.02)
+    assert noise.std() == pytest.approx(0.1, rel=0.05)
+    lag = float(np.mean(noise[20:] * noise[:-20])) / float(noise.var())
+    assert lag == pytest.approx(np.exp(-1.0), abs=0.05)
