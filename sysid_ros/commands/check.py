@@ -19,7 +19,7 @@ from sysid_ros.commands.common import (
     experiment_of,
 )
 from sysid_ros.errors import ErrorCode
-from sysid_ros.terminal import print_text
+from sysid_ros.printable import print_text
 
 if TYPE_CHECKING:
     from sysid_ros.diagnosis import Finding

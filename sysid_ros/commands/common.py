@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment import Experiment, load_experiment, with_folders
-from sysid_ros.terminal import print_text
+from sysid_ros.printable import print_text
 
 if TYPE_CHECKING:
     from sysid_ros.experiment import Experiment
@@ -124,6 +123,8 @@ def experiment_of(options: argparse.Namespace) -> Experiment:
     """
     if options.data is not None and not options.data.is_dir():
         raise ExperimentError(f"--data {options.data}: there is no such folder")
+    from sysid_ros.experiment import load_experiment, with_folders
+
     experiment = load_experiment(options.experiment, overrides=options.set)
     return with_folders(
         experiment,

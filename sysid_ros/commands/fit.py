@@ -21,7 +21,6 @@ from sysid_ros.commands.common import (
     workers_of,
 )
 from sysid_ros.errors import ErrorCode
-from sysid_ros.experiment import check_fittable, with_bags, with_overrides
 from sysid_ros.processes import StopRequest
 
 if TYPE_CHECKING:
@@ -88,6 +87,8 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Fit an experiment's parameters and write a result folder."""
+    from sysid_ros.experiment import check_fittable, with_bags, with_overrides
+
     experiment = experiment_of(options)
     if options.threads is not None:
         experiment = with_overrides(experiment, [f"fit.threads={options.threads}"])

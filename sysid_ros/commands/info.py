@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from sysid_ros.commands.common import AddParser, debug_arguments, message_arguments
-from sysid_ros.terminal import print_text
+from sysid_ros.printable import print_text
 
 
 def register(add_parser: AddParser) -> None:

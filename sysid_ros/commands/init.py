@@ -18,8 +18,7 @@ from sysid_ros.commands.common import (
     package_arguments,
 )
 from sysid_ros.errors import OutputError
-from sysid_ros.experiment import locate_model
-from sysid_ros.terminal import print_text
+from sysid_ros.printable import print_text
 
 if TYPE_CHECKING:
     from sysid_ros.proposal import ModelTopic
@@ -90,7 +89,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _model(options: argparse.Namespace) -> Path | ModelTopic:
     """The model's file, or the topic that has it."""
-    from sysid_ros.experiment import Packages
+    from sysid_ros.experiment import Packages, locate_model
     from sysid_ros.proposal import ModelTopic
 
     if options.model is None:

@@ -93,7 +93,7 @@ def p_positive(differences: FloatArray, *, correlated: bool) -> float:
         r = float(np.clip(apart[1:] @ apart[:-1] / (apart @ apart), 0.0, 0.9))
         inflation = (1.0 + r) / (1.0 - r)
     t = mean / (spread * math.sqrt(inflation / count))
-    return float(scipy.stats.t.sf(t, count - 1))
+    return float(scipy.special.stdtr(count - 1, -t))
 
 
 def held_out(

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from sysid_ros.terminal.printable import print_text
 from sysid_ros.terminal.printing import (
     console_for,
     plain_table,
@@ -24,6 +23,5 @@ __all__ = [
     "plain_text",
     "print_evaluations",
     "print_outcome",
-    "print_text",
     "working",
 ]

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement import Evaluation, Outcome, Score
-from sysid_ros.terminal.printable import printable
+from sysid_ros.printable import printable
 
 # Where output is not a terminal, lines are as long as they need to be.
 _WIDTH_WITHOUT_TERMINAL = 200

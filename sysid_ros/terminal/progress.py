@@ -24,7 +24,7 @@ from rich.progress import (
 )
 
 from sysid_ros.engine.least_squares import Iteration
-from sysid_ros.terminal.printable import print_text, printable
+from sysid_ros.printable import print_text, printable
 from sysid_ros.terminal.printing import console_for, plain_text
 
 # Without a terminal, as under ros2 launch or in a log file, steps are told one by one at first and

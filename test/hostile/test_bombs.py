@@ -23,12 +23,12 @@ from mcap.writer import Writer
 
 from sysid_ros.errors import BagError, ModelError
 from sysid_ros.experiment import load_experiment
+from sysid_ros.printable import printable
 from sysid_ros.recording import open_recording
 from sysid_ros.recording.bags import describe
 from sysid_ros.recording.bags.decompression import LARGEST_CHUNK, UNDECOMPRESSABLE, decompress
 from sysid_ros.recording.messages import Definition, Definitions, locate
 from sysid_ros.robots.source import load_model
-from sysid_ros.terminal.printable import printable
 
 MAGIC = b"\x89MCAP0\r\n"
 MOST_MEMORY = 1 << 30

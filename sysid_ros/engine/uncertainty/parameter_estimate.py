@@ -32,5 +32,5 @@ class ParameterEstimate:
         """Two-sided Student-t interval at ``level``, or ``None`` where none is claimed."""
         if self.standard_error is None:
             return None
-        half = float(scipy.stats.t.ppf(0.5 + level / 2.0, self.dof)) * self.standard_error
+        half = float(scipy.special.stdtrit(self.dof, 0.5 + level / 2.0)) * self.standard_error
         return self.value - half, self.value + half

@@ -76,7 +76,10 @@ class WindowSimulation:
         )
         self._control_cache: tuple[tuple[SignalSettings, ...], StepControls] | None = None
         self._weight_cache: tuple[tuple[float, ...], RowWeights] | None = None
+        self._mean_cache: tuple[tuple[float, ...], tuple[FloatArray, FloatArray]] | None = None
         self._controls = control_names(model)
+        self._driven = np.array([integral is not None for integral in sequence.controls])
+        self._filtered = _filtered_inputs(model)
 
     @property
     def n_start(self) -> int:
@@ -179,33 +182,43 @@ class WindowSimulation:
         return deviated(self.model, state, deviation) if deviation.size else state.copy()
 
     def _measured_start(self, candidate: Candidate) -> FloatArray:
+        """Return the start as measured; filtered actuators hold the command then in force."""
         sensors = tuple(candidate.settings(name) for name in self._reader.sensors)
-        settings = (*sensors, *(candidate.settings(name) for name in self._controls))
-        if self._start_cache is None or self._start_cache[0] != settings:
+        if self._start_cache is None or self._start_cache[0] != sensors:
             state = self._reader.state(self.window.start, self._velocity_offset, sensors)
-            self._settle_filters(state, candidate)
-            self._start_cache = (settings, state)
-        return self._start_cache[1]
-
-    def _settle_filters(self, state: FloatArray, candidate: Candidate) -> None:
-        """Start low-pass filtered actuators at the command then in force, as if at rest."""
-        model = self.model
+            self._start_cache = (sensors, state)
+        measured: FloatArray = self._start_cache[1]
+        if not self._filtered:
+            return measured
+        filtered: FloatArray = measured.copy()
         first = self.controls(candidate).values[0]
-        for value, actuator in zip(first, input_actuators(model), strict=True):
-            if int(model.actuator_dyntype[actuator]) in _FILTERS:
-                address = 1 + model.nq + model.nv + int(model.actuator_actadr[actuator])
-                state[address] = value
+        for control, address in self._filtered:
+            filtered[address] = first[control]
+        return filtered
 
     def controls(self, candidate: Candidate) -> StepControls:
         """The controls of every step."""
         settings = tuple(candidate.settings(name) for name in self._controls)
         if self._control_cache is None or self._control_cache[0] != settings:
-            timestep = float(self.model.opt.timestep)
-            steps = np.arange(self.window.steps, dtype=np.float64)
-            times = self.window.start + timestep * steps
-            values = step_means(self.model, self.sequence.controls, times, candidate.signals)
+            times, means = self._mean_commands(tuple(one.delay for one in settings))
+            gain = np.array([one.gain for one in settings])
+            bias = np.array([one.bias for one in settings])
+            values = np.where(self._driven, gain * means + bias, 0.0)
             self._control_cache = (settings, StepControls(times, values))
         return self._control_cache[1]
+
+    def _mean_commands(self, delays: tuple[float, ...]) -> tuple[FloatArray, FloatArray]:
+        """Return the steps' instants and the commands' means over them, without gain and bias."""
+        if self._mean_cache is None or self._mean_cache[0] != delays:
+            timestep = float(self.model.opt.timestep)
+            times = self.window.start + timestep * np.arange(self.window.steps, dtype=np.float64)
+            late = {
+                name: SignalSettings(delay=delay)
+                for name, delay in zip(self._controls, delays, strict=True)
+            }
+            means = step_means(self.model, self.sequence.controls, times, late)
+            self._mean_cache = (delays, (times, means))
+        return self._mean_cache[1]
 
     def _weights(self, delays: tuple[float, ...]) -> RowWeights:
         if self._weight_cache is None or self._weight_cache[0] != delays:
@@ -215,6 +228,16 @@ class WindowSimulation:
             position = (samples.times - shift) / float(self.model.opt.timestep)
             self._weight_cache = (delays, cubic_weights(position, self.window.steps))
         return self._weight_cache[1]
+
+
+def _filtered_inputs(model: mujoco.MjModel) -> list[tuple[int, int]]:
+    """List (input, address in the state) of the actuators that low-pass their command."""
+    first = 1 + int(model.nq) + int(model.nv)
+    return [
+        (i, first + int(model.actuator_actadr[actuator]))
+        for i, actuator in enumerate(input_actuators(model))
+        if int(model.actuator_dyntype[actuator]) in _FILTERS
+    ]
 
 
 def _orientation_samples(sequence: SequenceData, window: Window) -> OrientationSamples:

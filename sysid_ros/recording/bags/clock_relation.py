@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import FloatArray, IntArray
 
@@ -76,5 +75,13 @@ def _envelope(since: FloatArray, delays: FloatArray) -> tuple[float, float]:
     chosen = order[np.flatnonzero(np.diff(stretch, prepend=-1))]
     if len(chosen) < _LEAST_STRETCHES:
         return float(delays.min()), 0.0
-    slope = float(scipy.stats.theilslopes(delays[chosen], since[chosen])[0])
+    slope = _theil_sen_slope(since[chosen], delays[chosen])
     return float(np.median(delays[chosen] - slope * since[chosen])), slope
+
+
+def _theil_sen_slope(x: FloatArray, y: FloatArray) -> float:
+    """Return the median of the slopes between all pairs of points, (n,) each (Sen 1968)."""
+    first, second = np.triu_indices(len(x), 1)
+    run = x[second] - x[first]
+    slopes = (y[second] - y[first])[run != 0.0] / run[run != 0.0]
+    return float(np.median(slopes))
