@@ -59,7 +59,12 @@ def test_interrupted_demo_leaves_nothing_running(tmp_path: Path):
         log = _log_once_it_says(tmp_path, "excite.log", "running")
         assert log
         children = Path(f"/proc/{demo.pid}/task/{demo.pid}/children").read_text().split()
-        assert len(children) == 5
+        nodes = [
+            pid
+            for pid in children
+            if b"sysid_ros.nodes." in Path(f"/proc/{pid}/cmdline").read_bytes()
+        ]
+        assert len(nodes) == 5  # the compilation may have ended
         demo.send_signal(signal.SIGINT)
         _, errors = demo.communicate(timeout=120)
     assert demo.returncode == 6
