@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
+import chains
 import mujoco
 import numpy as np
 import pytest
 from chains import Chain
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sysid.sensitivity import chains
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives import engine
@@ -30,6 +30,8 @@ CHAINS = st.builds(
     limits=st.booleans(),
     servos=st.booleans(),
 ).filter(lambda chain: not (chain.friction and chain.limits))  # rattles; fixed cases below
+TOLERANCE = 1e-4
+STEPS = ((1e-5, 1e-5), (1e-6, 1e-6), (1e-7, 1e-7), (1e-7, 0.0), (0.0, 1e-7))  # ahead, behind
 
 
 def parameters(root: mujoco.MjSpec, chain: Chain) -> ParameterDict:
@@ -57,21 +59,26 @@ def parameters(root: mujoco.MjSpec, chain: Chain) -> ParameterDict:
     return params
 
 
-def central_differences(problem: WindowedProblem, point: Point, size: float) -> list[FloatArray]:
-    """Per window d residual / d (theta, start), (m, p + n_start)."""
+def differences(
+    problem: WindowedProblem, point: Point, ahead: float, behind: float
+) -> list[FloatArray]:
+    """Per window d residual / d (theta, start), (m, p + n_start), from a step to either side."""
     columns: list[list[FloatArray]] = [[] for _ in problem.windows]
+
+    def add(before: Point, after: Point, width: float) -> None:
+        residuals = problem.residuals(before), problem.residuals(after)
+        for column, a, b in zip(columns, *residuals, strict=True):
+            column.append((b - a) / width)
+
     for j, scale in enumerate(problem.scale):
-        step = size * scale * np.eye(len(problem.scale))[j]
-        ahead = problem.residuals(Point(point.theta + step, point.starts))
-        behind = problem.residuals(Point(point.theta - step, point.starts))
-        for column, a, b in zip(columns, ahead, behind, strict=True):
-            column.append((a - b) / (2.0 * step[j]))
-    for i in range(problem.windows[0].n_start):
-        step = size * np.eye(problem.windows[0].n_start)[i]
-        ahead = problem.residuals(Point(point.theta, tuple(s + step for s in point.starts)))
-        behind = problem.residuals(Point(point.theta, tuple(s - step for s in point.starts)))
-        for column, a, b in zip(columns, ahead, behind, strict=True):
-            column.append((a - b) / (2.0 * size))
+        step = scale * np.eye(len(problem.scale))[j]
+        before = Point(point.theta - behind * step, point.starts)
+        after = Point(point.theta + ahead * step, point.starts)
+        add(before, after, (ahead + behind) * scale)
+    for step in np.eye(problem.windows[0].n_start):
+        before = Point(point.theta, tuple(s - behind * step for s in point.starts))
+        after = Point(point.theta, tuple(s + ahead * step for s in point.starts))
+        add(before, after, ahead + behind)
     return [np.stack(column, axis=-1) for column in columns]
 
 
@@ -87,15 +94,20 @@ def jacobians(problem: WindowedProblem, point: Point) -> list[FloatArray]:
 def largest_error(problem: WindowedProblem, point: Point) -> float:
     """The largest relative error of a column, near-zero columns measured against the others.
 
-    Three steps are tried per column: where a joint begins to stick or a limit to act within a
-    difference's step, it is the difference that is wrong.
+    Where a joint begins to stick or a limit to act within a difference's step, it is the
+    difference that is wrong: shorter steps are tried, then steps to the one side of the point that
+    has no such switch.
     """
     exact = jacobians(problem, point)
-    errors = [
-        [_column_errors(problem, a, b) for a, b in zip(exact, plain, strict=True)]
-        for plain in (central_differences(problem, point, size) for size in (1e-5, 1e-6, 1e-7))
-    ]
-    return float(np.max(np.min(errors, axis=0)))
+    least: FloatArray = np.array(np.inf)
+    for ahead, behind in STEPS:
+        plain = differences(problem, point, ahead, behind)
+        pairs = zip(exact, plain, strict=True)
+        errors = np.array([_column_errors(problem, a, b) for a, b in pairs])
+        least = np.minimum(least, errors)
+        if np.max(least) < TOLERANCE:
+            break
+    return float(np.max(least))
 
 
 def _column_errors(problem: WindowedProblem, exact: FloatArray, plain: FloatArray) -> FloatArray:
@@ -108,13 +120,14 @@ def _column_errors(problem: WindowedProblem, exact: FloatArray, plain: FloatArra
 
 @settings(max_examples=30, deadline=None)
 @given(CHAINS)
+@example(Chain(9776, 3, "RK4", True, False, False))  # begins to stick 1e-8 to 1e-7 off the point
 def test_exact_derivatives_agree_with_central_differences(chain: Chain) -> None:
     root = chains.spec(chain)
     problem = chains.problem(root, parameters(root, chain), seed=chain.seed)
     point = problem.initial_point()
     error = largest_error(problem, point)
     assert set(problem.derivative_sources().values()) == {"exact"}
-    assert error < 1e-4
+    assert error < TOLERANCE
 
 
 @pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
@@ -128,7 +141,7 @@ def test_sticking_sliding_and_stopped_joints(
     chain = Chain(3, 3, integrator, friction, limits, servos)
     root = chains.spec(chain)
     problem = chains.problem(root, parameters(root, chain))
-    assert largest_error(problem, problem.initial_point()) < 1e-4
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
     assert set(problem.derivative_sources().values()) == {"exact"}
 
 
