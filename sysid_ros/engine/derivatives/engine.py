@@ -22,7 +22,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.model_changes import FollowedModel, model_derivative
 from sysid_ros.engine.derivatives.model_tables import tables_of, unsupported
 from sysid_ros.engine.derivatives.run_pass import Pass, differentiate_run
-from sysid_ros.engine.derivatives.sensors import readings
+from sysid_ros.engine.derivatives.sensors import readings, unsupported_sensor
 from sysid_ros.engine.simulation import (
     Candidate,
     ModelGroup,
@@ -73,7 +73,7 @@ class Sensitivities:
         self._addresses = np.unique(np.concatenate([w.readings for w in group.windows]))
         found = np.searchsorted(np.asarray(model.sensor_adr), self._addresses, side="right")
         self._sensors = found.astype(np.int64) - 1
-        self._obstacle = unsupported(model, self._sensors)
+        self._obstacle = unsupported(model) or unsupported_sensor(model, self._sensors)
         self._unfollowed: dict[int, str] = {}
         self._followed: set[int] = set()
         self._seen = self._violated = 0

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import mujoco
@@ -177,15 +176,14 @@ def actuator_fields(model: mujoco.MjModel) -> FloatArray:
     return fields
 
 
-def unsupported(model: mujoco.MjModel, sensors: Collection[int]) -> str | None:
-    """Why the pass cannot be used, ``None`` where it can.
+def unsupported(model: mujoco.MjModel) -> str | None:
+    """Return why the pass cannot be used, ``None`` where it can, sensors aside.
 
     Contacts do not rule a model out: a rollout in which they act no longer satisfies the pass's
     equation of motion, which is checked at every step.
 
     Args:
       model: The compiled model.
-      sensors: Ids of the sensors whose derivative is asked for.
     """
     if int(model.opt.integrator) not in (EULER, RK4, IMPLICITFAST):
         return "the implicit integrator differentiates the Coriolis forces a second time"
@@ -197,10 +195,7 @@ def unsupported(model: mujoco.MjModel, sensors: Collection[int]) -> str | None:
         return "the model moves in a fluid"
     if np.any(model.body_gravcomp):
         return "the model compensates gravity"
-    return (
-        _unsupported_joints(model) or _unsupported_actuators(model)
-        or _unsupported_sensors(model, sensors)
-    )  # fmt: skip
+    return _unsupported_joints(model) or _unsupported_actuators(model)
 
 
 _COUNTED = (
@@ -237,27 +232,6 @@ def _unsupported_actuators(model: mujoco.MjModel) -> str | None:
         if np.any(getattr(model, name, 0.0)):
             return f"an actuator has {name.removeprefix('actuator_')}"
     return None
-
-
-def _unsupported_sensors(model: mujoco.MjModel, sensors: Collection[int]) -> str | None:
-    for sensor in sensors:
-        kind = int(model.sensor_type[sensor])
-        if kind not in SUPPORTED_SENSORS:
-            name = mujoco.mjtSensor(kind).name.removeprefix("mjSENS_").lower()
-            return f"the derivative of a {name} sensor is not known"
-        if model.sensor_cutoff[sensor] > 0.0:
-            return "a sensor has a cutoff"
-    return None
-
-
-_S = mujoco.mjtSensor
-SUPPORTED_SENSORS = tuple(
-    int(kind)
-    for kind in (
-        _S.mjSENS_JOINTPOS, _S.mjSENS_JOINTVEL, _S.mjSENS_ACTUATORPOS, _S.mjSENS_ACTUATORVEL,
-        _S.mjSENS_ACTUATORFRC, _S.mjSENS_JOINTACTFRC,
-    )
-)  # fmt: skip
 
 
 def _last_dof(model: mujoco.MjModel) -> IntArray:

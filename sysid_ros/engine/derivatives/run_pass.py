@@ -98,7 +98,7 @@ def _readings_derivatives(
         *_control_directions(run, control, moved, base),
     )
     n = directions.start.shape[1]
-    out = np.empty((len(control), pass_.readings.kind.size, n))
+    out = np.empty((len(control), pass_.readings.item.size, n))
     violation = entry_points().differentiate_steps(
         pass_.tables,
         pass_.model,

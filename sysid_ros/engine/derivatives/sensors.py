@@ -1,10 +1,16 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of sensor readings."""
+"""The sensors that can be differentiated, in one table, and the derivatives of their readings.
+
+A sensor that reads a quantity of :func:`read` is one row of :data:`SENSORS`. One that reads another
+quantity is one more branch of :func:`read` as well. Tests and the check of a model follow the
+table.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import mujoco
@@ -17,26 +23,58 @@ from sysid_ros.engine.derivatives.forces import Forces
 from sysid_ros.engine.derivatives.linear_algebra import add_scaled
 from sysid_ros.engine.derivatives.model_tables import GEAR, Tables
 
+# The quantities that are read.
+POSITION, VELOCITY, FORCE = 0, 1, 2
+# Of one degree of freedom, or of one actuator at its end of the transmission.
+JOINT, ACTUATOR = 0, 1
+
+
+class DifferentiableSensor(NamedTuple):
+    """One kind of scalar sensor by what it reads, and of what."""
+
+    quantity: int  # POSITION, VELOCITY or FORCE, which is that of actuators
+    element: int  # JOINT or ACTUATOR
+
+
 _S = mujoco.mjtSensor
-JOINTPOS, JOINTVEL = int(_S.mjSENS_JOINTPOS), int(_S.mjSENS_JOINTVEL)
-ACTUATORPOS, ACTUATORVEL = int(_S.mjSENS_ACTUATORPOS), int(_S.mjSENS_ACTUATORVEL)
-ACTUATORFRC, JOINTACTFRC = int(_S.mjSENS_ACTUATORFRC), int(_S.mjSENS_JOINTACTFRC)
+SENSORS = {
+    int(_S.mjSENS_JOINTPOS): DifferentiableSensor(POSITION, JOINT),
+    int(_S.mjSENS_JOINTVEL): DifferentiableSensor(VELOCITY, JOINT),
+    int(_S.mjSENS_JOINTACTFRC): DifferentiableSensor(FORCE, JOINT),
+    int(_S.mjSENS_ACTUATORPOS): DifferentiableSensor(POSITION, ACTUATOR),
+    int(_S.mjSENS_ACTUATORVEL): DifferentiableSensor(VELOCITY, ACTUATOR),
+    int(_S.mjSENS_ACTUATORFRC): DifferentiableSensor(FORCE, ACTUATOR),
+}
 
 
 class Readings(NamedTuple):
     """The scalar sensors to differentiate."""
 
-    kind: IntArray  # (n_sensor,): mjtSensor
+    quantity: IntArray  # (n_sensor,): as in SENSORS
+    element: IntArray  # (n_sensor,): the same
     item: IntArray  # (n_sensor,): the degree of freedom or the actuator
 
 
+def unsupported_sensor(model: mujoco.MjModel, sensors: Collection[int]) -> str | None:
+    """Return why one of these sensors cannot be differentiated, ``None`` if all can."""
+    for sensor in sensors:
+        kind = int(model.sensor_type[sensor])
+        if kind not in SENSORS:
+            name = mujoco.mjtSensor(kind).name.removeprefix("mjSENS_").lower()
+            return f"the derivative of a {name} sensor is not known"
+        if model.sensor_cutoff[sensor] > 0.0:
+            return "a sensor has a cutoff"
+    return None
+
+
 def readings(model: mujoco.MjModel, sensors: IntArray) -> Readings:
-    """Readings of the sensors with these ids, all of a supported kind."""
-    kind = np.asarray(model.sensor_type)[sensors].astype(np.int64)
+    """Readings of the sensors with these ids, which :func:`unsupported_sensor` accepts."""
+    rows = [SENSORS[int(kind)] for kind in np.asarray(model.sensor_type)[sensors]]
+    quantity, element = np.array(rows, dtype=np.int64).reshape(-1, 2).T.copy()
     item = np.asarray(model.sensor_objid)[sensors].astype(np.int64)
-    joint = np.isin(kind, (JOINTPOS, JOINTVEL, JOINTACTFRC))
+    joint = element == JOINT
     item[joint] = np.asarray(model.jnt_dofadr)[item[joint]]
-    return Readings(kind, item)
+    return Readings(quantity, element, item)
 
 
 @compiled_apart
@@ -56,29 +94,27 @@ def read(
     """Write the derivatives of all readings at one instant, (n_sensor, n)."""
     out[:] = 0.0
     n = dq.shape[1]
-    for k in range(r.kind.size):
-        kind, item = r.kind[k], r.item[k]
-        if kind == JOINTPOS:
-            add_scaled(out, k, 1.0, dq, item, n)
-        elif kind == JOINTVEL:
-            add_scaled(out, k, 1.0, dv, item, n)
-        elif kind in (ACTUATORPOS, ACTUATORVEL):
-            dof = t.actuator_dof[item]
-            source = dq if kind == ACTUATORPOS else dv
-            value = q[t.jnt_qposadr[t.dof_jntid[dof]]] if kind == ACTUATORPOS else v[dof]
-            add_scaled(out, k, t.actuator_fields[GEAR, item], source, dof, n)
-            add_scaled(out, k, value, m.actuator_fields[GEAR], item, m.dof_fields.shape[2])
-        elif kind == ACTUATORFRC:
+    for k in range(r.item.size):
+        quantity, element, item = r.quantity[k], r.element[k], r.item[k]
+        if quantity == FORCE and element == ACTUATOR:
             _add_actuator(
                 t, f, m, item, 1.0, 0.0, dq, dv, control_direction, control_change, out, k
             )
-        else:
+        elif quantity == FORCE:
             for u in range(t.actuator_dof.size):
                 if t.actuator_dof[u] == item:
                     _add_actuator(
                         t, f, m, u, f.actuator.transmitted[u], f.actuator.transmitted_by_gear[u],
                         dq, dv, control_direction, control_change, out, k,
                     )  # fmt: skip
+        elif element == ACTUATOR:
+            dof = t.actuator_dof[item]
+            source = dq if quantity == POSITION else dv
+            value = q[t.jnt_qposadr[t.dof_jntid[dof]]] if quantity == POSITION else v[dof]
+            add_scaled(out, k, t.actuator_fields[GEAR, item], source, dof, n)
+            add_scaled(out, k, value, m.actuator_fields[GEAR], item, m.dof_fields.shape[2])
+        else:
+            add_scaled(out, k, 1.0, dq if quantity == POSITION else dv, item, n)
 
 
 @compiled

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives import engine
+from sysid_ros.engine.derivatives.sensors import JOINT, SENSORS
 from sysid_ros.engine.least_squares.gauss_newton import Point
 from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.engine.parameters.parameter import Parameter
@@ -143,6 +144,38 @@ def test_sticking_sliding_and_stopped_joints(
     problem = chains.problem(root, parameters(root, chain))
     assert largest_error(problem, problem.initial_point()) < TOLERANCE
     assert set(problem.derivative_sources().values()) == {"exact"}
+
+
+@pytest.mark.parametrize("kind", SENSORS, ids=lambda kind: mujoco.mjtSensor(kind).name)
+def test_every_row_of_the_table_of_sensors_agrees_with_central_differences(kind: int) -> None:
+    chain = Chain(3, 2, "IMPLICITFAST", True, False, True)
+    root = chains.spec(chain)
+    of_joint = SENSORS[kind].element == JOINT
+    for k in range(2):
+        root.add_sensor(
+            name=f"added{k}",
+            type=mujoco.mjtSensor(kind),
+            objtype=mujoco.mjtObj.mjOBJ_JOINT if of_joint else mujoco.mjtObj.mjOBJ_ACTUATOR,
+            objname=f"joint{k}" if of_joint else f"actuator{k}",
+        )
+    problem = chains.problem(root, parameters(root, chain))
+    assert largest_error(problem, problem.initial_point()) < 1e-4
+    assert set(problem.derivative_sources().values()) == {"exact"}
+
+
+def test_a_sensor_that_is_no_row_is_left_to_finite_differences() -> None:
+    chain = Chain(3, 2, "IMPLICITFAST", False, False, False)
+    root = chains.spec(chain)
+    root.body("body1").add_site(name="tip")
+    root.add_sensor(
+        name="gyro",
+        type=mujoco.mjtSensor.mjSENS_GYRO,
+        objtype=mujoco.mjtObj.mjOBJ_SITE,
+        objname="tip",
+    )
+    problem = chains.problem(root, parameters(root, chain))
+    reason = "finite differences: the derivative of a gyro sensor is not known"
+    assert set(problem.derivative_sources().values()) == {reason}
 
 
 def test_the_residual_is_that_of_the_plain_engine() -> None:
