@@ -41,7 +41,7 @@ MOST_LINES = 400
 # Imports by name: a user's hook, and messages of packages that only a robot has.
 BY_NAME = {
     "robots/hook.py",
-    "nodes/message_definitions.py",
+    "nodes/recorder/message_definitions.py",
 }
 # Folders whose modules are programs or answer to one name each; nothing below imports them.
 WITHOUT_FACE = ("commands", "nodes")
@@ -101,7 +101,7 @@ def offered_by(room: str) -> frozenset[str]:
 
 
 def place_of(room: str) -> int:
-    """Where a room, or the room around it, stands in the order."""
+    """Place of a room, or of the room around it, in the order."""
     parts = room.split(".")
     for size in range(len(parts), 0, -1):
         name = ".".join(parts[:size])

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What to tell a robot so that its motion reveals its parameters, and when to stop.
+"""Commands that let a robot's motion reveal its parameters, and the reasons to stop them.
 
 A :class:`Reference` (multisine or table) says what to play. An :class:`ExcitationPath` leads there
 from rest and back, and :func:`check_limits` looks at it before anything moves. A :class:`Playback`

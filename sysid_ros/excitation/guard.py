@@ -44,7 +44,7 @@ class CommandGuard:
         return self._before
 
     def passed(self, commands: FloatArray) -> FloatArray:
-        """What may be published instead of a command and its announcement.
+        """Return the commands to publish instead of a command and its announcement.
 
         Args:
           commands: The command and what is announced to follow it, (m, n).
@@ -71,7 +71,7 @@ class CommandGuard:
 
     @property
     def at_rest(self) -> bool:
-        """Whether the last two commands were the same."""
+        """True if the last two commands were the same."""
         return bool(np.all(self.last == self._before))
 
     def left_alone(self, missed: int) -> None:

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What joints may do, and what the commands for them may be."""
+"""Limits of joints, and of the commands for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EFFORT_RISE = 0.05  # s from no effort to the limit of effort
 
 @dataclass(frozen=True)
 class CommandLimits:
-    """What the commands of ``n`` joints may be; infinities where there is no limit."""
+    """Limits of the commands of ``n`` joints; infinities where there is no limit."""
 
     lower: FloatArray  # (n,)
     upper: FloatArray  # (n,)
@@ -28,7 +28,7 @@ class CommandLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class MotionLimits:
-    """What each of ``n`` joints may do; infinities where there is no limit."""
+    """Limits of the motion of ``n`` joints; infinities where there is no limit."""
 
     lower: FloatArray  # (n,) rad or m
     upper: FloatArray  # (n,) rad or m

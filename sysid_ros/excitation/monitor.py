@@ -61,7 +61,7 @@ class JointMonitor:
 
     @property
     def complete(self) -> bool:
-        """Whether positions of all joints have arrived."""
+        """True if positions of all joints have arrived."""
         return bool(np.all(np.isfinite(self._instants[_POSITION])))
 
     def observe(
@@ -116,7 +116,7 @@ class JointMonitor:
         self._following.commanded(now, command)
 
     def fault(self, now: float) -> str | None:
-        """Why a motion must stop, or not begin, at ``now``; ``None`` if all is well."""
+        """Return the reason to stop a motion at ``now``, or not to begin; ``None`` without one."""
         if self._fault is None:
             found = self._silence(now)
             if found is None and self._moving:
@@ -127,7 +127,7 @@ class JointMonitor:
         return self._fault
 
     def _dated(self, joint: int, now: float, stamp: float) -> float:
-        """When a measurement was taken by this clock, if its stamps have kept their offset."""
+        """Time of a measurement by this clock, if its stamps have kept their offset."""
         if stamp <= 0.0:
             return now
         offset = now - stamp

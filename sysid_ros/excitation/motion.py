@@ -42,7 +42,7 @@ class Motion:
 
     @property
     def finished(self) -> bool:
-        """Whether the command no longer changes."""
+        """True if the command no longer changes."""
         return self._guard.at_rest if self._guard.acted else self._playback.finished
 
     @property
@@ -69,7 +69,7 @@ class Motion:
         return self._guard.passed(self._playback.advance(gap))
 
     def fault(self, gap: float) -> str | None:
-        """Why it must stop, ``gap`` seconds after the last message; ``None`` if all is well."""
+        """Return the reason to stop ``gap`` seconds after the last message; ``None`` without one."""
         if gap < 0.0:
             return f"the clock was set back by {-gap:.2f} s"
         if gap > self._timeout:

@@ -23,7 +23,7 @@ _LONGEST_STOP = 1000  # messages
 
 @dataclass(frozen=True)
 class _State:
-    """Where on the path a message is."""
+    """The place of a message on the path."""
 
     place: float  # path time in s
     speed: float  # of path time, 0 to 1
@@ -33,7 +33,7 @@ class _State:
 
 
 def missed_messages(gap: float, period: float) -> int:
-    """How many messages a receiver lacks, ``gap`` seconds after the last; lateness is forgiven."""
+    """Count messages that a receiver lacks ``gap`` seconds after the last; lateness is forgiven."""
     return 0 if 0.0 <= gap <= 2.0 * period else max(1, round(abs(gap) / period) - 1)
 
 
@@ -89,12 +89,12 @@ class Playback:
 
     @property
     def stopping(self) -> bool:
-        """Whether a stop has begun."""
+        """True if a stop has begun."""
         return self._stopping
 
     @property
     def finished(self) -> bool:
-        """Whether the command no longer changes."""
+        """True if the command no longer changes."""
         ended = self._state.place >= self._path.duration - _END
         return ended or (self._stopping and self._stands(self._state))
 
@@ -156,7 +156,7 @@ class Playback:
         return states
 
     def _left_alone(self, missed: int) -> _State:
-        """Where the receiver is by itself after it missed some messages."""
+        """Return the place that the receiver reaches by itself after it missed some messages."""
         if not self._announces:
             return replace(self._state, speed=0.0, before=self._state.command)
         states = [self._state, *self._braked(self._state, min(missed, _LONGEST_STOP))]

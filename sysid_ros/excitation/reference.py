@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a motion is made from: a command for each joint as a function of time."""
+"""The origin of a motion: a command for each joint as a function of time."""
 
 from __future__ import annotations
 

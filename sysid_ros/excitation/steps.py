@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which command may follow the last two, message by message."""
+"""The commands that may follow the last two, message by message."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class StepLimits:
         return np.asarray(np.all(within, axis=1))
 
     def nearest(self, command: FloatArray, last: FloatArray, before: FloatArray) -> FloatArray:
-        """What comes nearest to ``command`` (n,) and may follow ``last`` and ``before`` it."""
+        """The command nearest to ``command`` (n,) that may follow ``last`` and ``before`` it."""
         step = np.where(np.isfinite(command), command - last, 0.0)
         previous = last - before
         step = np.clip(step, previous - self.turn, previous + self.turn)

@@ -61,7 +61,7 @@ class TabulatedReference:
         return result
 
     def _rounding(self, rows: npt.NDArray[np.intp], distance: FloatArray) -> FloatArray:
-        """How far the blends (m, n) of some rows are from the corner, ``distance`` s from it."""
+        """Distance of the blends (m, n) of some rows from the corner, ``distance`` s from it."""
         blend = self._blends[rows]
         inside = np.maximum(0.5 * blend - distance[:, None], 0.0)
         result: FloatArray = self._turns[rows] * inside**2 / (2.0 * np.where(blend > 0, blend, 1.0))
@@ -84,7 +84,7 @@ class TabulatedReference:
 
 @dataclass(frozen=True)
 class TrajectoryTable:
-    """What stands in a trajectory file."""
+    """The content of a trajectory file."""
 
     joints: tuple[str, ...]
     times: FloatArray  # (m,) s, starting at 0

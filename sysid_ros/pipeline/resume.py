@@ -111,7 +111,7 @@ class Found:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was passed over, in sentences."""
+        """Warnings about states that were passed over, in sentences."""
         return tuple(
             f"The newest state could not be used ({reason}), so the fit in {self.folder.name} was "
             "carried on."

@@ -26,7 +26,7 @@ Content = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Shown:
-    """What a report is made from.
+    """The inputs of a report.
 
     Attributes:
       outcome: The result.

@@ -22,12 +22,12 @@ Value = TypeVar("Value")
 
 
 class FormError(ValueError):
-    """What was read has another form; the message names the key."""
+    """Raised where a file has another form than expected; the message names the key."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """How one kind of value stands in JSON.
+    """The form of one kind of value in JSON.
 
     Attributes:
       read: Takes what was read and its key; raises FormError where that is something else.

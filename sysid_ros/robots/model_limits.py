@@ -46,7 +46,7 @@ def check_limits(text: bytes, source: str, folders: Sequence[Path]) -> None:
 
 
 class _Total:
-    """How many elements a model has, over all its files."""
+    """The number of elements of a model, over all its files."""
 
     def __init__(self, source: str, folders: Sequence[Path]) -> None:
         self._source = source
@@ -143,7 +143,7 @@ def _longest_chain(parents: Mapping[str, str]) -> int:
 
 
 def _product(counts: str) -> int:
-    """How many a ``count`` of one to three numbers is; what is no number counts once."""
+    """The product of a ``count`` of one to three numbers; anything else counts once."""
     product = 1
     for word in counts.split()[:3]:
         try:

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the sensitivity pass reads of a model: flat arrays, and which models it covers."""
+"""A model as flat arrays for the sensitivity pass, and the models that the pass covers."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def inertial_parameters(model: mujoco.MjModel) -> FloatArray:
 
 
 def dof_fields(model: mujoco.MjModel) -> FloatArray:
-    """What a parameter may change about each degree of freedom, (N_DOF_FIELDS, nv)."""
+    """Values of each degree of freedom that a parameter may change, (N_DOF_FIELDS, nv)."""
     fields = np.zeros((N_DOF_FIELDS, model.nv))
     disabled = int(model.opt.disableflags)
     fields[ARMATURE] = model.dof_armature
@@ -160,7 +160,7 @@ def dof_fields(model: mujoco.MjModel) -> FloatArray:
 
 
 def actuator_fields(model: mujoco.MjModel) -> FloatArray:
-    """What a parameter may change about each actuator, (N_ACTUATOR_FIELDS, nu)."""
+    """Values of each actuator that a parameter may change, (N_ACTUATOR_FIELDS, nu)."""
     fields = np.zeros((N_ACTUATOR_FIELDS, model.nu))
     if not model.nu:
         return fields
@@ -177,7 +177,7 @@ def actuator_fields(model: mujoco.MjModel) -> FloatArray:
 
 
 def unsupported(model: mujoco.MjModel) -> str | None:
-    """Return why the pass cannot be used, ``None`` where it can, sensors aside.
+    """Return the reason why the pass cannot be used, sensors aside; ``None`` where it can.
 
     Contacts do not rule a model out: a rollout in which they act no longer satisfies the pass's
     equation of motion, which is checked at every step.

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which inertial parameters a body can have, as constraints of a convex program.
+"""The inertial parameters that a body can have, as constraints of a convex program.
 
 J >= margin * J_0, with J_0 the pseudo-inertia of the model's own body: the margin is relative to
 the body, in every direction of space, and keeps what MuJoCo refuses (a moment of inertia equal to
@@ -89,12 +89,12 @@ def smallest_share(parameters: FloatArray, scale: BodyScale) -> float:
 
 
 def is_consistent(parameters: FloatArray) -> bool:
-    """Whether a body of positive density can have ten parameters."""
+    """True if a body of positive density can have these ten parameters."""
     return bool(np.linalg.eigvalsh(pseudo_inertia(parameters))[0] > 0.0)
 
 
 def reach(model: mujoco.MjModel, body: int) -> FloatArray | None:
-    """How far a body's geometry goes in each of the directions, (26,) m; ``None`` without any.
+    """Extent of a body's geometry in each of the directions, (26,) m; ``None`` without any.
 
     Taken from the oriented boxes of its own geoms, which enclose them.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which parameters are estimated, and how they make up those of each condition.
+"""The estimated parameters, and how they make up those of each condition.
 
 A *condition* is a set of recordings in which the same parameters hold: a robot of several, or the
 robot with a payload. In condition c the regressor's parameters are theta_c = T_c x + fixed_c with

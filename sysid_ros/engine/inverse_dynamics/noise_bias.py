@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What noise of measured positions does to the normal equations.
+"""The effect of noise of measured positions on the normal equations.
 
 The regressor is made of measured motion, so that its noise adds its own second moment to R^T R and
 pulls estimates towards zero (errors in variables). The moment is measured: noise as strong as the
@@ -48,7 +48,7 @@ def noise_moments(
     evidence: Evidence,
     momentum: bool,
 ) -> dict[str, Grams]:
-    """What noise of positions has added to the sums of the data, by condition; of one block.
+    """Sums that noise of positions has added to those of the data, by condition; of one block.
 
     Args:
       regressor: The robot's.

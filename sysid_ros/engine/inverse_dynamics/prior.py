@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What keeps directions that the data leave open near the model.
+"""Priors that keep directions which the data leave open near the model.
 
 For bodies the *entropic* distance of pseudo-inertias (Lee, Wensing & Park, Geometric robot dynamic
 identification: a convex programming approach, IEEE T-RO 36, 2020),
@@ -29,7 +29,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class PriorKind(Enum):
-    """How far bodies are from the model's."""
+    """The distance of bodies from the model's."""
 
     ENTROPIC = "entropic"
     GAUSSIAN = "gaussian"

@@ -39,7 +39,7 @@ _ROOT2 = np.sqrt(2.0)
 
 @dataclass(frozen=True)
 class Constraints:
-    """What estimated parameters must satisfy.
+    """Constraints that estimated parameters must satisfy.
 
     Attributes:
       lower: (k,) bounds.

@@ -33,7 +33,7 @@ _OPEN = 0.75  # of the prior's variance; a parameter that keeps more of it is op
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """How well parameters are known.
+    """The uncertainty of estimated parameters.
 
     Attributes:
       covariance: (k, k), robust to coloured residuals.

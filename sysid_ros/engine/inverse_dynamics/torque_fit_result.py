@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a fit by inverse dynamics found."""
+"""The result of a fit by inverse dynamics."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class InverseDynamicsFit:
         return np.column_stack([self.x - half, self.x + half])
 
     def flags(self, index: int) -> tuple[str, ...]:
-        """What is to be said of a parameter: open, at a bound, biased by noise."""
+        """Remarks on a parameter: open, at a bound, biased by noise."""
         words = []
         if self.uncertainty.open[index]:
             words.append("open")

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a fit by inverse dynamics is done, where its defaults are not wanted."""
+"""Settings of a fit by inverse dynamics, with their defaults."""
 
 from __future__ import annotations
 

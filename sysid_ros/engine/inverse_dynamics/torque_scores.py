@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How well parameters predict the torque of recordings that they were not fitted to."""
+"""Scores of parameters: the torque they predict for recordings that they were not fitted to."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where a low-pass on measured positions should end, from the positions themselves."""
+"""The cut-off of a low-pass on measured positions, from the positions themselves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _RATE_SHARE = 0.2  # of the sampling rate, the cut-off at most
 
 @dataclass(frozen=True)
 class Cutoff:
-    """How a coordinate's low-pass was chosen.
+    """A coordinate's low-pass and the reasons for it.
 
     Attributes:
       frequency: Hz, where the low-pass has fallen to a half.

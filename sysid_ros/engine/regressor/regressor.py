@@ -145,7 +145,7 @@ class Regressor:
         return [np.flatnonzero(row) for row in used]
 
     def known_torque(self, motion: Motion) -> FloatArray | None:
-        """What the model adds that is not linear in the columns' parameters, (n, nv).
+        """Torque of the model that is not linear in the columns' parameters, (n, nv).
 
         It is the difference between ``mj_inverse`` (without contacts, limits and equality
         constraints) and the regressor at the model's own values. ``None`` where the model has
@@ -159,7 +159,7 @@ class Regressor:
 
 
 def has_other_forces(model: mujoco.MjModel) -> bool:
-    """Whether a model has forces that are not linear in a regressor's parameters."""
+    """True if a model has forces that are not linear in a regressor's parameters."""
     joint = int(mujoco.mjtWrap.mjWRAP_JOINT)
     spatial = any(
         int(model.wrap_type[int(model.tendon_adr[t])]) != joint for t in range(model.ntendon)

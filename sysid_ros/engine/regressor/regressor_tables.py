@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the compiled regressor needs of a model, as plain arrays."""
+"""A model as plain arrays for the compiled regressor."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def tree_of(model: mujoco.MjModel) -> Tree:
 
 
 def layout_of(model: mujoco.MjModel, columns: Columns) -> Layout:
-    """Where the compiled regressor writes each parameter's column."""
+    """Return the column into which the compiled regressor writes each parameter."""
     place = columns.place
     bodies = [place.get((b, "m"), -1) for b in range(model.nbody)]
 

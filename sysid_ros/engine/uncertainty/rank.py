@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which directions of the parameters a Jacobian leaves open, to the accuracy that it has.
+"""The directions of the parameters that a Jacobian of limited accuracy leaves open.
 
 Columns are scaled to unit length, so that units do not matter. A relative error of each column
 moves singular values by no more than about as much, so that those below a margin above it cannot be

@@ -164,12 +164,12 @@ def _compilation_beside() -> Iterator[None]:
 
 
 def _bag_is_complete(output: Path) -> bool:
-    """Whether the recorder has closed its bag: rosbag2's metadata come last."""
+    """True if the recorder has closed its bag: rosbag2's metadata come last."""
     return any(output.glob("bags/*/metadata.yaml"))
 
 
 def _step(output: Path) -> str:
-    """What the demo was doing, as its files show."""
+    """Name the step at which the demo was, as its files show."""
     if any(output.glob("results/*/result.json")):
         return "showing the result"
     if _bag_is_complete(output):

@@ -32,11 +32,11 @@ class CommandTopic:
 
     @property
     def heard(self) -> bool:
-        """Whether anybody subscribes."""
+        """True if anybody subscribes."""
         return bool(self._publisher.get_subscription_count() > 0)
 
     def rivals(self) -> str:
-        """Who else publishes commands, in a sentence; empty if nobody does."""
+        """Name others that publish commands, in a sentence; empty if nobody does."""
         topic = self._publisher.topic_name
         found = self._node.get_publishers_info_by_topic(topic)
         names = [f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in found]
@@ -48,7 +48,7 @@ class CommandTopic:
         return f"{', '.join(sorted(names))} publishes commands to {topic}, too"
 
     def problem(self) -> str:
-        """Why a motion must not begin here; empty if it may."""
+        """Return the reason why a motion must not begin here; empty if it may."""
         if not self.heard:
             return (
                 f"nobody subscribes to {self._publisher.topic_name}: start the controller, or "

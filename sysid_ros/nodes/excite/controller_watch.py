@@ -1,11 +1,10 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether the controller that is to obey is active, as its controller manager says."""
+"""Watches whether the controller that is to obey is active, as its controller manager says."""
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -38,17 +37,15 @@ class ControllerWatch:
         self._missing = False
         if self._name:
             try:
-                services = importlib.import_module("controller_manager_msgs.srv")
+                from controller_manager_msgs.srv import ListControllers
             except ImportError:
                 self._missing = True
                 return
-            self._client = node.create_client(
-                services.ListControllers, f"{self._manager}/list_controllers"
-            )
+            self._client = node.create_client(ListControllers, f"{self._manager}/list_controllers")
 
     @property
     def settled(self) -> bool:
-        """Whether there is an answer, or none to wait for."""
+        """True if there is an answer, or none to wait for."""
         return not self._name or self._missing or self._answered > float("-inf")
 
     def look(self) -> None:
@@ -57,7 +54,7 @@ class ControllerWatch:
             self._client.call_async(self._client.srv_type.Request()).add_done_callback(self._take)
 
     def problem(self) -> str:
-        """Why the controller cannot be relied on; empty if it can."""
+        """Return the reason why the controller cannot be relied on; empty if it can."""
         if not self._name:
             return ""
         if self._missing:

@@ -73,7 +73,7 @@ class ExcitationSettings:
         return self.command_type is JointTrajectory
 
     def monitor(self) -> JointMonitor:
-        """What watches the robot."""
+        """The monitor that watches the robot."""
         following = FollowingWatch(
             self.joints, self.tolerance, delay=self.following_delay, is_effort=self.is_effort
         )

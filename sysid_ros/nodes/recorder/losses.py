@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a bag lacks, as far as its recorder knows."""
+"""The losses of a bag, as far as its recorder knows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Losses:
         return sum(self.by_topic.values())
 
     def __str__(self) -> str:
-        """What is missing in a sentence, empty if nothing is."""
+        """Name the losses in a sentence, empty if there are none."""
         said = [f"{count} messages of {topic} were lost" for topic, count in self.by_topic.items()]
         said += [f"none of {topic} came ({reason})" for topic, reason in self.silent.items()]
         more = (

@@ -174,7 +174,7 @@ class Recorder(LifecycleNode):
             self._say_how_it_ended()
 
     def losses(self) -> Losses:
-        """What the bag lacks that was written last."""
+        """The losses of the bag that was written last."""
         return losses(self._statistics, self._watch.health())
 
     def take_snapshot(self) -> None:

@@ -37,7 +37,7 @@ class Recording(Protocol):
         """Complete the bag if there is one."""
 
     def losses(self) -> Losses:
-        """What the bag lacks."""
+        """The losses of the bag."""
 
     def take_snapshot(self) -> None:
         """Write what the snapshot buffer holds.

@@ -123,7 +123,7 @@ class Recording:
 
     @property
     def checks(self) -> tuple[str, ...]:
-        """What vouches for the messages, one sentence each; complete once all was read."""
+        """Checks that vouch for the messages, one sentence each; complete once all was read."""
         return tuple(text for storage in self._storages for text in storage.checks)
 
     def sha256(self) -> str:

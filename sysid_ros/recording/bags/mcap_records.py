@@ -72,7 +72,7 @@ class StrictStream(ReadDataStream):
 
 
 class Summary(NamedTuple):
-    """What the end of a complete file says about it, or else all of its records."""
+    """The summary at the end of a complete file, or else one made from all of its records."""
 
     schemas: dict[int, Schema]
     channels: dict[int, Channel]
@@ -84,7 +84,7 @@ class Summary(NamedTuple):
 
 @dataclass
 class Findings:
-    """What was read of a run of records, and what was left out.
+    """The records read of a run, and those left out.
 
     Attributes:
       messages: Messages of each channel, wanted or not.

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What was left out of a bag, counted: nothing is skipped without a word."""
+"""Omissions from a bag, counted: nothing is skipped without a word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LISTED = 10  # damaged places that get a sentence of their own
 
 @dataclass
 class Omissions:
-    """What one file lost, as sentences; a file may be read more than once.
+    """Losses of one file, as sentences; a file may be read more than once.
 
     Attributes:
       name: The file's, for the sentences.

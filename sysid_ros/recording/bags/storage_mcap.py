@@ -105,12 +105,12 @@ class McapStorage:
 
     @property
     def warnings(self) -> list[str]:
-        """What was wrong with the file; see :class:`~.storage.Storage`."""
+        """Faults of the file; see :class:`~.storage.Storage`."""
         return self._omissions.sentences()
 
     @property
     def checks(self) -> list[str]:
-        """What vouches for the messages that were read."""
+        """Checks that vouch for the messages that were read."""
         chunks = self._checked + self._unchecked
         if not chunks:
             return [
@@ -271,7 +271,7 @@ class McapStorage:
         self._compare_index(self._end)
 
     def _is_end(self, opcode: int, length: int, position: int) -> bool:
-        """Whether a record ends the data; one that only looks so, through damage, does not."""
+        """True if a record ends the data; one that only looks so, through damage, does not."""
         if opcode == Opcode.FOOTER:
             return length == _FOOTER_LENGTH and position >= self._end - len(MAGIC)
         if opcode != Opcode.DATA_END or length != _DATA_END_LENGTH:

@@ -86,12 +86,12 @@ class Rosbag1Storage:
 
     @property
     def warnings(self) -> list[str]:
-        """What was wrong with the file; see :class:`~.storage.Storage`."""
+        """Faults of the file; see :class:`~.storage.Storage`."""
         return self._omissions.sentences()
 
     @property
     def checks(self) -> list[str]:
-        """What vouches for the messages that were read."""
+        """Checks that vouch for the messages that were read."""
         name = self._path.name
         counted = "its index counts messages" if self._whole else "it has no index"
         return [f"{name} has no checksums but {counted}: changed bytes cannot be seen."]

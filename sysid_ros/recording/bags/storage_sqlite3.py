@@ -69,12 +69,12 @@ class Sqlite3Storage:
 
     @property
     def warnings(self) -> list[str]:
-        """What was wrong with the file; see :class:`~.storage.Storage`."""
+        """Faults of the file; see :class:`~.storage.Storage`."""
         return self._omissions.sentences()
 
     @property
     def checks(self) -> list[str]:
-        """What vouches for the messages that were read."""
+        """Checks that vouch for the messages that were read."""
         return [
             f"The pages of {self._path.name} are in order, as SQLite checks them; it has no "
             "checksums: changed bytes of a message cannot be seen."
