@@ -17,8 +17,8 @@ from sysid_ros.engine.regressor import (
     Motion,
     Regressor,
     SmoothStretch,
-    filter_kernel,
     row_weights,
+    thin,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -117,7 +117,7 @@ def _one(
         table[part, : 4 * nv] = torque_parts(regressor, motion, theta).reshape(-1, 4 * nv)
     table[:, 4 * nv :] = stretch.motion.qvel
     out = np.zeros((len(stretch.times), 5 * nv))
-    filter_kernel.thin(row_weights(filters, stretch.inner, 0), stretch.every, table, out)
+    thin(row_weights(filters, stretch.inner, 0), stretch.every, table, out)
     gravity, inertia, friction, other, velocity = np.split(out, 5, axis=1)
     measured = stretch.torque if gains is None else stretch.torque / gains
     return TorquePrediction(

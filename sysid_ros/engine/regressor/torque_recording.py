@@ -98,7 +98,7 @@ def _even(recording: Recording, part: slice, usual: float, number: int) -> Stret
     if float(np.abs(times - grid).max()) > _JITTER * usual:
         grid = np.arange(times[0], times[-1], usual)
         step = usual
-        import scipy.interpolate  # takes longer than a fit, and most recordings do without
+        import scipy  # its part for splines takes longer than a fit, and most recordings do without
 
         qpos = scipy.interpolate.CubicSpline(times, qpos, axis=0)(grid)
         torque = np.column_stack([np.interp(grid, times, one) for one in torque.T])
