@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
+import scipy
 
 from sysid_ros.engine.inverse_dynamics.statistics import (
     Uncertainty,

@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
-import scipy.sparse
+import scipy
 
 from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, MARGIN
 from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind

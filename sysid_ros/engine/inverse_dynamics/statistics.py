@@ -22,8 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
-import scipy.special
+import scipy
 
 FloatArray = npt.NDArray[np.float64]
 

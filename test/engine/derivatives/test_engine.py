@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
+import chains
 import mujoco
 import numpy as np
 import pytest
 from chains import Chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sysid.sensitivity import chains
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives import engine

@@ -10,7 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from sysid import sysid_problems
+import sysid_problems
 
 from sysid_ros import sysid
 from sysid_ros.engine.derivatives.compilation import entry_points

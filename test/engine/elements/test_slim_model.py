@@ -8,7 +8,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from sysid import sysid_problems
+import sysid_problems
 
 from sysid_ros import sysid
 from sysid_ros.engine.elements.slim_model import SlimModel

@@ -25,7 +25,7 @@ from sysid_ros.engine.inverse_dynamics import (
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TX40 = ROOT.parent / "shared" / "data" / "tx40"
 PANDA = ROOT.parent / "shared" / "data" / "models" / "franka_emika_panda" / "panda_nohand.xml"
 PAYLOAD, CENTRE = 0.5, np.array([0.02, -0.01, 0.06])  # kg, m in the flange's frame
