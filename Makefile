@@ -5,7 +5,7 @@ PYTEST_ARGS ?=
 DEMO_ARGS ?=
 BENCHMARK_ARGS ?=
 # Tests whose numbers rounding could sway.
-NUMERICAL_TESTS := test/sysid test/fitting test/choice test/judgement test/test_excitation.py
+NUMERICAL_TESTS := test/engine test/sysid test/comparison test/judgement test/excitation
 
 # A sourced ROS 2 installation or another active environment must not shine through.
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME

@@ -15,7 +15,7 @@ from sysid_ros.nodes.process import run_node
 if __name__ == "__main__":
     sys.exit(
         run_node(
-            lambda: FitServer(function="fits:by_name"),
+            lambda: FitServer(program=("fits", "by_name")),
             make_executor=lambda: MultiThreadedExecutor(num_threads=3),
             ready_to_end=FitServer.ready_to_end,
         )

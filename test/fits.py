@@ -1,13 +1,17 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fits for the worker's child process to run: quick, stubborn, failing and deadly ones."""
+"""Fits for the worker's child process to run: quick, stubborn, failing and deadly ones.
+
+Run as ``python -m fits FIT EVENTS_FD [ahead]``.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import itertools
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -15,7 +19,7 @@ import numpy as np
 
 from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.errors import DataError
-from sysid_ros.pipeline.worker_process import Callbacks, FitFiles, FitFunction, FitRequest
+from sysid_ros.pipeline.worker_process import Callbacks, FitFiles, FitFunction, FitRequest, serve
 from sysid_ros.results import Checkpoint
 
 
@@ -79,8 +83,6 @@ def leaves(request: FitRequest, callbacks: Callbacks) -> FitFiles:
 
 def reports_itself(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     """Tells its process id as a stage and the modules it has loaded, then waits."""
-    import sys
-
     callbacks.on_stage(f"rclpy={'rclpy' in sys.modules}")
     callbacks.on_stage(f"pid={os.getpid()}")
     time.sleep(3600)
@@ -91,3 +93,7 @@ def by_name(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     """Runs the fit that the goal names instead of an experiment."""
     function: FitFunction = globals()[request.experiment_yaml]
     return function(request, callbacks)
+
+
+if __name__ == "__main__":
+    sys.exit(serve(globals()[sys.argv[1]], sys.argv[2:]))

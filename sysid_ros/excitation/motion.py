@@ -69,7 +69,7 @@ class Motion:
         return self._guard.passed(self._playback.advance(gap))
 
     def fault(self, gap: float) -> str | None:
-        """Return the reason to stop ``gap`` seconds after the last message; ``None`` without one."""
+        """The reason to stop ``gap`` seconds after the last message; ``None`` without one."""
         if gap < 0.0:
             return f"the clock was set back by {-gap:.2f} s"
         if gap > self._timeout:

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -31,8 +31,7 @@ from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, OutputError
 from sysid_ros.pipeline.worker_process import (
     AHEAD,
-    FIT_FUNCTION,
-    WORKER_MODULE,
+    FIT_PROGRAM,
     FitFiles,
     FitRequest,
 )
@@ -67,7 +66,7 @@ def run_fit(
     on_progress: Callable[[FitProgress], None] = lambda progress: None,
     should_cancel: Callable[[], bool] = lambda: False,
     grace: float = 0.6,
-    function: str = FIT_FUNCTION,
+    program: Sequence[str] = FIT_PROGRAM,
     worker: Worker | None = None,
 ) -> FitEnd:
     """Run one fit in a child process.
@@ -79,7 +78,8 @@ def run_fit(
       on_progress: Called with every event of the child, in this thread.
       should_cancel: Looked at every 50 ms.
       grace: Seconds between asking the child to stop and killing it.
-      function: ``module:function`` that the child runs, a :data:`FitFunction`.
+      program: The child's module and arguments, after ``python -m``; it calls
+        :func:`~sysid_ros.pipeline.worker_process.serve`.
       worker: The child, started beforehand; ``None`` to start one now.
 
     Returns:
@@ -91,7 +91,7 @@ def run_fit(
     except OutputError as error:
         return FitEnd(error.code, str(error))
     if worker is None or not worker.lives:
-        worker = Worker(function)
+        worker = Worker(program)
     try:
         with worker:
             worker.begin(replace(request, checkpoint_dir=str(work)))
@@ -180,11 +180,11 @@ def _obituary(status: int, words: str) -> str:
 class Worker:
     """The child process, its pipes and its log; good for one fit."""
 
-    def __init__(self, function: str = FIT_FUNCTION, *, ahead: bool = False) -> None:
+    def __init__(self, program: Sequence[str] = FIT_PROGRAM, *, ahead: bool = False) -> None:
         """Start the process.
 
         Args:
-          function: ``module:function`` that it runs.
+          program: Its module and arguments, after ``python -m``.
           ahead: Whether there is time until the fit, to import and compile what it needs.
         """
         # A file, not a pipe: nobody needs to empty it, and it outlives the child.
@@ -193,7 +193,7 @@ class Worker:
         options = [AHEAD] if ahead else []
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", WORKER_MODULE, str(write_end), function, *options],
+                [sys.executable, "-m", *program, str(write_end), *options],
                 stdin=subprocess.PIPE,
                 stdout=self._log,
                 stderr=self._log,

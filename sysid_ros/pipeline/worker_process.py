@@ -3,7 +3,7 @@
 
 """The child process of a fit: reads one request, runs it, and tells what happens as it goes.
 
-Run as ``python -m sysid_ros.pipeline.worker_process EVENTS_FD FUNCTION [ahead]`` by
+Run as ``python -m sysid_ros.pipeline.worker_process EVENTS_FD [ahead]`` by
 :mod:`sysid_ros.pipeline.worker`, which has the other ends of the pipes. Standard input brings the
 request as one line of JSON and later, perhaps, the line ``stop``; its end means that the parent is
 gone. Events leave as lines of JSON through the file descriptor ``EVENTS_FD``, so that nothing a
@@ -15,24 +15,23 @@ process-global MuJoCo callback or a busy loop that never returns to Python stays
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
 from sysid_ros.processes import die_with_parent
 
 WORKER_MODULE = "sysid_ros.pipeline.worker_process"
-FIT_FUNCTION = f"{WORKER_MODULE}:fit"
+FIT_PROGRAM = (WORKER_MODULE,)  # after ``python -m``
 AHEAD = "ahead"  # the last argument of a process that is started before there is a request
 _PARENT_GONE = 3  # exit status when standard input ends
 
@@ -94,7 +93,7 @@ def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     Raises:
       SysidError: Whatever is wrong with the experiment, its model, its data or its output.
     """
-    # Imported here: an injected function for tests needs none of it.
+    # Imported here: another function to serve needs none of it.
     from sysid_ros.pipeline.experiment_run import run_experiment
     from sysid_ros.pipeline.resume import Resume
 
@@ -115,10 +114,11 @@ def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
 
 def prepare() -> None:
     """Import what a fit needs and compile the derivatives, or load them from disk."""
+    from scipy.signal import welch  # noqa: F401, scipy loads its parts at their first use
+
     import sysid_ros.pipeline.experiment_run  # noqa: F401
     from sysid_ros.engine.derivatives import entry_points
 
-    importlib.import_module("scipy.signal")  # scipy loads its parts at their first use
     entry_points()
 
 
@@ -155,8 +155,15 @@ def requested_experiment(request: FitRequest) -> Any:
     return experiment
 
 
-def main() -> int:
+def serve(
+    function: FitFunction, arguments: Sequence[str], prepare: Callable[[], None] | None = None
+) -> int:
     """Serve one request.
+
+    Args:
+      function: Runs it.
+      arguments: Of the command line: ``EVENTS_FD [ahead]``.
+      prepare: Called while there is no request yet, where the process is started ahead of it.
 
     Returns:
       0; the outcome, good or bad, has left as the last event.
@@ -166,13 +173,13 @@ def main() -> int:
     die_with_parent()
     stop = threading.Event()
     lines = _lines(sys.stdin.fileno())
-    function = load_function(sys.argv[2])
-    if sys.argv[3:] == [AHEAD] and sys.argv[2] == FIT_FUNCTION:
+    events, *options = arguments
+    if options == [AHEAD] and prepare is not None:
         prepare()
     request = FitRequest.from_json(next(lines))
     os.nice(request.nice)
     threading.Thread(target=_listen, args=(lines, stop), daemon=True).start()
-    with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as stream:
+    with os.fdopen(int(events), "w", encoding="utf-8") as stream:
         emit = _Emitter(stream)
 
         callbacks = Callbacks(emit.stage, emit.iteration, stop.is_set)
@@ -185,12 +192,6 @@ def main() -> int:
             traceback.print_exc()
             emit.error(ErrorCode.WORKER_DIED, f"unexpected {type(error).__name__}: {error}")
     return 0
-
-
-def load_function(target: str) -> FitFunction:
-    """Import ``module:function``."""
-    module, _, name = target.partition(":")
-    return cast("FitFunction", getattr(importlib.import_module(module), name))
 
 
 def _lines(descriptor: int) -> Iterator[str]:
@@ -238,4 +239,4 @@ class _Emitter:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(serve(fit, sys.argv[1:], prepare))

@@ -18,10 +18,43 @@ from sysid_ros.judgement import Outcome
 from sysid_ros.report import several_results
 from sysid_ros.report.sections import Shown, shown_sections
 from sysid_ros.report.signal_data import signal_data
-from sysid_ros.report.svg import charts, heatmap, numbers, pairs
+from sysid_ros.report.svg import (
+    autocorrelation_chart,
+    cost_chart,
+    ellipse_chart,
+    heatmap,
+    histogram_chart,
+    landscape_chart,
+    normal_chart,
+    number,
+    parameter_chart,
+    percent_change,
+    plural,
+    rounds,
+    singular_value_chart,
+    spectrum_chart,
+    trend_chart,
+    unit,
+)
 from sysid_ros.video import Video
 
 _TEMPLATES = Path(__file__).parent / "templates"
+# By templates, under their names.
+_CALLED = (
+    autocorrelation_chart,
+    cost_chart,
+    ellipse_chart,
+    heatmap,
+    histogram_chart,
+    landscape_chart,
+    normal_chart,
+    parameter_chart,
+    percent_change,
+    rounds,
+    singular_value_chart,
+    spectrum_chart,
+    trend_chart,
+)
 
 
 def render_report(
@@ -106,14 +139,8 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        number=numbers.number,
-        plural=numbers.plural,
-        unit=numbers.unit,
-    )
-    environment.globals.update(
-        charts=charts, heatmap=heatmap, pairs=pairs, percent_change=numbers.percent_change
-    )
+    environment.filters.update(number=number, plural=plural, unit=unit)
+    environment.globals.update({function.__name__: function for function in _CALLED})
     return environment
 
 

@@ -52,7 +52,7 @@ def test_request_survives_json(tmp_path: Path):
 
 def test_fit_delivers_its_files_and_reports_every_step(tmp_path: Path):
     events: list[FitProgress] = []
-    end = run_fit(request(tmp_path), on_progress=events.append, function="fits:quick")
+    end = run_fit(request(tmp_path), on_progress=events.append, program=("fits", "quick"))
     assert end.code is ErrorCode.NONE
     assert end.files is not None
     assert end.files.result_dir == tmp_path / "results" / "result"
@@ -65,25 +65,25 @@ def test_fit_delivers_its_files_and_reports_every_step(tmp_path: Path):
 
 
 def test_error_of_the_fit_arrives_with_its_code_and_sentence(tmp_path: Path):
-    end = run_fit(request(tmp_path), function="fits:unusable")
+    end = run_fit(request(tmp_path), program=("fits", "unusable"))
     assert (end.code, end.message) == (ErrorCode.DATA_UNUSABLE, "position[elbow] is constant")
 
 
 def test_a_fit_stands_back_as_far_as_asked(tmp_path: Path):
     before = os.nice(0)
-    end = run_fit(replace(request(tmp_path), nice=3), function="fits:considerate")
+    end = run_fit(replace(request(tmp_path), nice=3), program=("fits", "considerate"))
     assert end.message == f"nice {before + 3}"
     assert os.nice(0) == before
 
 
 def test_unexpected_exception_is_named(tmp_path: Path):
-    end = run_fit(request(tmp_path), function="fits:broken")
+    end = run_fit(request(tmp_path), program=("fits", "broken"))
     assert end.code is ErrorCode.WORKER_DIED
     assert "ZeroDivisionError: division by zero" in end.message
 
 
 def test_process_that_leaves_is_quoted(tmp_path: Path):
-    end = run_fit(request(tmp_path), function="fits:leaves")
+    end = run_fit(request(tmp_path), program=("fits", "leaves"))
     assert end.code is ErrorCode.WORKER_DIED
     assert "exit status 7" in end.message
     assert "native library: giving up" in end.message
@@ -91,7 +91,7 @@ def test_process_that_leaves_is_quoted(tmp_path: Path):
 
 def test_output_that_cannot_be_written_is_reported_before_any_work(tmp_path: Path):
     (tmp_path / "results").write_text("a file where the folder should be")
-    end = run_fit(request(tmp_path), function="fits:quick")
+    end = run_fit(request(tmp_path), program=("fits", "quick"))
     assert end.code is ErrorCode.OUTPUT_UNWRITABLE
     assert str(tmp_path / "results") in end.message
 
@@ -112,19 +112,19 @@ def canceled_after_first_step(tmp_path: Path, function: str, grace: float = GRAC
         on_progress=on_progress,
         should_cancel=started.is_set,
         grace=grace,
-        function=function,
+        program=("fits", function),
     )
 
 
 def test_cancel_lets_an_obedient_fit_deliver(tmp_path: Path):
-    end = canceled_after_first_step(tmp_path, "fits:obedient", grace=PATIENCE)
+    end = canceled_after_first_step(tmp_path, "obedient", grace=PATIENCE)
     assert end.code is ErrorCode.NONE  # it said so itself
     assert end.files is not None
 
 
 def test_cancel_ends_a_native_call_within_a_second(tmp_path: Path):
     assert GRACE < 1.0
-    end = canceled_after_first_step(tmp_path, "fits:native")  # would take an hour
+    end = canceled_after_first_step(tmp_path, "native")  # would take an hour
     assert end.code is ErrorCode.CANCELED
     assert end.best is not None
     assert end.best.iteration == 1
@@ -141,7 +141,7 @@ def test_process_killed_from_outside_is_reported_with_its_signal(tmp_path: Path)
         if name == "pid":
             os.kill(int(value), signal.SIGKILL)
 
-    end = run_fit(request(tmp_path), on_progress=kill, function="fits:reports_itself")
+    end = run_fit(request(tmp_path), on_progress=kill, program=("fits", "reports_itself"))
     assert end.code is ErrorCode.WORKER_DIED
     assert "SIGKILL" in end.message
     assert end.files is None
@@ -157,7 +157,7 @@ def test_child_has_not_imported_rclpy_and_ends_with_an_exception_of_the_caller(t
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_fit(request(tmp_path), on_progress=on_progress, function="fits:reports_itself")
+        run_fit(request(tmp_path), on_progress=on_progress, program=("fits", "reports_itself"))
     assert stages[0] == "rclpy=False"
     assert not alive(int(stages[1].partition("=")[2]))
 
@@ -167,16 +167,16 @@ import sys
 from sysid_ros.pipeline.worker import run_fit
 from sysid_ros.pipeline.worker_process import FitRequest
 run_fit(FitRequest(sys.argv[1]), on_progress=lambda p: print(p.stage or "step", flush=True),
-        function=sys.argv[2])
+        program=("fits", sys.argv[2]))
 """
 
 
-@pytest.mark.parametrize("function", ["fits:reports_itself", "fits:native"])
+@pytest.mark.parametrize("function", ["reports_itself", "native"])
 def test_child_dies_with_its_parent(tmp_path: Path, function: str):
     command = [sys.executable, "-c", PARENT, str(tmp_path), function]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
-        waited_for = "pid=" if function == "fits:reports_itself" else "step"
+        waited_for = "pid=" if function == "reports_itself" else "step"
         while not parent.stdout.readline().startswith(waited_for):
             assert parent.poll() is None
         children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()

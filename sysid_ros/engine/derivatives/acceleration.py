@@ -1,16 +1,15 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The derivative of one evaluation of the forward dynamics in all directions at once.
+"""One evaluation of the forward dynamics: its equation of motion checked, or solved.
 
 With ID the inverse dynamics, a the integrated acceleration, tau the applied and f the constraint
 forces, one step obeys
 
     ID(q, v, a) + armature a + h K a = tau(q, v, u) + f(q, v, qacc)
 
-where K is what the integrator treats implicitly. Its total derivative is linear in the derivative
-of a. The constraint solver works on qacc, which solves the same equation without K; rows in their
-quadratic zone couple to it.
+where K is what the integrator treats implicitly. The constraint solver works on qacc, which solves
+the same equation without K.
 """
 
 from __future__ import annotations
@@ -18,26 +17,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.derivatives.constraint_rows import Rows, constrain, new_rows
-from sysid_ros.engine.derivatives.directions import ModelDirections
 from sysid_ros.engine.derivatives.forces import Forces, act, new_forces
 from sysid_ros.engine.derivatives.linear_algebra import (
-    add_scaled,
-    copy_matrix,
     copy_vector,
     factorize,
-    solve_rows,
     solve_vector,
 )
 from sysid_ros.engine.derivatives.model_tables import (
     ARMATURE,
-    FRICTIONLOSS,
-    GEAR,
-    INVWEIGHT,
     Tables,
 )
 from sysid_ros.engine.derivatives.rigid_body import (
@@ -50,7 +41,6 @@ from sysid_ros.engine.derivatives.rigid_body import (
     new_motion,
     new_pose,
     propagate,
-    torque_regressor,
 )
 
 MAX_NEWTON_STEPS = 50
@@ -183,7 +173,7 @@ def solve(
             step[i] = -gradient[i]
             scale = max(scale, abs(w.rows.force[i]))
         converged = size <= NEWTON_TOLERANCE * scale
-        if converged or not _factorize_with(w, w.rows.stiffness, 1.0):
+        if converged or not factorize_with(w, w.rows.stiffness, 1.0):
             break
         solve_vector(w.factor, step)
         _line_search(t, w, q, v, a)
@@ -235,83 +225,8 @@ def _dot(x: FloatArray, y: FloatArray) -> float:
 
 
 @compiled
-def _dynamics(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> None:
-    move(t, q, w.pose)
-    propagate(t, w.pose, v, a, w.motion)
-    differentiate(t, w.pose, w.motion, w.derivatives)
-    for i in range(v.size):
-        for j in range(v.size):
-            w.inertia[i, j] = w.derivatives.mass[i, j]
-        w.inertia[i, i] += t.dof_fields[ARMATURE, i]
-
-
-@compiled_apart
-def tangent(
-    t: Tables,
-    w: Workspace,
-    m: ModelDirections,
-    v: FloatArray,
-    a: FloatArray,
-    dq: FloatArray,
-    dv: FloatArray,
-    control_direction: npt.NDArray[np.int64],
-    control_change: FloatArray,
-    h: float,
-    out: FloatArray,
-) -> bool:
-    """Derivative of the integrated acceleration at the instant last evaluated.
-
-    Args:
-      t: The model.
-      w: The instant.
-      m: Directions of the model.
-      v: Joint velocities, (nv,).
-      a: The integrated acceleration, (nv,).
-      dq: Derivatives of the positions, (nv, n).
-      dv: Derivatives of the velocities, (nv, n).
-      control_direction: Directions that change the controls, (n_control,).
-      control_change: Derivatives of the controls, (n_control, nu).
-      h: The timestep where damping is implicit, 0 where it is not, s.
-      out: Written, (nv, n).
-
-    Returns:
-      Whether the linear systems could be solved.
-    """
-    nv, n = dq.shape
-    _row_changes(w, m, dq, dv)
-    quadratic, damped = False, False
-    for i in range(nv):
-        quadratic |= w.rows.stiffness[i] > 0.0
-        damped |= h * w.forces.implicit[i] != 0.0
-    if quadratic and damped:
-        _force_changes(t, w, m, a, dq, dv, control_direction, control_change, h, out)
-        propagate(t, w.pose, v, w.qacc, w.motion)
-        differentiate(t, w.pose, w.motion, w.derivatives)
-        _force_changes(t, w, m, w.qacc, dq, dv, control_direction, control_change, 0.0, w.d_qacc)
-    else:
-        _force_changes(t, w, m, a, dq, dv, control_direction, control_change, h, out)
-        copy_matrix(out, w.d_qacc)
-    if quadratic:
-        for i in range(nv):
-            add_scaled(w.d_qacc, i, 1.0, w.d_rows, i, n)
-        if not _factorize_with(w, w.rows.stiffness, 1.0):
-            return False
-        solve_rows(w.factor, w.d_qacc)
-        for i in range(nv):
-            add_scaled(w.d_rows, i, -w.rows.stiffness[i], w.d_qacc, i, n)
-    for i in range(nv):
-        add_scaled(out, i, 1.0, w.d_rows, i, n)
-    if quadratic and not damped:
-        copy_matrix(w.d_qacc, out)
-        return True
-    if not _factorize_with(w, w.forces.implicit, h):
-        return False
-    solve_rows(w.factor, out)
-    return True
-
-
-@compiled
-def _factorize_with(w: Workspace, diagonal: FloatArray, scale: float) -> bool:
+def factorize_with(w: Workspace, diagonal: FloatArray, scale: float) -> bool:
+    """Factorize ``inertia + scale * diagonal`` into ``w.factor``; false where that cannot be."""
     nv = diagonal.size
     for i in range(nv):
         for j in range(nv):
@@ -321,97 +236,11 @@ def _factorize_with(w: Workspace, diagonal: FloatArray, scale: float) -> bool:
 
 
 @compiled
-def _row_changes(w: Workspace, m: ModelDirections, dq: FloatArray, dv: FloatArray) -> None:
-    """Derivative of the constraint forces at a fixed acceleration, into ``w.d_rows``."""
-    nv, n = dq.shape
-    w.d_rows[:] = 0.0
-    n_model = m.dof_fields.shape[2]
-    for i in range(nv):
-        add_scaled(w.d_rows, i, w.rows.by_position[i], dq, i, n)
-        add_scaled(w.d_rows, i, w.rows.by_velocity[i], dv, i, n)
-        add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], m.dof_fields[FRICTIONLOSS], i, n_model)
-        add_scaled(w.d_rows, i, w.rows.by_invweight[i], m.dof_fields[INVWEIGHT], i, n_model)
-
-
-@compiled
-def _force_changes(
-    t: Tables,
-    w: Workspace,
-    m: ModelDirections,
-    a: FloatArray,
-    dq: FloatArray,
-    dv: FloatArray,
-    control_direction: npt.NDArray[np.int64],
-    control_change: FloatArray,
-    h: float,
-    out: FloatArray,
-) -> None:
-    """Derivative of all forces but the constraints', at a fixed acceleration ``a``.
-
-    ``h`` is the timestep where damping is implicit, and 0 where it is not.
-    """
-    nv, n = dq.shape
-    d, f = w.derivatives, w.forces
-    out[:] = 0.0
-    for i in range(nv):
-        for j in range(nv):
-            by_position, by_velocity = -d.by_position[i, j], -d.by_velocity[i, j]
-            if i == j:
-                by_position += f.by_position[i]
-                by_velocity += f.by_velocity[i] - h * a[i] * f.implicit_by_velocity[i]
-            if by_position != 0.0 or by_velocity != 0.0:
-                for c in range(n):
-                    out[i, c] += by_position * dq[j, c] + by_velocity * dv[j, c]
-    n_model = m.dof_fields.shape[2]
-    for k in range(m.dof_touched.shape[0]):
-        field, i = m.dof_touched[k]
-        scale = f.by_field[field, i] - h * a[i] * f.implicit_by_field[field, i]
-        if field == ARMATURE:
-            scale -= a[i]
-        add_scaled(out, i, scale, m.dof_fields[field], i, n_model)
-    _actuator_changes(t, w, m, a, control_direction, control_change, h, out)
-    _inertia_changes(t, w, m, out)
-
-
-@compiled
-def _actuator_changes(
-    t: Tables,
-    w: Workspace,
-    m: ModelDirections,
-    a: FloatArray,
-    control_direction: npt.NDArray[np.int64],
-    control_change: FloatArray,
-    h: float,
-    out: FloatArray,
-) -> None:
-    actuator = w.forces.actuator
-    n_model = m.dof_fields.shape[2]
-    for k in range(m.actuator_touched.shape[0]):
-        field, u = m.actuator_touched[k]
-        dof = t.actuator_dof[u]
-        scale = actuator.transmitted[u] * actuator.by_field[field, u]
-        scale -= h * a[dof] * actuator.implicit_by_field[field, u]
-        if field == GEAR:
-            scale += actuator.transmitted_by_gear[u]
-        add_scaled(out, dof, scale, m.actuator_fields[field], u, n_model)
-    for k in range(control_direction.size):
-        for u in range(t.actuator_dof.size):
-            change = actuator.transmitted[u] * actuator.by_control[u] * control_change[k, u]
-            out[t.actuator_dof[u], control_direction[k]] += change
-
-
-@compiled
-def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArray) -> None:
-    for body in range(1, t.body_parentid.size):
-        first, last = m.body_first[body], m.body_first[body + 1]
-        if first == last:
-            continue
-        torque_regressor(t, w.pose, w.motion, body, w.basis, w.regressor)
-        i = t.body_lastdof[body]
-        while i >= 0:
-            for k in range(first, last):
-                total = 0.0
-                for j in range(10):
-                    total += w.regressor[i, j] * m.inertia_change[k, j]
-                out[i, m.inertia_direction[k]] -= total
-            i = t.dof_parentid[i]
+def _dynamics(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> None:
+    move(t, q, w.pose)
+    propagate(t, w.pose, v, a, w.motion)
+    differentiate(t, w.pose, w.motion, w.derivatives)
+    for i in range(v.size):
+        for j in range(v.size):
+            w.inertia[i, j] = w.derivatives.mass[i, j]
+        w.inertia[i, i] += t.dof_fields[ARMATURE, i]

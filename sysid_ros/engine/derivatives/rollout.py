@@ -16,8 +16,8 @@ from sysid_ros.engine.derivatives.acceleration import (
     evaluate,
     new_workspace,
     solve,
-    tangent,
 )
+from sysid_ros.engine.derivatives.acceleration_tangent import tangent
 from sysid_ros.engine.derivatives.directions import ModelDirections, RolloutDirections
 from sysid_ros.engine.derivatives.linear_algebra import copy_matrix, copy_vector
 from sysid_ros.engine.derivatives.model_tables import RK4, Tables

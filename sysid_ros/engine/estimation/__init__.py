@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from sysid_ros.engine.estimation.bias_check import BiasCheck, Refit, bias_check, flagged
-from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
+from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import friction_provenance
 from sysid_ros.engine.estimation.landscape import Landscape, landscape

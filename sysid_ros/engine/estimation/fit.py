@@ -9,13 +9,19 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.fit_landscape import landscapes_of
 from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.estimation.fit_settings import (
+    DEFAULT_SETTINGS,
+    NOTHING_KNOWN,
+    FitSettings,
+    SignalNoise,
+)
 from sysid_ros.engine.estimation.fit_state import FitState, check_state
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
 from sysid_ros.engine.least_squares import (
@@ -54,58 +60,12 @@ NOISE_SETTLED = 0.05  # relative change of every noise level below which no furt
 NOISE_TOLERANCE = 1e-3  # relative decrease of the cost that ends a round with unsettled noise
 
 
-@dataclass(frozen=True)
-class FitSettings:
-    """The settings of a fit.
-
-    Attributes:
-      window_length: Seconds per window, ``None`` for whole sequences.
-      estimate_starts: Estimate each window's start instead of taking it from measurements.
-      velocity_filter: Low-pass in front of the derivative of positions, Hz.
-      optimizer: A name in :data:`sysid_ros.engine.least_squares.optimizers.OPTIMIZERS`; ``auto`` is
-        Levenberg-Marquardt with starts eliminated.
-      loss: A name in :data:`sysid_ros.engine.least_squares.losses.LOSSES`.
-      max_iterations: Accepted steps at most, noise rounds included.
-      time_limit: Seconds at most, or ``None``.
-      threads: Simulation threads, ``None`` for one per core.
-      intervals: ``clustered`` or ``white``.
-      landscapes: For how many pairs of parameters to map the cost around the optimum.
-      engine: ``auto`` for exact derivatives where they are known, ``reference`` for finite
-        differences throughout.
-    """
-
-    window_length: float | None = 1.0
-    estimate_starts: bool = True
-    velocity_filter: float = 30.0
-    optimizer: str = "auto"
-    loss: str = "linear"
-    max_iterations: int = 100
-    time_limit: float | None = None
-    threads: int | None = None
-    intervals: str = "clustered"
-    landscapes: int = 0
-    engine: str = "auto"
-
-
-@dataclass(frozen=True)
-class SignalNoise:
-    """Prior knowledge about the measurements of one sequence set.
-
-    Attributes:
-      levels: Standard deviation by sensor name where it is known, in the sensor's unit.
-      gaps: Stretches without controls by sequence name, which no window may cross, s.
-    """
-
-    levels: Mapping[str, float] = field(default_factory=dict)
-    gaps: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
-
-
 def fit(
     models_sequences: Sequence[ModelSequences],
     params: ParameterDict,
-    settings: FitSettings = FitSettings(),
+    settings: FitSettings = DEFAULT_SETTINGS,
     *,
-    known: SignalNoise = SignalNoise(),
+    known: SignalNoise = NOTHING_KNOWN,
     on_iteration: Callable[[Iteration], None] | None = None,
     on_state: Callable[[FitState], None] | None = None,
     resume: FitState | None = None,

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.estimation.fit import FitSettings
+from sysid_ros.engine.estimation.fit_settings import FitSettings
 from sysid_ros.engine.least_squares import (
     FitStatus,
     Point,

@@ -11,8 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.engine.regressor import INERTIAL, Filters, Motion, Regressor, SmoothStretch, row_weights
-from sysid_ros.engine.regressor.filter_kernel import thin
+from sysid_ros.engine.regressor import (
+    INERTIAL,
+    Filters,
+    Motion,
+    Regressor,
+    SmoothStretch,
+    row_weights,
+    thin,
+)
 
 FloatArray = npt.NDArray[np.float64]
 

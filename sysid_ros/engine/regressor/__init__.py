@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, Columns, columns_of
+from sysid_ros.engine.regressor.filter_kernel import thin
 from sysid_ros.engine.regressor.filtering import (
     Filters,
     SmoothStretch,
@@ -54,4 +55,5 @@ __all__ = [
     "smooth",
     "stretches_of",
     "sum_grams",
+    "thin",
 ]

@@ -49,7 +49,7 @@ class Tree(NamedTuple):
 
 
 class Friction(NamedTuple):
-    """The sign of a dry friction, see :mod:`sysid_ros.engine.inverse_dynamics.dry_friction`.
+    """The sign of a dry friction, see :func:`friction_of`.
 
     It is clip((acceleration + rate * velocity) / width, -1, 1) for MuJoCo's own law, and
     tanh(velocity / width) for a law of velocity alone (rate 0).

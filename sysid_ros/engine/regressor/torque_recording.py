@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from sysid_ros.errors import DataError
 
@@ -99,6 +98,8 @@ def _even(recording: Recording, part: slice, usual: float, number: int) -> Stret
     if float(np.abs(times - grid).max()) > _JITTER * usual:
         grid = np.arange(times[0], times[-1], usual)
         step = usual
+        import scipy  # its part for splines takes longer than a fit, and most recordings do without
+
         qpos = scipy.interpolate.CubicSpline(times, qpos, axis=0)(grid)
         torque = np.column_stack([np.interp(grid, times, one) for one in torque.T])
         if qvel is not None:

@@ -80,6 +80,25 @@ def control_mapping(model: Any) -> dict[str, tuple[SignalType, IndexArray]]:
     return mapping
 
 
+def custom_mapping(
+    signals: Iterable[str | tuple[str, int, SignalType]],
+) -> dict[str, tuple[SignalType, IndexArray]]:
+    """Signals beside each other: names of one column each, or ``(name, width, type)``.
+
+    Raises:
+      SignalError: A width is not positive.
+    """
+    mapping: dict[str, tuple[SignalType, IndexArray]] = {}
+    column = 0
+    for item in signals:
+        name, width, kind = (item, 1, SignalType.CustomObs) if isinstance(item, str) else item
+        if width <= 0:
+            raise SignalError(f"Signal '{name}' must have positive width, got {width}.")
+        mapping[name] = (kind, _columns(column, width))
+        column += width
+    return mapping
+
+
 def control_columns(model: Any, actuator: int) -> tuple[int, int]:
     """First column in ``ctrl`` and number of columns of one actuator."""
     if hasattr(model, "actuator_ctrladr"):  # several commands per actuator, MuJoCo 4

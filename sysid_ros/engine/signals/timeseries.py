@@ -182,17 +182,11 @@ class TimeSeries:
           SignalError: A width is not positive, or the widths do not add up to d.
         """
         table = two_dimensional(data)
-        mapping: SignalMappingType = {}
-        column = 0
-        for item in signals:
-            name, width, kind = (item, 1, SignalType.CustomObs) if isinstance(item, str) else item
-            if width <= 0:
-                raise SignalError(f"Signal '{name}' must have positive width, got {width}.")
-            mapping[name] = (kind, np.arange(column, column + width, dtype=np.intp))
-            column += width
-        if column != table.shape[1]:
+        mapping = mappings.custom_mapping(signals)
+        width = mappings.width_of(mapping)
+        if width != table.shape[1]:
             raise SignalError(
-                f"Total width of signals ({column}) does not match data columns ({table.shape[1]})."
+                f"Total width of signals ({width}) does not match data columns ({table.shape[1]})."
             )
         return cls(times, table, mapping)
 

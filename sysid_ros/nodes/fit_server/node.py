@@ -34,7 +34,7 @@ from sysid_ros.nodes.fit_server.messages import (
 )
 from sysid_ros.nodes.fit_server.topics import FitTopics
 from sysid_ros.nodes.process import run_node
-from sysid_ros.pipeline import FIT_FUNCTION, FitEnd, FitProgress, FitRequest, Worker, run_fit
+from sysid_ros.pipeline import FIT_PROGRAM, FitEnd, FitProgress, FitRequest, Worker, run_fit
 from sysid_ros.results import read_results
 from sysid_ros.terminal import is_counted
 from sysid_ros_interfaces.action import FitModel
@@ -47,15 +47,15 @@ _THREADS = 3
 class FitServer(Node):
     """The action server and its latched results."""
 
-    def __init__(self, *, function: str = FIT_FUNCTION, **node_options: Any) -> None:
+    def __init__(self, *, program: Sequence[str] = FIT_PROGRAM, **node_options: Any) -> None:
         """Offer the action.
 
         Args:
-          function: What the child process runs, ``module:function``.
+          program: The child process's module and arguments, after ``python -m``.
           node_options: For rclpy's node.
         """
         super().__init__("fit_server", **node_options)
-        self._function = function
+        self._program = program
         text = parameters.text
         self._experiment_dir = text(
             self, "experiment_dir", "", "folder for experiment files given by relative path"
@@ -178,7 +178,7 @@ class FitServer(Node):
                     or self._ending.is_set()
                     or self._canceled_on_page.is_set()
                 ),
-                function=self._function,
+                program=self._program,
                 worker=worker,
             )
 
@@ -186,7 +186,7 @@ class FitServer(Node):
         """The process of the next fit, which does its imports now."""
         if not self._keeps_ahead or self._ending.is_set():
             return None
-        return Worker(self._function, ahead=True)
+        return Worker(self._program, ahead=True)
 
     def _request(self, goal: FitModel.Goal) -> FitRequest:
         experiment = goal.experiment_file

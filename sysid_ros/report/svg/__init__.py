@@ -7,24 +7,47 @@ from __future__ import annotations
 
 from sysid_ros.report.svg.axis import Axis, NamedAxis
 from sysid_ros.report.svg.bounds import bounds_bar
+from sysid_ros.report.svg.charts import (
+    autocorrelation_chart,
+    cost_chart,
+    histogram_chart,
+    normal_chart,
+    parameter_chart,
+    rounds,
+    singular_value_chart,
+    spectrum_chart,
+    trend_chart,
+)
 from sysid_ros.report.svg.element import element, group
 from sysid_ros.report.svg.forest import forest
 from sysid_ros.report.svg.frame import Frame
 from sysid_ros.report.svg.heatmap import heatmap
 from sysid_ros.report.svg.numbers import number, percent_change, plural, to_error, unit
+from sysid_ros.report.svg.pairs import ellipse_chart, landscape_chart
 
 __all__ = [
     "Axis",
     "Frame",
     "NamedAxis",
+    "autocorrelation_chart",
     "bounds_bar",
+    "cost_chart",
     "element",
+    "ellipse_chart",
     "forest",
     "group",
     "heatmap",
+    "histogram_chart",
+    "landscape_chart",
+    "normal_chart",
     "number",
+    "parameter_chart",
     "percent_change",
     "plural",
+    "rounds",
+    "singular_value_chart",
+    "spectrum_chart",
     "to_error",
+    "trend_chart",
     "unit",
 ]

@@ -140,7 +140,7 @@ def test_every_row_is_tried_above_or_elsewhere():
     elsewhere = {("body", "inertia"), ("signal", "delay"), ("signal", "gain"), ("signal", "bias")}
     elsewhere |= {("actuator", f"lugre_{each}") for each in
                   ("stiffness", "damping", "static", "stribeck")}  # fmt: skip
-    elsewhere |= FRICTION  # test/experiment/test_friction.py
+    elsewhere |= FRICTION  # test/robots/test_declared_friction.py
     assert set(table()) - elsewhere == {(element, name) for element, name, *_ in ROWS}
 
 

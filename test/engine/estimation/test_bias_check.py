@@ -10,7 +10,8 @@ import pendulum
 import pytest
 
 from sysid_ros.engine.estimation.bias_check import bias_check, flagged
-from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.estimation.fit import fit
+from sysid_ros.engine.estimation.fit_settings import FitSettings
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.engine.signals.timeseries import TimeSeries
 

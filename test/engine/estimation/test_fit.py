@@ -10,7 +10,8 @@ import numpy as np
 import pendulum
 import pytest
 
-from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
+from sysid_ros.engine.estimation.fit import fit
+from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.least_squares.search_progress import FitStatus, Iteration
 from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.engine.parameters.parameter import Parameter

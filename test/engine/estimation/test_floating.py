@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from sysid_ros import sysid
-from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
+from sysid_ros.engine.estimation.fit import fit
+from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.engine.windows.model_group import model_group
 

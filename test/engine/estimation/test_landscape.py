@@ -11,8 +11,9 @@ import pytest
 from sysid_problems import record_cart
 
 from sysid_ros import sysid
-from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_landscape import telling_pairs
+from sysid_ros.engine.estimation.fit_settings import FitSettings
 from sysid_ros.errors import ParameterError
 
 

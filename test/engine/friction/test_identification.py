@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 from friction_bench import NOISE, parameters, record, true_frictions
 
-from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
+from sysid_ros.engine.estimation.fit import fit
+from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.estimation.friction_parameters import MEANINGLESS, without_meaningless
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate

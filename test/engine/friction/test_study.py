@@ -18,8 +18,9 @@ from friction_bench import NOISE, parameters, record, true_frictions
 
 from sysid_ros.comparison.paired import held_out
 from sysid_ros.comparison.pick import Pick, pick
-from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
+from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.friction import FrictionParameters
 from sysid_ros.engine.friction.models import MODELS
 from sysid_ros.engine.signals.trajectory import ModelSequences

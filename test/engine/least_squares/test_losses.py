@@ -11,7 +11,8 @@ import pytest
 import scipy.optimize
 import scipy.stats
 
-from sysid_ros.engine.estimation.fit import FitSettings, SignalNoise, fit
+from sysid_ros.engine.estimation.fit import fit
+from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.least_squares.losses import LOSSES, loss_named
 from sysid_ros.engine.signals.timeseries import TimeSeries
 

@@ -12,7 +12,8 @@ import pytest
 from sysid_problems import record_spring_mass
 
 from sysid_ros import sysid
-from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.estimation.fit import fit
+from sysid_ros.engine.estimation.fit_settings import FitSettings
 from sysid_ros.engine.parameters.start_parameters import deviated
 from sysid_ros.errors import ParameterError
 

@@ -9,7 +9,8 @@ import numpy as np
 import pendulum
 import pytest
 
-from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.estimation.fit import fit
+from sysid_ros.engine.estimation.fit_settings import FitSettings
 from sysid_ros.engine.least_squares.gauss_newton import eliminate_starts
 from sysid_ros.engine.least_squares.losses import loss_named
 from sysid_ros.engine.problem.windowed_problem import WindowedProblem

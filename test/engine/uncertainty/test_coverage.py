@@ -14,7 +14,8 @@ import pytest
 import scipy.signal
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.estimation.fit import fit
+from sysid_ros.engine.estimation.fit_settings import FitSettings
 from sysid_ros.engine.parameters.modifiers import AttributeModifier
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict

@@ -10,7 +10,8 @@ import pytest
 from sysid_problems import record_cart
 
 from sysid_ros import sysid
-from sysid_ros.engine.estimation.fit import FitSettings, fit
+from sysid_ros.engine.estimation.fit import fit
+from sysid_ros.engine.estimation.fit_settings import FitSettings
 from sysid_ros.engine.uncertainty.covariance import Covariance
 from sysid_ros.engine.uncertainty.identifiability import describe_open_directions
 

@@ -1,0 +1,189 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The derivative of the integrated acceleration in all directions at once.
+
+The total derivative of the equation of motion in :mod:`.acceleration` is linear in the derivative
+of a. Rows of constraints in their quadratic zone couple to the derivative of qacc.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.derivatives.acceleration import Workspace, factorize_with
+from sysid_ros.engine.derivatives.directions import ModelDirections
+from sysid_ros.engine.derivatives.linear_algebra import add_scaled, copy_matrix, solve_rows
+from sysid_ros.engine.derivatives.model_tables import (
+    ARMATURE,
+    FRICTIONLOSS,
+    GEAR,
+    INVWEIGHT,
+    Tables,
+)
+from sysid_ros.engine.derivatives.rigid_body import differentiate, propagate, torque_regressor
+
+
+@compiled_apart
+def tangent(
+    t: Tables,
+    w: Workspace,
+    m: ModelDirections,
+    v: FloatArray,
+    a: FloatArray,
+    dq: FloatArray,
+    dv: FloatArray,
+    control_direction: npt.NDArray[np.int64],
+    control_change: FloatArray,
+    h: float,
+    out: FloatArray,
+) -> bool:
+    """Derivative of the integrated acceleration at the instant last evaluated.
+
+    Args:
+      t: The model.
+      w: The instant.
+      m: Directions of the model.
+      v: Joint velocities, (nv,).
+      a: The integrated acceleration, (nv,).
+      dq: Derivatives of the positions, (nv, n).
+      dv: Derivatives of the velocities, (nv, n).
+      control_direction: Directions that change the controls, (n_control,).
+      control_change: Derivatives of the controls, (n_control, nu).
+      h: The timestep where damping is implicit, 0 where it is not, s.
+      out: Written, (nv, n).
+
+    Returns:
+      Whether the linear systems could be solved.
+    """
+    nv, n = dq.shape
+    _row_changes(w, m, dq, dv)
+    quadratic, damped = False, False
+    for i in range(nv):
+        quadratic |= w.rows.stiffness[i] > 0.0
+        damped |= h * w.forces.implicit[i] != 0.0
+    if quadratic and damped:
+        _force_changes(t, w, m, a, dq, dv, control_direction, control_change, h, out)
+        propagate(t, w.pose, v, w.qacc, w.motion)
+        differentiate(t, w.pose, w.motion, w.derivatives)
+        _force_changes(t, w, m, w.qacc, dq, dv, control_direction, control_change, 0.0, w.d_qacc)
+    else:
+        _force_changes(t, w, m, a, dq, dv, control_direction, control_change, h, out)
+        copy_matrix(out, w.d_qacc)
+    if quadratic:
+        for i in range(nv):
+            add_scaled(w.d_qacc, i, 1.0, w.d_rows, i, n)
+        if not factorize_with(w, w.rows.stiffness, 1.0):
+            return False
+        solve_rows(w.factor, w.d_qacc)
+        for i in range(nv):
+            add_scaled(w.d_rows, i, -w.rows.stiffness[i], w.d_qacc, i, n)
+    for i in range(nv):
+        add_scaled(out, i, 1.0, w.d_rows, i, n)
+    if quadratic and not damped:
+        copy_matrix(w.d_qacc, out)
+        return True
+    if not factorize_with(w, w.forces.implicit, h):
+        return False
+    solve_rows(w.factor, out)
+    return True
+
+
+@compiled
+def _row_changes(w: Workspace, m: ModelDirections, dq: FloatArray, dv: FloatArray) -> None:
+    """Derivative of the constraint forces at a fixed acceleration, into ``w.d_rows``."""
+    nv, n = dq.shape
+    w.d_rows[:] = 0.0
+    n_model = m.dof_fields.shape[2]
+    for i in range(nv):
+        add_scaled(w.d_rows, i, w.rows.by_position[i], dq, i, n)
+        add_scaled(w.d_rows, i, w.rows.by_velocity[i], dv, i, n)
+        add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], m.dof_fields[FRICTIONLOSS], i, n_model)
+        add_scaled(w.d_rows, i, w.rows.by_invweight[i], m.dof_fields[INVWEIGHT], i, n_model)
+
+
+@compiled
+def _force_changes(
+    t: Tables,
+    w: Workspace,
+    m: ModelDirections,
+    a: FloatArray,
+    dq: FloatArray,
+    dv: FloatArray,
+    control_direction: npt.NDArray[np.int64],
+    control_change: FloatArray,
+    h: float,
+    out: FloatArray,
+) -> None:
+    """Derivative of all forces but the constraints', at a fixed acceleration ``a``.
+
+    ``h`` is the timestep where damping is implicit, and 0 where it is not.
+    """
+    nv, n = dq.shape
+    d, f = w.derivatives, w.forces
+    out[:] = 0.0
+    for i in range(nv):
+        for j in range(nv):
+            by_position, by_velocity = -d.by_position[i, j], -d.by_velocity[i, j]
+            if i == j:
+                by_position += f.by_position[i]
+                by_velocity += f.by_velocity[i] - h * a[i] * f.implicit_by_velocity[i]
+            if by_position != 0.0 or by_velocity != 0.0:
+                for c in range(n):
+                    out[i, c] += by_position * dq[j, c] + by_velocity * dv[j, c]
+    n_model = m.dof_fields.shape[2]
+    for k in range(m.dof_touched.shape[0]):
+        field, i = m.dof_touched[k]
+        scale = f.by_field[field, i] - h * a[i] * f.implicit_by_field[field, i]
+        if field == ARMATURE:
+            scale -= a[i]
+        add_scaled(out, i, scale, m.dof_fields[field], i, n_model)
+    _actuator_changes(t, w, m, a, control_direction, control_change, h, out)
+    _inertia_changes(t, w, m, out)
+
+
+@compiled
+def _actuator_changes(
+    t: Tables,
+    w: Workspace,
+    m: ModelDirections,
+    a: FloatArray,
+    control_direction: npt.NDArray[np.int64],
+    control_change: FloatArray,
+    h: float,
+    out: FloatArray,
+) -> None:
+    actuator = w.forces.actuator
+    n_model = m.dof_fields.shape[2]
+    for k in range(m.actuator_touched.shape[0]):
+        field, u = m.actuator_touched[k]
+        dof = t.actuator_dof[u]
+        scale = actuator.transmitted[u] * actuator.by_field[field, u]
+        scale -= h * a[dof] * actuator.implicit_by_field[field, u]
+        if field == GEAR:
+            scale += actuator.transmitted_by_gear[u]
+        add_scaled(out, dof, scale, m.actuator_fields[field], u, n_model)
+    for k in range(control_direction.size):
+        for u in range(t.actuator_dof.size):
+            change = actuator.transmitted[u] * actuator.by_control[u] * control_change[k, u]
+            out[t.actuator_dof[u], control_direction[k]] += change
+
+
+@compiled
+def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArray) -> None:
+    for body in range(1, t.body_parentid.size):
+        first, last = m.body_first[body], m.body_first[body + 1]
+        if first == last:
+            continue
+        torque_regressor(t, w.pose, w.motion, body, w.basis, w.regressor)
+        i = t.body_lastdof[body]
+        while i >= 0:
+            for k in range(first, last):
+                total = 0.0
+                for j in range(10):
+                    total += w.regressor[i, j] * m.inertia_change[k, j]
+                out[i, m.inertia_direction[k]] -= total
+            i = t.dof_parentid[i]
