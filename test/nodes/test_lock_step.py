@@ -15,6 +15,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool
+from trajectory_msgs.msg import JointTrajectory
 
 from sysid_ros.errors import ErrorCode
 from sysid_ros.nodes.demo import ChildProcesses
@@ -22,31 +23,46 @@ from sysid_ros.nodes.sim_robot.lock_step import START_NS
 
 MOTION = "time,shoulder,elbow\n0,0,0\n0.5,0.3,0.2\n1.0,-0.2,0.4\n1.5,0,0\n"
 DEEP = 5000
+MESSAGES = {  # type of a command, and its values that are due now
+    "float64_multi_array": (Float64MultiArray, lambda message: message.data),
+    "joint_trajectory": (JointTrajectory, lambda message: message.points[0].positions),
+}
 
 
 def start_robot(nodes: ChildProcesses, demo_files: Path, **given: str) -> subprocess.Popen[bytes]:
     parameters = {"model": str(demo_files / "arm.xml"), "lockstep": "100.0", **given}
     values = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
     settings = ["--params-file", str(demo_files / "demo.yaml")]
+    values += ["-r", f"command:={given.get('command_type', 'command')}"]  # a topic has one type
     return nodes.start("sim_robot", ["sysid_ros.nodes.sim_robot", "--ros-args", *settings, *values])
 
 
-def start_excite(nodes: ChildProcesses, demo_files: Path, folder: Path) -> subprocess.Popen[bytes]:
+def start_excite(
+    nodes: ChildProcesses, demo_files: Path, folder: Path, command_type: str
+) -> subprocess.Popen[bytes]:
     (folder / "motion.csv").write_text(MOTION)
     values = ["-p", f"trajectory:={folder / 'motion.csv'}", "-p", "ramp:=0.4"]
+    values += ["-p", f"command_type:={command_type}", "-r", f"command:={command_type}"]
     settings = ["--params-file", str(demo_files / "demo.yaml")]
     return nodes.start("excite", ["sysid_ros.nodes.excite", "--ros-args", *settings, *values])
 
 
 def moved(
-    nodes: ChildProcesses, client: RosClient, demo_files: Path, folder: Path, *, stall: bool
+    nodes: ChildProcesses,
+    client: RosClient,
+    demo_files: Path,
+    folder: Path,
+    *,
+    stall: bool = False,
+    command_type: str = "float64_multi_array",
 ) -> tuple[list[list[float]], list[tuple[int, list[float]]]]:
     """Commands, and stamps and positions of the robot, of one motion."""
-    robot = start_robot(nodes, demo_files)
+    robot = start_robot(nodes, demo_files, command_type=command_type)
     states = client.collect(JointState, "/joint_states", DEEP)
     client.wait_until(lambda: states)
-    excite = start_excite(nodes, demo_files, folder)
-    commands = client.collect(Float64MultiArray, "/command", DEEP)
+    excite = start_excite(nodes, demo_files, folder, command_type)
+    message_type, values = MESSAGES[command_type]
+    commands = client.collect(message_type, f"/{command_type}", DEEP)
     said = client.collect(String, "/excite/state", LATCHED)
     client.wait_until(lambda: said and said[-1].data == "ready")
     # An answer shows that excite knows of everything that was subscribed to before.
@@ -62,7 +78,7 @@ def moved(
     client.wait_until(lambda: len(stamped(states)) >= 750)
     for node in ("excite", "sim_robot"):
         nodes.end(node)
-    return [list(c.data) for c in commands], stamped(states)[:750]
+    return [list(values(c)) for c in commands], stamped(states)[:750]
 
 
 def stamped(states: list[JointState]) -> list[tuple[int, list[float]]]:
@@ -74,10 +90,18 @@ def stamped(states: list[JointState]) -> list[tuple[int, list[float]]]:
 def test_processes_that_are_held_up_change_nothing(
     nodes: ChildProcesses, client: RosClient, demo_files: Path, tmp_path: Path
 ):
-    idle = moved(nodes, client, demo_files, tmp_path, stall=False)
+    idle = moved(nodes, client, demo_files, tmp_path)
     held_up = moved(nodes, client, demo_files, tmp_path, stall=True)
     assert held_up == idle
     assert max(position[0] for _, position in idle[1]) > 0.15  # it did move
+
+
+def test_trajectories_move_the_robot_as_plain_commands_do(
+    nodes: ChildProcesses, client: RosClient, demo_files: Path, tmp_path: Path
+):
+    plain = moved(nodes, client, demo_files, tmp_path)
+    trajectories = moved(nodes, client, demo_files, tmp_path, command_type="joint_trajectory")
+    assert trajectories == plain
 
 
 def test_robot_shows_itself_moves_when_told_and_runs_on(

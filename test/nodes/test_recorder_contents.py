@@ -79,7 +79,7 @@ def test_everything_that_the_experiment_reads_is_recorded(
     client.wait_until(lambda: diagnostics)
     names = {status.name for status in diagnostics[-1].status}
     inside = f"/{robot}" if robot else ""
-    topics = {f"{inside}/command", f"{inside}/joint_states", f"{inside}/powered", "/d"}
+    topics = {f"{inside}/command", f"{inside}/joint_states", f"{inside}/powered", "/d", "/clock"}
     assert names == {"recorder: recorder", *(f"recorder: {topic}" for topic in topics)}
 
 
