@@ -22,8 +22,8 @@ import pytest
 from patience import PATIENCE
 from pendulum_experiment import SLOW, write_pendulum_experiment
 
-import sysid_ros.pipeline.fit_task
 from sysid_ros.cli import main
+from sysid_ros.dataset import FitInputs
 from sysid_ros.errors import ErrorCode, ExperimentError
 from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import run_experiment
@@ -139,13 +139,13 @@ alternatives:
 def resumed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether each fit of a task in this process carried on from a state."""
     found: list[bool] = []
-    plain = sysid_ros.pipeline.fit_task.fit
+    plain = FitInputs.fitted
 
-    def fit(*arguments: Any, **options: Any) -> Any:
-        found.append(options["resume"] is not None)
-        return plain(*arguments, **options)
+    def fitted(inputs: FitInputs, **options: Any) -> Any:
+        found.append(options.get("resume") is not None)
+        return plain(inputs, **options)
 
-    monkeypatch.setattr(sysid_ros.pipeline.fit_task, "fit", fit)
+    monkeypatch.setattr(FitInputs, "fitted", fitted)
     return found
 
 
