@@ -137,7 +137,7 @@ alternatives:
 
 @pytest.fixture
 def resumed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether each fit of a task in this process carried on from a state."""
+    """Whether each fit in this process carried on from a state."""
     found: list[bool] = []
     plain = FitInputs.fitted
 
@@ -181,7 +181,7 @@ def test_a_killed_cross_validation_carries_on(
     arguments += ["--set", "sequences=[bags/first, bags/second]", "--set", "validation={folds: 2}"]
     kill_once(["sysid_ros", *arguments], lambda: list(tmp_path.glob(f".*/folds/1/{STATE_FILE}")))
     assert main([*arguments, "--resume"]) == ErrorCode.NONE
-    assert resumed == [True, True]
+    assert resumed == [True, True, True]  # of the experiment and of both folds
     (folder,) = tmp_path.iterdir()
     assert not (folder / "folds").exists()
 
