@@ -22,8 +22,8 @@ import pytest
 from patience import PATIENCE
 from pendulum_experiment import SLOW, write_pendulum_experiment
 
-import sysid_ros.pipeline.fit_task
 from sysid_ros.cli import main
+from sysid_ros.dataset import FitInputs
 from sysid_ros.errors import ErrorCode, ExperimentError
 from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import run_experiment
@@ -137,15 +137,15 @@ alternatives:
 
 @pytest.fixture
 def resumed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether each fit of a task in this process carried on from a state."""
+    """Whether each fit in this process carried on from a state."""
     found: list[bool] = []
-    plain = sysid_ros.pipeline.fit_task.fit
+    plain = FitInputs.fitted
 
-    def fit(*arguments: Any, **options: Any) -> Any:
-        found.append(options["resume"] is not None)
-        return plain(*arguments, **options)
+    def fitted(inputs: FitInputs, **options: Any) -> Any:
+        found.append(options.get("resume") is not None)
+        return plain(inputs, **options)
 
-    monkeypatch.setattr(sysid_ros.pipeline.fit_task, "fit", fit)
+    monkeypatch.setattr(FitInputs, "fitted", fitted)
     return found
 
 
@@ -181,7 +181,7 @@ def test_a_killed_cross_validation_carries_on(
     arguments += ["--set", "sequences=[bags/first, bags/second]", "--set", "validation={folds: 2}"]
     kill_once(["sysid_ros", *arguments], lambda: list(tmp_path.glob(f".*/folds/1/{STATE_FILE}")))
     assert main([*arguments, "--resume"]) == ErrorCode.NONE
-    assert resumed == [True, True]
+    assert resumed == [True, True, True]  # of the experiment and of both folds
     (folder,) = tmp_path.iterdir()
     assert not (folder / "folds").exists()
 
