@@ -21,7 +21,13 @@ from sysid_ros.commands.common import (
     workers_of,
 )
 from sysid_ros.errors import ErrorCode
-from sysid_ros.experiment import check_fittable, with_bags, with_overrides
+from sysid_ros.experiment import (
+    LOG_NAMES,
+    SEARCH_METHODS,
+    check_fittable,
+    with_bags,
+    with_overrides,
+)
 from sysid_ros.processes import StopRequest
 
 if TYPE_CHECKING:
@@ -70,7 +76,7 @@ def register(add_parser: AddParser) -> None:
     parser.add_argument(
         "--search",
         metavar="METHOD",
-        help="look for a start all over the bounds: starts, cma-es, random or nsga2",
+        help=f"look for a start all over the bounds: {', '.join(SEARCH_METHODS)}",
     )
     parser.add_argument("--trials", type=int, metavar="N", help="candidates that it simulates")
     parser.add_argument("--seed", type=int, metavar="N", help="of its random numbers (0)")
@@ -79,7 +85,7 @@ def register(add_parser: AddParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="record the fit's course there too: tensorboard, wandb or mlflow; may be repeated",
+        help=f"record the fit's course there too: {', '.join(LOG_NAMES)}; may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="print result.json instead of tables")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.experiment.attribute_names import FRICTION
 from sysid_ros.experiment.cross_checks import check_fittable
-from sysid_ros.experiment.fit_schema import SearchConfig
+from sysid_ros.experiment.fit_schema import SEARCH_METHODS, SearchConfig
 from sysid_ros.experiment.load import (
     load_experiment,
     parse_experiment,
@@ -19,6 +19,7 @@ from sysid_ros.experiment.locate import locate_bag, locate_model, message_paths_
 from sysid_ros.experiment.overrides import apply_overrides
 from sysid_ros.experiment.packages import PACKAGE, Packages, as_uri
 from sysid_ros.experiment.schema import (
+    LOG_NAMES,
     Experiment,
     MaskConfig,
     ParameterConfig,
@@ -31,7 +32,9 @@ from sysid_ros.experiment.yaml_tree import parse_yaml, plain
 
 __all__ = [
     "FRICTION",
+    "LOG_NAMES",
     "PACKAGE",
+    "SEARCH_METHODS",
     "UNITS",
     "Experiment",
     "MaskConfig",

@@ -10,6 +10,8 @@ from dataclasses import field as key
 
 from sysid_ros.experiment.rules import rule
 
+SEARCH_METHODS = ("starts", "cma-es", "random", "nsga2")  # the methods of search.run
+
 
 @dataclass(frozen=True)
 class WindowConfig:
@@ -50,7 +52,7 @@ class SearchConfig:
         metadata=rule(
             "`starts`: fits from the best of points that fill the bounds; `cma-es` (restarted, "
             "BIPOP) and `random` for costs that are not smooth; `nsga2` for two costs",
-            choices=("starts", "cma-es", "random", "nsga2"),
+            choices=SEARCH_METHODS,
         ),
     )
     trials: int = key(default=200, metadata=rule("candidates to simulate", minimum=1))

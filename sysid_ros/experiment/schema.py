@@ -23,6 +23,7 @@ from sysid_ros.recording.mapping import Interpolation as Interpolation
 from sysid_ros.recording.mapping import SignalKind as SignalKind
 from sysid_ros.recording.messages import Clock as Clock
 
+LOG_NAMES = ("tensorboard", "wandb", "mlflow")  # the keys of run_logs.run_log.LOGS
 SENSOR_TYPES = (
     "accelerometer",
     "gyro",
@@ -343,7 +344,7 @@ class Experiment:
         default=(),
         metadata=rule(
             "where the course of a fit is recorded, besides its `progress.csv`",
-            choices=("tensorboard", "wandb", "mlflow"),
+            choices=LOG_NAMES,
         ),
     )
     modifiers: str | None = key(
