@@ -22,7 +22,7 @@ PACKAGE = ROOT / "sysid_ros"
 
 # Each may import what stands above it.
 ORDER = (
-    "arrays", "errors", "printable", "files", "processes",
+    "arrays", "choices", "errors", "printable", "files", "processes",
     "engine.compiled", "engine.elements", "engine.signals", "engine.friction",
     "engine.attributes", "engine.parameters", "engine.residuals", "engine.simulation",
     "engine.windows", "engine.derivatives", "engine.least_squares", "engine.problem",
@@ -36,6 +36,8 @@ ORDER = (
     "cli", "__main__",
 )  # fmt: skip
 
+# Modules of one name in neighbouring rooms that are not renamed yet.
+STILL_TWICE = {("", "motion"), ("", "reference")}
 MOST_MODULES = 26
 MOST_LINES = 400
 # Imports by name: a user's hook, and messages of packages that only a robot has.
@@ -167,6 +169,18 @@ def test_rooms_and_modules_are_small() -> None:
     for module, path in modules().items():
         lines = path.read_text(encoding="utf-8").count("\n")
         assert lines <= MOST_LINES, f"{module} has {lines} lines"
+
+
+def test_neighbouring_rooms_have_no_module_of_one_name() -> None:
+    # A command is called after what it runs, and every node has a node.py and a settings.py.
+    seen: dict[tuple[str, str], str] = {}
+    for module, path in modules().items():
+        parent, _, name = module.rpartition(".")
+        room = parent.rpartition(".")[0] if "." in parent else ""
+        if path.name in ("__init__.py", "__main__.py") or parent.split(".")[0] in WITHOUT_FACE:
+            continue
+        other = seen.setdefault((room, name), module)
+        assert other == module or (room, name) in STILL_TWICE, f"{module} and {other}"
 
 
 def test_nothing_is_imported_by_name() -> None:

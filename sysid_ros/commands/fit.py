@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sysid_ros.choices import LOG_NAMES, SEARCH_METHODS
 from sysid_ros.commands.common import (
     AddParser,
     complain,
@@ -69,7 +70,7 @@ def register(add_parser: AddParser) -> None:
     parser.add_argument(
         "--search",
         metavar="METHOD",
-        help="look for a start all over the bounds: starts, cma-es, random or nsga2",
+        help=f"look for a start all over the bounds: {', '.join(SEARCH_METHODS)}",
     )
     parser.add_argument("--trials", type=int, metavar="N", help="candidates that it simulates")
     parser.add_argument("--seed", type=int, metavar="N", help="of its random numbers (0)")
@@ -78,7 +79,7 @@ def register(add_parser: AddParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="record the fit's course there too: tensorboard, wandb or mlflow; may be repeated",
+        help=f"record the fit's course there too: {', '.join(LOG_NAMES)}; may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="print result.json instead of tables")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
-from sysid_ros.diagnosis.consistency import Disagreement, disagreement
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
 from sysid_ros.diagnosis.explanation import Explanation, best_explanation, together
@@ -21,6 +20,7 @@ from sysid_ros.diagnosis.sampling_findings import sampling_findings
 from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
 from sysid_ros.diagnosis.torque_unit import torque_unit
+from sysid_ros.diagnosis.velocity_consistency import Disagreement, disagreement
 from sysid_ros.diagnosis.wording import finding_of
 from sysid_ros.engine.simulation import single_blas_thread
 from sysid_ros.experiment import Experiment

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import field as key
 
+from sysid_ros.choices import SEARCH_METHODS
 from sysid_ros.experiment.rules import rule
 
 
@@ -50,7 +51,7 @@ class SearchConfig:
         metadata=rule(
             "`starts`: fits from the best of points that fill the bounds; `cma-es` (restarted, "
             "BIPOP) and `random` for costs that are not smooth; `nsga2` for two costs",
-            choices=("starts", "cma-es", "random", "nsga2"),
+            choices=SEARCH_METHODS,
         ),
     )
     trials: int = key(default=200, metadata=rule("candidates to simulate", minimum=1))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from dataclasses import field as key  # SignalConfig has a field called "field"
 from pathlib import Path
 
+from sysid_ros.choices import LOG_NAMES
 from sysid_ros.experiment.fit_schema import FitConfig, InitialStateConfig, WindowConfig
 from sysid_ros.experiment.rules import rule
 from sysid_ros.experiment.units import UNITS
@@ -343,7 +344,7 @@ class Experiment:
         default=(),
         metadata=rule(
             "where the course of a fit is recorded, besides its `progress.csv`",
-            choices=("tensorboard", "wandb", "mlflow"),
+            choices=LOG_NAMES,
         ),
     )
     modifiers: str | None = key(

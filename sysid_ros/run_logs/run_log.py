@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sysid_ros.engine.least_squares import Iteration
-from sysid_ros.errors import ExperimentError
+from sysid_ros.errors import ExperimentError, unknown_name
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement import Outcome
 from sysid_ros.run_logs.csv_log import CsvLog
@@ -74,13 +74,15 @@ class RunLogs:
       run: What is recorded.
 
     Raises:
-      ExperimentError: A log's package is absent, or it cannot be opened.
+      ExperimentError: There is no such log, its package is absent, or it cannot be opened.
     """
 
     def __init__(self, names: Sequence[str], run: Run) -> None:
         self._logs: dict[str, RunLog] = {"csv": CsvLog(run.folder)}
         self._steps = 0
         for name in names:
+            if name not in LOGS:
+                raise ExperimentError(unknown_name("log", name, LOGS))
             try:
                 self._logs[name] = LOGS[name](run)
             except ExperimentError:

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Iteration
-from sysid_ros.errors import StopRequestedError
+from sysid_ros.errors import ExperimentError, StopRequestedError, unknown_name
 from sysid_ros.experiment import SearchConfig
 from sysid_ros.search.bipop import BipopCmaEs
 from sysid_ros.search.methods import LatinHypercube, Method, Uniform
@@ -22,6 +23,17 @@ from sysid_ros.search.study import Nsga2, Recorded, Study, nsga2_sampler
 from sysid_ros.search.trials import Trials
 
 Costs = Callable[[FloatArray], FloatArray]  # (n, p) to (n, n_costs)
+
+# By name, each made from parameters, trials, a start in the unit cube (p,) and a seed.
+METHODS: Mapping[str, Callable[[int, int, FloatArray, int], Method]] = {
+    "starts": lambda size, trials, start, seed: LatinHypercube(size, max(1, trials - 1), seed),
+    "cma-es": lambda size, trials, start, seed: BipopCmaEs(start, seed),
+    "random": lambda size, trials, start, seed: Uniform(size, seed),
+}
+# Those that keep what they know in a study: its sampler from a seed, and the method.
+STUDY_METHODS: Mapping[str, tuple[Callable[[int], Any], Callable[[SearchSpace, Study], Method]]] = {
+    "nsga2": (nsga2_sampler, Nsga2)
+}
 
 DISTINCT = 0.05  # of the bounds' distance, in every parameter: closer candidates are one start
 
@@ -79,7 +91,8 @@ def run_search(
       The trials.
 
     Raises:
-      ExperimentError: A package that the method needs is absent, or the study does not fit.
+      ExperimentError: There is no such method, a package that it needs is absent, or the study
+        does not fit.
     """
     count = max(1, len(config.costs))
     study = _study(config, space, count)
@@ -119,30 +132,28 @@ def run_search(
 
 def _study(config: SearchConfig, space: SearchSpace, costs: int) -> Study | None:
     """Open the study that keeps and shares trials, if any; NSGA-II always has one."""
-    if config.method != "nsga2" and config.study is None:
+    known = (*METHODS, *STUDY_METHODS)
+    if config.method not in known:
+        raise ExperimentError(unknown_name("search method", config.method, known))
+    sampler = None
+    if config.method in STUDY_METHODS:
+        sampler = STUDY_METHODS[config.method][0](config.seed)
+    elif config.study is None:
         return None
-    sampler = nsga2_sampler(config.seed) if config.method == "nsga2" else None
     return Study(space, costs, storage=config.study, name=config.study_name, sampler=sampler)
 
 
 def _method(config: SearchConfig, space: SearchSpace, study: Study | None) -> Method:
-    size = len(space.names)
     start = space.points(space.start)
     seed = config.seed
     if study is not None:
-        if config.method == "nsga2":
-            return Nsga2(space, study)
+        if config.method in STUDY_METHODS:
+            return STUDY_METHODS[config.method][1](space, study)
         values, costs = study.known()
         if len(values):  # go on from the best, and not over the same points again
             start = space.points(values[int(np.argmin(costs.sum(axis=1)))])
             seed += len(values)
-    method: Method
-    if config.method == "cma-es":
-        method = BipopCmaEs(start, seed)
-    elif config.method == "random":
-        method = Uniform(size, seed)
-    else:
-        method = LatinHypercube(size, max(1, config.trials - 1), seed)
+    method = METHODS[config.method](len(space.names), config.trials, start, seed)
     return method if study is None else Recorded(method, space, study)
 
 

@@ -24,7 +24,7 @@ from sysid_ros.experiment import (
     with_overrides,
 )
 from sysid_ros.experiment.fit_schema import WindowConfig
-from sysid_ros.recording.mapping.signal_settings import Interpolation, SignalKind
+from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind
 from sysid_ros.recording.messages.stored_message import Clock
 
 COMPLETE = """\

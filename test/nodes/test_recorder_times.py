@@ -21,7 +21,7 @@ from sysid_ros.experiment.schema import SignalConfig
 from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.recording.bags import open_recording
 from sysid_ros.recording.mapping import MappedRecording, map_recording
-from sysid_ros.recording.mapping.signal_settings import SignalKind
+from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages.stored_message import Clock
 from sysid_ros_interfaces.srv import Start, Stop
 

@@ -16,7 +16,7 @@ from arm_recording import arm_model, simulate, write_bag, wrong_model
 from sysid_ros.errors import DataError
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.proposal import propose
-from sysid_ros.recording.mapping.signal_settings import SignalKind
+from sysid_ros.recording.mapping.mapping_settings import SignalKind
 
 URDF = """
 <robot name="arm">

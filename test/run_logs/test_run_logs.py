@@ -18,11 +18,12 @@ from outcomes import outcome as synthetic
 from patience import PATIENCE
 from pendulum_experiment import write_pendulum_experiment
 
+from sysid_ros.choices import LOG_NAMES
 from sysid_ros.cli import main
 from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.errors import ErrorCode, ExperimentError
 from sysid_ros.results import read_results
-from sysid_ros.run_logs.run_log import Run, RunLogs, summary_of
+from sysid_ros.run_logs.run_log import LOGS, Run, RunLogs, summary_of
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,12 @@ def test_a_summary_has_numbers_and_words_only() -> None:
     assert summary["final/elbow_damping"] == 0.0231
     assert "standard_error/shoulder_damping" not in summary
     assert all(isinstance(value, (str, float)) for value in summary.values())
+
+
+def test_the_experiment_file_takes_the_logs_that_there_are(tmp_path: Path) -> None:
+    assert tuple(LOGS) == LOG_NAMES
+    with pytest.raises(ExperimentError, match="unknown log 'tensorbored'; nearest: 'tensorboard'"):
+        recorded(tmp_path / "run", "tensorbored")
 
 
 def test_a_log_that_fails_does_not_end_the_fit(

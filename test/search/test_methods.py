@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search_problems import rastrigin, space
 
+from sysid_ros.choices import SEARCH_METHODS
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.errors import ExperimentError, StopRequestedError
-from sysid_ros.experiment.fit_schema import SearchConfig
+from sysid_ros.experiment import SearchConfig
 from sysid_ros.search.methods import LatinHypercube
-from sysid_ros.search.run import SearchEnd, run_search
+from sysid_ros.search.run import METHODS, STUDY_METHODS, SearchEnd, run_search
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.trials import (
     Trials,
@@ -147,3 +148,9 @@ def test_trials_survive_the_disk(tmp_path) -> None:
     lines = (tmp_path / "trials.csv").read_text().splitlines()
     assert lines[0] == "trial,cost_1,cost_2,front,a,b"
     assert lines[1].startswith("0,1.0,2.0,1,0.0,")
+
+
+def test_the_experiment_file_takes_the_methods_that_there_are() -> None:
+    assert (*METHODS, *STUDY_METHODS) == SEARCH_METHODS
+    with pytest.raises(ExperimentError, match="unknown search method 'cmaes'; nearest: 'cma-es'"):
+        search("cmaes", 10)

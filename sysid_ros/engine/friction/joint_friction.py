@@ -25,9 +25,10 @@ from sysid_ros.errors import ModelError
 
 # The layout of a row; native.py reads it by the same numbers.
 MARK = (271828.0, 314159.0)
-SLOT, FIRST, ROW = 2, 3, 14
-KEPT = 3  # numbers in userdata per joint
+SLOT, FIRST = 2, 3
 STORED = PARAMETERS[2:]  # without Kv and Kc; the row's order from FIRST on
+ROW = FIRST + len(STORED)
+KEPT = 3  # numbers in userdata per joint
 
 # MuJoCo's default friction constraint creeps: 0.98 N m under a limit of 1.5 N m drift 0.1 rad/s.
 # With these it is 2e-5 rad/s.

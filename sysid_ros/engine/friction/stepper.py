@@ -10,8 +10,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from sysid_ros.engine.friction.budget import budget
 from sysid_ros.engine.friction.joint_friction import LEAST_FRICTIONLOSS, ON_JOINT, joint_frictions
-from sysid_ros.engine.friction.reference import budget
 from sysid_ros.errors import ModelError
 
 _FRICTION_DOF = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)

@@ -37,7 +37,7 @@ from sysid_ros.nodes.recorder.bag_contents import (
 )
 from sysid_ros.nodes.recorder.bag_session import BagContents, BagSession
 from sysid_ros.nodes.recorder.diagnostics import recorder_status, topic_status
-from sysid_ros.nodes.recorder.losses import Losses, losses
+from sysid_ros.nodes.recorder.message_losses import Losses, losses
 from sysid_ros.nodes.recorder.qos_overrides import read_qos_overrides
 from sysid_ros.nodes.recorder.services import RecorderServices
 from sysid_ros.nodes.recorder.settings import READ_WHEN_CONFIGURED, declare_recorder

@@ -11,7 +11,7 @@ from rclpy.node import Node
 
 from sysid_ros.errors import OutputError
 from sysid_ros.nodes.recorder.bag_session import BagSession
-from sysid_ros.nodes.recorder.losses import Losses
+from sysid_ros.nodes.recorder.message_losses import Losses
 from sysid_ros_interfaces.srv import (
     IsPaused,
     Pause,

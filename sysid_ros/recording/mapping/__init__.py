@@ -11,14 +11,14 @@ from sysid_ros.recording.mapping.mapped_series import (
     export,
     measured_time_series,
 )
-from sysid_ros.recording.mapping.signal_map import WantedFields, map_columns, map_recording
-from sysid_ros.recording.mapping.signal_settings import (
+from sysid_ros.recording.mapping.mapping_settings import (
     ClockCorrection,
     Interpolation,
     MaskSettings,
     SignalKind,
     SignalSettings,
 )
+from sysid_ros.recording.mapping.signal_map import WantedFields, map_columns, map_recording
 from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC
 from sysid_ros.recording.mapping.stamps import choose_stamps
 from sysid_ros.recording.mapping.time_intervals import Intervals, union

@@ -14,7 +14,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.bags import FASTEST_CLOCK, ClockRelation, relate
-from sysid_ros.recording.mapping.signal_settings import (
+from sysid_ros.recording.mapping.mapping_settings import (
     ClockCorrection,
     MaskSettings,
     SignalKind,

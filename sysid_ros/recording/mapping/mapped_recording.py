@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.recording.mapping.signal_settings import SignalKind
+from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
 
 

@@ -14,7 +14,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.signals import SUFFIXES, SignalType, TimeSeries, save_npz
 from sysid_ros.errors import OutputError
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
-from sysid_ros.recording.mapping.signal_settings import SignalKind
+from sysid_ros.recording.mapping.mapping_settings import SignalKind
 
 _TYPES = {
     SignalKind.ACTUATOR: SignalType.MjCtrl,

@@ -19,8 +19,8 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedRecording, DatedTopic, source_of
+from sysid_ros.recording.mapping.mapping_settings import MaskSettings
 from sysid_ros.recording.mapping.samples import samples
-from sysid_ros.recording.mapping.signal_settings import MaskSettings
 from sysid_ros.recording.mapping.time_intervals import Intervals, complement, union
 from sysid_ros.recording.messages import Clock, parse_field
 

@@ -19,15 +19,15 @@ from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.bags import Recording, read_columns
 from sysid_ros.recording.mapping.dating import DatedRecording, Source, date_topics, source_of
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording
-from sysid_ros.recording.mapping.mapping_warnings import mapping_warnings
-from sysid_ros.recording.mapping.masks import masked_stretches
-from sysid_ros.recording.mapping.signal_mapping import Range, map_signal
-from sysid_ros.recording.mapping.signal_settings import (
+from sysid_ros.recording.mapping.mapping_settings import (
     ClockCorrection,
     MaskSettings,
     SignalKind,
     SignalSettings,
 )
+from sysid_ros.recording.mapping.mapping_warnings import mapping_warnings
+from sysid_ros.recording.mapping.masks import masked_stretches
+from sysid_ros.recording.mapping.signal_mapping import Range, map_signal
 from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
 from sysid_ros.recording.mapping.time_intervals import Intervals, length, union, within
 from sysid_ros.recording.mapping.topic_quality import topic_quality

@@ -15,8 +15,8 @@ from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
 from sysid_ros.recording.mapping.gaps import unknown_intervals
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
+from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalSettings
 from sysid_ros.recording.mapping.samples import check_samples, samples
-from sysid_ros.recording.mapping.signal_settings import Interpolation, SignalKind, SignalSettings
 from sysid_ros.recording.mapping.time_intervals import Intervals, complement, inside, length
 from sysid_ros.recording.messages import (
     Components,

@@ -19,7 +19,7 @@ from sysid_ros.recording.mapping import (
     export,
     measured_time_series,
 )
-from sysid_ros.recording.mapping.signal_settings import SignalKind
+from sysid_ros.recording.mapping.mapping_settings import SignalKind
 
 
 def signal(kind, name, times, values, *, held=False) -> MappedSignal:

@@ -17,7 +17,7 @@ from sysid_ros.experiment import load_experiment
 from sysid_ros.experiment.load import parse_experiment
 from sysid_ros.experiment.schema import MaskConfig, SignalConfig
 from sysid_ros.recording import map_recording, open_recording
-from sysid_ros.recording.mapping.signal_settings import SignalKind
+from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages.stored_message import Clock
 
 from ..conftest import START_NS, Entry

@@ -14,7 +14,7 @@ from rosbags.highlevel import AnyReader
 from sysid_ros.errors import BagError, DataError, ErrorCode
 from sysid_ros.experiment.schema import SignalConfig
 from sysid_ros.recording import map_recording, open_recording
-from sysid_ros.recording.mapping.signal_settings import ClockCorrection, Interpolation, SignalKind
+from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, Interpolation, SignalKind
 from sysid_ros.recording.messages.stored_message import Clock
 
 from ..conftest import START_NS, Entry

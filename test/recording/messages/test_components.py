@@ -17,7 +17,7 @@ from sysid_ros.errors import DataError
 from sysid_ros.experiment.schema import SignalConfig
 from sysid_ros.recording import map_recording, open_recording
 from sysid_ros.recording.mapping import measured_time_series
-from sysid_ros.recording.mapping.signal_settings import SignalKind
+from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages import components_of, parse_field, unit_quaternions
 from sysid_ros.recording.messages.stored_message import Clock
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sysid_ros.engine.friction.budget import budget
 from sysid_ros.engine.friction.models import MODELS, PARAMETERS, FrictionParameters
-from sysid_ros.engine.friction.reference import budget
 from sysid_ros.errors import ParameterError
 
 COEFFICIENTS = st.floats(0.0, 2.0)

@@ -1,0 +1,9 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Names that experiment files and the command line offer, readable before anything is imported."""
+
+from __future__ import annotations
+
+SEARCH_METHODS = ("starts", "cma-es", "random", "nsga2")  # the methods of search.run
+LOG_NAMES = ("tensorboard", "wandb", "mlflow")  # the keys of run_logs.run_log.LOGS
