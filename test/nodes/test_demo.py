@@ -40,11 +40,16 @@ def test_hidden_parameters_are_found(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert (bag / "metadata.yaml").is_file()
 
 
-def test_process_that_dies_is_named_with_its_last_words(tmp_path: Path):
+def test_process_that_dies_is_named_and_ends_the_compilation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    compilation = subprocess.Popen(["sleep", "infinity"])
+    monkeypatch.setattr("sysid_ros.engine.derivatives.start_compiling", lambda: compilation)
     folder = short_demo(tmp_path)
     (folder / "arm.xml").write_text("<mujoco><broken/></mujoco>")
     with pytest.raises(DemoError, match=r"sim_robot ended with status 2(.|\n)*broken"):
         run_demo(tmp_path / "output", folder)
+    assert compilation.poll() == -signal.SIGTERM
 
 
 def test_interrupted_demo_leaves_nothing_running(tmp_path: Path):
