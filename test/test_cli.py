@@ -22,7 +22,7 @@ from pendulum_experiment import TRUE, write_pendulum_bag, write_pendulum_experim
 
 import sysid_ros
 from sysid_ros.cli import EXIT_ABORTED, EXIT_INTERNAL, main
-from sysid_ros.commands import common, demo
+from sysid_ros.commands import demo
 from sysid_ros.commands.common import EXIT_USAGE
 from sysid_ros.errors import ErrorCode
 
@@ -331,7 +331,7 @@ def test_internal_errors_are_one_line_or_a_traceback(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(common, "load_experiment", broken)
+    monkeypatch.setattr("sysid_ros.experiment.load_experiment", broken)
     assert main(["fit", "a.yaml"]) == EXIT_INTERNAL
     assert capsys.readouterr().err == (
         "sysid_ros: internal error: ZeroDivisionError: a bug; run with --debug for more\n"
