@@ -11,7 +11,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.landscape import Landscape, grid, grid_points, on_grid
-from sysid_ros.engine.least_squares import Linearization, Point, Solution, start_solution
+from sysid_ros.engine.least_squares import Linearization, Point, Solution, start_solutions
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import Covariance
 from sysid_ros.engine.windows import WindowGroup
@@ -80,7 +80,7 @@ def fitted_landscape(
     i, j = pair
     grids = [grid(point.theta[k], problem.lower[k], problem.upper[k], points) for k in pair]
     sensitivities = [
-        -start_solution(gram, len(point.theta), 0.0)[:, :-1] for gram in linearization.grams
+        -solved[:, :-1] for solved in start_solutions(linearization.grams, len(point.theta), 0.0)
     ]
     costs = []
     for theta in grid_points(point.theta, i, j, *grids):
@@ -139,7 +139,8 @@ def _thinned(
     first = 0
     for group in problem.groups:
         rows = range(first, first + len(group.windows), stride)
-        groups.append(WindowGroup(group.builder, tuple(problem.windows[k] for k in rows)))
+        chosen = [problem.windows[k] for k in rows]
+        groups.append(WindowGroup.of(group.builder, chosen, len(point.theta)))
         starts += [point.starts[k] for k in rows]
         grams += [linearization.grams[k] for k in rows]
         first += len(group.windows)

@@ -24,7 +24,12 @@ from sysid_ros.engine.parameters.modifiers import (
 from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.engine.parameters.parameter_table import at_bound
-from sysid_ros.engine.parameters.start_parameters import deviated, moved_start, start_params
+from sysid_ros.engine.parameters.start_parameters import (
+    all_deviated,
+    deviated,
+    moved_start,
+    start_params,
+)
 
 __all__ = [
     "AttributeModifier",
@@ -34,6 +39,7 @@ __all__ = [
     "ParameterDict",
     "SignalModifier",
     "StartModifier",
+    "all_deviated",
     "apply_body_inertia",
     "apply_dgain",
     "apply_param_modifiers",

@@ -23,7 +23,7 @@ from sysid_ros.engine.residuals import UNCHANGED, SignalSettings, signal_setting
 from sysid_ros.engine.signals import control_names
 from sysid_ros.errors import ModelError
 
-Run = TypeVar("Run")
+Batch = TypeVar("Batch")
 
 # (parameters) -> MjModel
 BuildFn = Callable[[ParameterDict], Any]
@@ -128,11 +128,11 @@ class CandidateBuilder:
 
 
 @dataclass(frozen=True)
-class ModelGroup(Generic[Run]):
-    """All that is simulated with one model: windows, or whole recordings."""
+class ModelGroup(Generic[Batch]):
+    """All that is simulated with one model: batches of windows, or whole recordings."""
 
     builder: CandidateBuilder
-    windows: tuple[Run, ...]
+    batches: tuple[Batch, ...]
 
 
 def shapes_model(parameter: Parameter) -> bool:
