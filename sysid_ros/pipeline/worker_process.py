@@ -114,8 +114,6 @@ def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
 
 def prepare() -> None:
     """Import what a fit needs and compile the derivatives, or load them from disk."""
-    from scipy.signal import welch  # noqa: F401, scipy loads its parts at their first use
-
     import sysid_ros.pipeline.experiment_run  # noqa: F401
     from sysid_ros.engine.derivatives import entry_points
 

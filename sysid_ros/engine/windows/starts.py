@@ -27,6 +27,7 @@ from sysid_ros.engine.signals import (
     known_from,
     linear,
     piecewise,
+    zero_phase,
 )
 from sysid_ros.engine.windows.spatial_starts import (
     MeasuredPose,
@@ -249,7 +250,8 @@ def despiked(values: FloatArray) -> FloatArray:
     Returns:
       Shape (n,).
     """
-    median = scipy.ndimage.median_filter(values, size=5, mode="mirror")
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(values, 2, mode="reflect"), 5)
+    median = np.median(around, axis=1)
     distance = np.abs(values - median)
     moved = distance[distance > 0.0]
     if not moved.size:
@@ -277,9 +279,8 @@ def filtered_velocity(
     interval = float(np.median(np.diff(times)))
     count = max(4, round((times[-1] - times[0]) / interval) + 1)
     grid = np.linspace(times[0], times[-1], count)
-    even = scipy.interpolate.make_interp_spline(times, positions, k=1)(grid)
+    even = np.interp(grid, times, positions)
     relative = cutoff * 2.0 * (grid[1] - grid[0])
     if relative < 1.0:
-        b, a = scipy.signal.butter(2, relative)
-        even = scipy.signal.filtfilt(b, a, even, padlen=min(count - 1, 3 * max(len(a), len(b))))
+        even = zero_phase(even, relative)
     return scipy.interpolate.make_interp_spline(grid, even, k=3).derivative()

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import chains
 import mujoco
 import numpy as np
@@ -135,7 +137,8 @@ def test_many_windows_are_put_into_batches_that_memory_allows(
         chains.spec(Chain(1, 2, "EULER", False, False, True)), parameters(), seed=1
     )
     (group,) = problem.groups
-    monkeypatch.setattr("sysid_ros.engine.windows.model_group.BATCH_BYTES", 1)
+    module = importlib.import_module("sysid_ros.engine.windows.model_group")
+    monkeypatch.setattr(module, "BATCH_BYTES", 1)
     split = WindowGroup.of(group.builder, group.windows, problem.lower.size)
     assert [len(batch.windows) for batch in split.batches] == [1, 1]
     assert split.windows == group.windows
