@@ -105,7 +105,7 @@ def simulation_of(batch: RunBatch, candidate: Candidate, deviations: FloatArray)
 
 
 def run_slices(counts: IndexArray) -> Iterator[slice]:
-    """Where each run stands in an array of all, given how many rows each has, (w,)."""
+    """Yield the place of each run in an array of all, given how many rows each has, (w,)."""
     ends = np.cumsum(counts)
     for first, last in zip((ends - counts).tolist(), ends.tolist(), strict=True):
         yield slice(first, last)
