@@ -19,10 +19,9 @@ import numpy as np
 
 from sysid_ros.errors import DataError
 from sysid_ros.judgement import SequenceFit
+from sysid_ros.pictures import NOTHING_TO_DRAW
 from sysid_ros.results import VIDEO
 from sysid_ros.video.poses import poses, telling_stretch
-
-NOTHING_TO_DRAW = 2  # exit status of the process where drawing would work
 
 _REMEDY = "on Debian and Ubuntu, apt install libegl1 libgl1-mesa-dri lets EGL draw without a screen"
 _PATIENCE = 60.0  # s; a few pictures take a few seconds even without a graphics card
@@ -66,7 +65,7 @@ def drawing(
             return
         video = model.parent / VIDEO
         process = subprocess.Popen(
-            [sys.executable, "-m", "sysid_ros.video", str(model), str(shown), str(video)],
+            [sys.executable, "-m", "sysid_ros.pictures", str(model), str(shown), str(video)],
             env={**os.environ, "MUJOCO_GL": library},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
