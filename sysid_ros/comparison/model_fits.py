@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 from sysid_ros.engine.uncertainty import misfit
 from sysid_ros.errors import SysidError
-from sysid_ros.experiment import Experiment
 from sysid_ros.judgement import Outcome
 from sysid_ros.pipeline import FitTask, folds_of, run_fit_task, with_folds
 from sysid_ros.processes import TaskPool, Workers
@@ -185,7 +184,7 @@ class _Fits:
         found: dict[str, list[Outcome | str]] = {name: [] for name in models}
         for (name, _), result in zip(listed, results, strict=True):
             found[name].append(result)
-        return {name: _joined(models[name].task.experiment, parts) for name, parts in found.items()}
+        return {name: _joined(parts) for name, parts in found.items()}
 
 
 def _attempt(task: FitTask) -> Outcome | str:
@@ -196,9 +195,9 @@ def _attempt(task: FitTask) -> Outcome | str:
         return str(error)
 
 
-def _joined(experiment: Experiment, parts: Sequence[Outcome | str]) -> Outcome | str:
+def _joined(parts: Sequence[Outcome | str]) -> Outcome | str:
     outcomes = [part for part in parts if isinstance(part, Outcome)]
     if len(outcomes) < len(parts):
         return next(part for part in parts if isinstance(part, str))
     whole, *folds = outcomes
-    return with_folds(experiment, whole, folds) if folds else whole
+    return with_folds(whole, folds) if folds else whole

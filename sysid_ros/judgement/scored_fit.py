@@ -14,6 +14,7 @@ from importlib import metadata
 import sysid_ros
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset, FitInputs, SequenceSet
+from sysid_ros.diagnosis import exchanged_signals
 from sysid_ros.engine.estimation import (
     BiasCheck,
     FitResult,
@@ -22,8 +23,11 @@ from sysid_ros.engine.estimation import (
     servo_combinations,
 )
 from sysid_ros.engine.parameters import ParameterDict, modifier_to_dict
+from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.experiment import Experiment
+from sysid_ros.judgement.findings import doubts_of
 from sysid_ros.judgement.outcome import AppliedParameter, Outcome
+from sysid_ros.judgement.physical_limits import impossible_values
 from sysid_ros.judgement.plausibility import with_plausibility
 from sysid_ros.judgement.residual_trends import residual_trends
 from sysid_ros.judgement.scoring import (
@@ -33,7 +37,8 @@ from sysid_ros.judgement.scoring import (
     score,
     traces,
 )
-from sysid_ros.judgement.verdict import verdict, warnings
+from sysid_ros.judgement.torque_check import torque_errors
+from sysid_ros.judgement.verdict import warnings, with_verdict
 
 
 def title_of(experiment: Experiment) -> str:
@@ -83,29 +88,56 @@ def outcome_of(inputs: FitInputs, result: FitResult, bias: BiasCheck | None = No
     apart_held_out = errors(dataset.validation, overlap=False)
     sequences = traces(apart, "training") + traces(apart_held_out, "validation")
     combinations = servo_combinations(result, params, dataset.source_spec)
-    return Outcome(
-        title=title_of(experiment),
-        fit=result,
-        training=training,
-        validation=validation,
-        sequences=sequences,
-        quality=dataset.quality,
-        verdict=verdict(result, training, validation),
+    builder = CandidateBuilder(
+        dataset.source_spec, params.for_robot(dataset.training.groups[0].robot)
+    )
+    before = builder.build(params.as_vector()).model
+    exchanged = _exchanged(dataset)
+    outcome = with_verdict(
+        Outcome(
+            title=title_of(experiment),
+            fit=result,
+            training=training,
+            validation=validation,
+            sequences=sequences,
+            quality=dataset.quality,
+            verdict="",
+            warnings=(),
+            provenance={**_provenance(experiment, dataset), **friction_provenance(params)},
+            bias=bias,
+            combinations=combinations,
+            trends=residual_trends(
+                apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter
+            ),
+            applied=applied,
+            doubts=(*exchanged, *doubts_of(dataset.quality)),
+            undriven=dataset.undriven,
+            implausible=impossible_values(before, builder.build(values).model),
+            torques=torque_errors(
+                dataset.validation.groups or dataset.training.groups, params, values
+            ),
+        )
+    )
+    return replace(
+        outcome,
         warnings=(
+            *(f"{clause[0].upper()}{clause[1:]}: see sysid_ros check." for clause in exchanged),
             *dataset.warnings,
-            *warnings(experiment, result, training, validation),
+            *warnings(experiment, outcome, before),
             *implausible,
             *sentences(combinations, result),
             *(bias.sentences() if bias is not None else ()),
         ),
-        provenance={**_provenance(experiment, dataset), **friction_provenance(params)},
-        bias=bias,
-        combinations=combinations,
-        trends=residual_trends(
-            apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter
-        ),
-        applied=applied,
     )
+
+
+def _exchanged(dataset: Dataset) -> tuple[str, ...]:
+    """Say that signals carry each other's names, if they do."""
+    pairs = exchanged_signals(dataset.training.groups)
+    if not pairs:
+        return ()
+    named = " and ".join(f"{one!r} with {other!r}" for one, other in pairs)
+    return (f"{2 * len(pairs)} signals seem to be exchanged, {named}",)
 
 
 def applied_parameters(params: ParameterDict, values: FloatArray) -> tuple[AppliedParameter, ...]:
