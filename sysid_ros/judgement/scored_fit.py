@@ -37,6 +37,7 @@ from sysid_ros.judgement.scoring import (
     score,
     traces,
 )
+from sysid_ros.judgement.signal_corrections import corrections_warning
 from sysid_ros.judgement.torque_check import torque_errors
 from sysid_ros.judgement.verdict import warnings, with_verdict
 
@@ -124,6 +125,7 @@ def outcome_of(inputs: FitInputs, result: FitResult, bias: BiasCheck | None = No
             *(f"{clause[0].upper()}{clause[1:]}: see sysid_ros check." for clause in exchanged),
             *dataset.warnings,
             *warnings(experiment, outcome, before),
+            *corrections_warning(applied),
             *implausible,
             *sentences(combinations, result),
             *(bias.sentences() if bias is not None else ()),
