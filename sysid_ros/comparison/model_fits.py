@@ -9,6 +9,7 @@ where a search could be led astray it no longer is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -118,9 +119,15 @@ def led_astray(outcomes: Fitted) -> Iterator[str]:
 
 
 def misfits(outcomes: Fitted) -> dict[str, float]:
-    """The misfit of every model, by the same effective numbers of samples."""
+    """The misfit of every model, by the same effective numbers of samples.
+
+    That of a fit which was broken off and has no residuals is infinite.
+    """
     worth = effective_samples_of(outcomes)
-    return {name: misfit(o.fit.residuals, worth) for name, o in outcomes.items()}
+    return {
+        name: misfit(o.fit.residuals, worth) if o.fit.residuals else math.inf
+        for name, o in outcomes.items()
+    }
 
 
 def effective_samples_of(outcomes: Fitted) -> dict[str, float]:
@@ -130,9 +137,10 @@ def effective_samples_of(outcomes: Fitted) -> dict[str, float]:
         sizes = outcome.fit.residuals
         return misfit(sizes, {name: float(size.samples) for name, size in sizes.items()})
 
-    if not outcomes:
+    ended = [outcome for outcome in outcomes.values() if outcome.fit.residuals]
+    if not ended:
         return {}
-    best = min(outcomes.values(), key=total)
+    best = min(ended, key=total)
     return {name: size.effective for name, size in best.fit.residuals.items()}
 
 

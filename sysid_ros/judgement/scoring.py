@@ -10,7 +10,7 @@ sample that the start was taken from is not scored.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +63,7 @@ def open_loop_errors(
     fitted: FloatArray,
     settings: ScoringSettings,
     excluded: Mapping[str, Sequence[tuple[float, float]]],
+    should_stop: Callable[[], bool] | None = None,
 ) -> tuple[WindowErrors, ...]:
     """Simulate every window with the initial and with the fitted parameters.
 
@@ -72,14 +73,16 @@ def open_loop_errors(
       fitted: Fitted values of the free scalars, shape (p,).
       settings: How to cut.
       excluded: Stretches [s] by sequence name that no window may touch.
+      should_stop: Asked while simulating.
 
     Returns:
       The errors, window by window.
 
     Raises:
       DataError: A sequence has no usable window.
+      StopRequestedError: ``should_stop`` asked for it.
     """
-    with RolloutPool(settings.threads) as rollouts:
+    with RolloutPool(settings.threads, should_stop=should_stop) as rollouts:
         groups = [
             model_group(
                 sequences,
