@@ -88,7 +88,13 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Fit an experiment's parameters and write a result folder."""
-    from sysid_ros.experiment import check_fittable, with_bags, with_overrides
+    from sysid_ros.experiment import (
+        check_fittable,
+        check_study,
+        output_of,
+        with_bags,
+        with_overrides,
+    )
 
     experiment = experiment_of(options)
     if options.threads is not None:
@@ -104,6 +110,8 @@ def _run(options: argparse.Namespace) -> int:
 
         experiment = structure(experiment, options.model)
     check_fittable(experiment)
+    output = output_of(experiment, options.output)
+    check_study(experiment, output, overrides_count=True)
 
     from sysid_ros.engine.least_squares import FitStatus
     from sysid_ros.pipeline import run_experiment
@@ -117,7 +125,7 @@ def _run(options: argparse.Namespace) -> int:
         report = run_experiment(
             experiment,
             data_dir=options.data,
-            output_dir=options.output or Path(experiment.output),
+            output_dir=output,
             on_iteration=(lambda step: None) if options.quiet else progress.iteration,
             should_stop=stop.requested,
             on_stage=(lambda text: None) if options.quiet else progress.stage,

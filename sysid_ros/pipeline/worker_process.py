@@ -48,6 +48,7 @@ class FitRequest:
     overrides: tuple[str, ...] = ()
     data_dir: str = ""
     allow_hooks: bool = False
+    allow_outside_output: bool = False
     threads: int = 0  # 0: the experiment decides
     nice: int = 0  # 0 to 19: how much the fit stands back behind other processes
     resume: bool = False
@@ -126,9 +127,11 @@ def requested_experiment(request: FitRequest) -> Any:
     """The experiment of a request, with the request's bags and overrides applied.
 
     Raises:
-      ExperimentError: The experiment is malformed, or names a hook although none is allowed.
+      ExperimentError: The experiment is malformed, or asks for what is not allowed: a hook, or a
+        study outside the output folder.
     """
     from sysid_ros.experiment import (
+        check_study,
         load_experiment,
         parse_experiment,
         with_bags,
@@ -152,6 +155,8 @@ def requested_experiment(request: FitRequest) -> Any:
             f"the experiment names the Python hook {experiment.modifiers!r}, which this server "
             "does not run; set its parameter allow_hooks to true if you trust the experiment"
         )
+    if not request.allow_outside_output:
+        check_study(experiment, Path(request.output_dir), overrides_count=False)
     return experiment
 
 

@@ -65,6 +65,12 @@ class FitServer(Node):
         self._allow_hooks = parameters.flag(
             self, "allow_hooks", False, "whether experiments may run their own Python code"
         )
+        self._allow_outside_output = parameters.flag(
+            self,
+            "allow_outside_output",
+            False,
+            "whether experiments may keep a study of trials elsewhere than below output_dir",
+        )
         self._threads = parameters.integer(
             self, "threads", 0, "threads per fit; 0 lets the experiment decide", low=0
         )
@@ -201,6 +207,7 @@ class FitServer(Node):
             overrides=tuple(item for item in goal.overrides if item != REPLACE_SEQUENCES),
             data_dir=self._data_dir,
             allow_hooks=self._allow_hooks,
+            allow_outside_output=self._allow_outside_output,
             threads=self._threads,
             nice=self._nice,
             resume=goal.resume,
