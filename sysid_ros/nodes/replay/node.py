@@ -25,6 +25,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from sysid_ros.exports import URDF
+from sysid_ros.files import read_regular_text
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.process import run_node
 from sysid_ros.playback import GHOST, SIMULATED, Frame, frames_of, load_motion, shapes_of
@@ -104,7 +105,7 @@ class Replay(Node):
         if not urdf.is_file():
             return
         self._description = self.create_publisher(String, "robot_description", _LATCHED)
-        self._description.publish(String(data=urdf.read_text(encoding="utf-8")))
+        self._description.publish(String(data=read_regular_text(urdf)))
 
     def _tick(self) -> None:
         motion = self._motion
