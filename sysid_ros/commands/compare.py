@@ -19,6 +19,7 @@ from sysid_ros.commands.common import (
     workers_of,
 )
 from sysid_ros.errors import ErrorCode
+from sysid_ros.printable import print_text
 from sysid_ros.processes import StopRequest
 
 
@@ -96,6 +97,6 @@ def _run(options: argparse.Namespace) -> int:
         print(dumps(comparison_document(comparison)))
     elif not options.quiet:
         print_comparison(comparison)
-        print(f"results: {folder}")
-        print(f"page:    {folder / 'comparison.html'}")
+        print_text(f"results: {folder}")
+        print_text(f"page:    {folder / 'comparison.html'}")
     return 0

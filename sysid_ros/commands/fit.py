@@ -22,6 +22,7 @@ from sysid_ros.commands.common import (
     workers_of,
 )
 from sysid_ros.errors import ErrorCode
+from sysid_ros.printable import print_text
 from sysid_ros.processes import StopRequest
 
 if TYPE_CHECKING:
@@ -137,9 +138,9 @@ def _run(options: argparse.Namespace) -> int:
         print((report.result_dir / "result.json").read_text(encoding="utf-8"))
     elif not options.quiet:
         print_outcome(report.outcome)
-        print(f"results: {report.result_dir}")
+        print_text(f"results: {report.result_dir}")
         if report.report_file is not None:
-            print(f"report:  {report.report_file}")
+            print_text(f"report:  {report.report_file}")
     status = report.outcome.fit.status
     if status is FitStatus.CANCELED:
         complain(f"stopped by request; the best parameters so far are in {report.result_dir}")

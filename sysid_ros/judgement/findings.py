@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What speaks against a result: one row of a table each, the gravest first.
+"""The findings that speak against a result: one row of a table each, the gravest first.
 
 The verdict begins with the gravest row that has something to say and names all of them. A new
 finding is a row of :data:`FINDINGS`.

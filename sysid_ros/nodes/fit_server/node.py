@@ -33,6 +33,7 @@ from sysid_ros.nodes.fit_server.messages import (
     report_message,
 )
 from sysid_ros.nodes.fit_server.topics import FitTopics
+from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.pipeline import FIT_PROGRAM, FitEnd, FitProgress, FitRequest, Worker, run_fit
 from sysid_ros.results import read_results
@@ -102,7 +103,7 @@ class FitServer(Node):
         self._topics = FitTopics(self)
         self._page = LivePage(port, self._progress, self._canceled_on_page.set) if port else None
         if self._page is not None:
-            self.get_logger().info(f"live page: {self._page.url}")
+            log_of(self).info(f"live page: {self._page.url}")
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._identified = self.create_publisher(
             IdentifiedParameters, "~/identified_parameters", latched
@@ -140,7 +141,7 @@ class FitServer(Node):
     def _on_goal(self, goal: FitModel.Goal) -> GoalResponse:
         with self._goal_lock:
             if self._busy or self._ending.is_set():
-                self.get_logger().warning("goal rejected: another fit is running")
+                log_of(self).warning("goal rejected: another fit is running")
                 return GoalResponse.REJECT
             self._busy = True
         return GoalResponse.ACCEPT
@@ -170,7 +171,7 @@ class FitServer(Node):
                 self._progress.iteration(progress.iteration, progress.progress)
             else:
                 if not is_counted(progress.stage):  # the page has room for each, the log has not
-                    self.get_logger().info(progress.stage)
+                    log_of(self).info(progress.stage)
                 self._progress.stage(progress.stage)
                 told.stage(progress.stage)
 
@@ -238,7 +239,7 @@ class FitServer(Node):
             goal_handle.succeed()
         else:
             goal_handle.abort()
-        self.get_logger().info(_ending(result))
+        log_of(self).info(_ending(result))
 
 
 def _ending(result: FitModel.Result) -> str:
