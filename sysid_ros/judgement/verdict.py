@@ -15,6 +15,7 @@ from sysid_ros.recording.mapping import Interpolation, SignalKind
 
 # Below this relative decrease of the held-out error the tuning was not worth it.
 WORTHWHILE = 0.05
+FEW = 2  # warnings of one kind; more become one line with their number
 
 
 class Judgement(str, Enum):
@@ -90,8 +91,7 @@ def verdict(result: FitResult, training: Score, validation: Score | None) -> str
     if opened:
         return (
             f"Not identifiable: {less}, but {len(opened)} of {len(result.parameters)} parameters "
-            f"are not determined ({', '.join(opened[:4])}{', ...' if opened[4:] else ''})"
-            + confirmed
+            f"are not determined ({_some(opened)})" + confirmed
         )
     return f"Improved: {less}{confirmed}"
 
@@ -106,15 +106,34 @@ def result_warnings(result: FitResult) -> tuple[str, ...]:
     found = []
     if result.status is not FitStatus.CONVERGED:
         found.append(f"The fit did not converge: {result.message}.")
-    found += [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable]
-    found += [
-        f"{p.name} is {flag}: no interval is claimed; the data may want it further out, or "
-        "something the model lacks is being absorbed."
-        for p in result.parameters
-        for flag in p.flags
-        if flag.startswith("at ")
-    ]
+    found += _few_or_counted(
+        [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable],
+        f"combinations of parameters are left open by the data ({_some(_opened(result))}): they "
+        "stay as near to the model's own values as the data allows, and no interval is claimed for "
+        "them. The report lists them under Identifiability.",
+    )
+    at_bounds = [(p.name, flag) for p in result.parameters for flag in p.flags if flag[:3] == "at "]
+    found += _few_or_counted(
+        [
+            f"{name} is {flag}: its interval ends there; the data may want it further out, or "
+            "something the model lacks is being absorbed."
+            for name, flag in at_bounds
+        ],
+        f"parameters are at a bound ({_some([name for name, _ in at_bounds])}): their intervals "
+        "end there; the data may want them further out, or something the model lacks is being "
+        "absorbed. The report lists them under Identifiability.",
+    )
     return tuple(found)
+
+
+def _few_or_counted(sentences: list[str], together: str) -> list[str]:
+    """The sentences, or where they are many one with their number."""
+    return sentences if len(sentences) <= FEW else [f"{len(sentences)} {together}"]
+
+
+def _some(names: list[str]) -> str:
+    """The first few of many names."""
+    return f"{', '.join(names[:4])}{', ...' if names[4:] else ''}"
 
 
 def warnings(

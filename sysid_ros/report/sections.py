@@ -104,6 +104,7 @@ def _residuals(shown: Shown) -> Content | None:
 def _identifiability(shown: Shown) -> Content:
     return {
         "correlations": table_rows.correlations(shown.outcome.fit),
+        "unclaimed": table_rows.unclaimed_rows(shown.outcome.fit),
         "suggestions": next_experiment(shown.outcome),
     }
 

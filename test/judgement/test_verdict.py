@@ -12,7 +12,7 @@ import pytest
 from outcomes import fit_result, score
 
 from sysid_ros.engine.estimation.fit_result import FitResult
-from sysid_ros.judgement.verdict import Judgement, judge, verdict
+from sysid_ros.judgement.verdict import Judgement, judge, result_warnings, verdict
 
 
 def result(*, opened: bool) -> FitResult:
@@ -50,3 +50,17 @@ def test_every_judgement_has_its_reason(
 
 def test_nothing_scored_is_not_judged() -> None:
     assert judge(result(opened=False), None, None) is None
+
+
+def test_many_warnings_of_one_kind_become_one_line_with_their_number() -> None:
+    made = result(opened=False)
+    at_bounds = replace(
+        made, parameters=tuple(replace(p, flags=("at lower bound",)) for p in made.parameters)
+    )
+    (line,) = result_warnings(replace(at_bounds, unidentifiable=()))
+    assert line.startswith(
+        f"{len(made.parameters)} parameters are at a bound ({made.parameters[0].name}"
+    )
+    open_ones = replace(made, unidentifiable=tuple(f"only {i} is determined" for i in range(14)))
+    (line,) = result_warnings(open_ones)
+    assert line.startswith("14 combinations of parameters are left open by the data")

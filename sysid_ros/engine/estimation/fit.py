@@ -120,6 +120,7 @@ def fit(
             loss=loss_named(settings.loss),
             noise=first_noise(groups, known.levels),
             engine=settings.engine,
+            hold=True,
         )
         _check_sample_count(problem)
         if should_stop is None or not should_stop():
