@@ -87,6 +87,8 @@ class WindowedProblem:
             precision = np.where(precision > 0.0, precision, pull[1])
         self._prior_weight = np.sqrt(precision)
         self._rollouts = rollouts
+        self._hold = hold
+        self.engine = engine
         self._exact = [self._exact_derivatives(group, engine) for group in self.groups]
 
     @property
@@ -94,15 +96,18 @@ class WindowedProblem:
         """All windows, in the order of a point's starts."""
         return tuple(window for group in self.groups for window in group.windows)
 
-    def with_groups(self, groups: Sequence[WindowGroup]) -> WindowedProblem:
-        """The same problem over other windows of the same models, for evaluating costs."""
+    def with_groups(
+        self, groups: Sequence[WindowGroup], engine: str = "reference"
+    ) -> WindowedProblem:
+        """The same problem over other windows, by default for evaluating costs only."""
         return WindowedProblem(
             groups,
             self.params,
             self._rollouts,
             loss=self.loss,
             noise=self.noise,
-            engine="reference",
+            engine=engine,
+            hold=self._hold,
         )
 
     def initial_point(self) -> Point:

@@ -122,14 +122,16 @@ def covariance(
     # correlated with is thereby judged with it fixed.
     closed = ~involved_in(open_directions)
     chosen = free & closed
-    caught = [j for j in np.flatnonzero(closed & ~free) if evidence.with_one(chosen, j).by_chance]
+    caught = [
+        j for j in np.flatnonzero(closed & ~free) if evidence.with_one(chosen, int(j)).by_chance
+    ]
     chosen[caught] = True
     matrix = np.full((p, p), np.nan)
     errors, dof, from_prior = np.full(p, np.nan), np.full(p, evidence.dof), np.zeros(p)
     main = evidence.of(np.flatnonzero(chosen))
     keep = np.ix_(main.chosen, main.chosen)
     matrix[keep] = main.matrix * scaling[keep]
-    parts = [main, *(evidence.with_one(chosen, j) for j in np.flatnonzero(closed & ~chosen))]
+    parts = [main, *(evidence.with_one(chosen, int(j)) for j in np.flatnonzero(closed & ~chosen))]
     for part in reversed(parts):
         errors[part.chosen] = np.sqrt(np.diag(part.matrix)) * width[part.chosen]
         dof[part.chosen], from_prior[part.chosen] = part.dof, part.from_prior

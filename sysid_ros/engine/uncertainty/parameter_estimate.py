@@ -29,6 +29,10 @@ class ParameterEstimate:
     ``standard_error`` and the interval are ``None`` where none can be claimed: where neither data
     nor prior determines the parameter (see ``flags``). At a bound the error is the one that the
     parameter has without it.
+
+    ``systematic`` is the part of the error that noise does not explain: scatter between recordings,
+    and what another time step, window or filter moves. ``extrapolated`` is the value to be expected
+    at a time step of zero; ``value`` is the one to use at the model's.
     """
 
     name: str
@@ -40,6 +44,8 @@ class ParameterEstimate:
     standard_error: float | None
     dof: float
     flags: tuple[str, ...] = ()  # "at lower bound", "at upper bound", "from the prior", ...
+    systematic: float = 0.0
+    extrapolated: float | None = None
 
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
         """Student-t interval at ``level`` within the bounds, or ``None`` where none is claimed."""
