@@ -79,7 +79,7 @@ class FitInputs:
         Args:
           start: Where to start, (p,); by default as the experiment says.
           resume: Where an earlier fit of the same inputs stood.
-          landscapes: Whether to compute those that the experiment asks for.
+          landscapes: Whether to compute those that the experiment asks for, and model errors.
           on_iteration: Told every step of the optimizer.
           on_state: Given the state after every accepted step.
           should_stop: Asked while simulating; true ends the fit with its best parameters.
@@ -87,7 +87,9 @@ class FitInputs:
         Raises:
           SysidError: As of :func:`~sysid_ros.engine.estimation.fit.fit`.
         """
-        settings = self.settings if landscapes else replace(self.settings, landscapes=0)
+        settings = self.settings
+        if not landscapes:
+            settings = replace(settings, landscapes=0, model_error=False)
         return fit(
             self.dataset.training.groups,
             self.params,
@@ -115,4 +117,5 @@ def fit_settings(experiment: Experiment) -> FitSettings:
         intervals=experiment.fit.intervals,
         landscapes=experiment.fit.landscapes,
         engine=experiment.fit.engine,
+        model_error=experiment.fit.model_error,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.estimation import FitResult, model_error_sentences
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.outcome import Score
@@ -123,6 +123,8 @@ def result_warnings(result: FitResult) -> tuple[str, ...]:
         "end there; the data may want them further out, or something the model lacks is being "
         "absorbed. The report lists them under Identifiability.",
     )
+    if result.model_error is not None:
+        found += model_error_sentences(result.parameters, result.model_error)
     return tuple(found)
 
 

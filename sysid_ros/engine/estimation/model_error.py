@@ -196,9 +196,12 @@ def model_error(
     p = len(base.precision)
     chosen = np.flatnonzero(np.isfinite(np.diag(covariance.matrix)))
     scatter = np.ones(p)
-    everything = np.arange(len(base.places))
-    found = influence(base.part(everything), chosen)
-    scatter[chosen] = recording_scatter(found, [place.recording for place in base.places])
+    scatter[chosen] = recording_scatter(
+        base.part(np.arange(len(base.places))),
+        chosen,
+        covariance.errors[chosen],
+        [place.recording for place in base.places],
+    )
     used = _sample(problem, alternatives)
     shifts = []
     for alternative in alternatives:

@@ -5,8 +5,9 @@
 
 To first order an estimate is the sum of what its windows pull it to. Windows of one recording that
 pull the same way show an error of the model or of the sensors that is common to them: the variance
-between recordings is larger then than the one that windows by themselves explain. Few recordings
-tell little about one parameter's ratio of the two, so that it is moderated by the mean ratio of all
+with recordings as clusters (Liang & Zeger 1986, corrected for their leverage as in
+:mod:`.covariance`) is larger then than that with windows as clusters. Few recordings tell little
+about one parameter's ratio of the two, so that it counts for no less than its mean with that of all
 parameters, as if four more recordings had shown that one (Smyth 2004, "Linear models and empirical
 Bayes methods", equation 4; Birge 1932 for the factor on the error).
 """
@@ -22,7 +23,10 @@ import numpy.typing as npt
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem
 
-MIN_RECORDINGS = 3
+MIN_RECORDINGS = 2
+# Share of what is known of a direction that the other recordings have at least: what one recording
+# alone determines has no scatter between them.
+LEAST_REST = 0.2
 SHARED = 4.0  # degrees of freedom that the mean of all parameters is worth
 
 
@@ -50,30 +54,47 @@ def influence(system: ReducedSystem, chosen: npt.NDArray[np.intp]) -> Influence:
     return Influence(step, -scores @ bread)
 
 
-def recording_scatter(found: Influence, recordings: Sequence[object]) -> FloatArray:
+def recording_scatter(
+    system: ReducedSystem,
+    chosen: npt.NDArray[np.intp],
+    errors: FloatArray,
+    recordings: Sequence[object],
+) -> FloatArray:
     """Return the factor on each standard error that the scatter between recordings asks for.
 
     Args:
-      found: The windows' parts in the estimate.
+      system: The Gauss-Newton model at the optimum.
+      chosen: The parameters that have an error, (k,); the others count as fixed.
+      errors: Their standard errors with windows as clusters, (k,).
       recordings: What each window is a part of, (n_windows,).
 
     Returns:
       At least one, (k,); ones where there are too few recordings to tell.
     """
     names = list(dict.fromkeys(recordings))
-    k = found.parts.shape[1]
-    if len(names) < MIN_RECORDINGS or k == 0 or len(names) == len(recordings):
-        return np.ones(k)
+    if len(names) < MIN_RECORDINGS or len(chosen) == 0:
+        return np.ones(len(chosen))
     place = np.array([names.index(name) for name in recordings])
-    sums = np.zeros((len(names), k))
-    np.add.at(sums, place, found.parts)
-    between = _variance(sums)
-    ratio = between / np.maximum(_variance(found.parts), 1e-300)
+    parts = _parts_of_recordings(system, chosen, place)
     own = len(names) - 1.0
+    between = own / len(names) * np.sum(parts**2, axis=0)
+    ratio = between / np.maximum(errors**2, 1e-300)
     moderated = (SHARED * np.mean(ratio) + own * ratio) / (SHARED + own)
-    return np.asarray(np.sqrt(np.maximum(1.0, moderated)))
+    return np.asarray(np.sqrt(np.maximum(1.0, np.maximum(ratio, moderated))))
 
 
-def _variance(parts: FloatArray) -> FloatArray:
-    """The variance of the sum of independent parts, (k,), corrected for few of them."""
-    return np.asarray(len(parts) / max(1, len(parts) - 1) * np.sum(parts**2, axis=0))
+def _parts_of_recordings(
+    system: ReducedSystem, chosen: npt.NDArray[np.intp], place: npt.NDArray[np.intp]
+) -> FloatArray:
+    """What each recording adds to the estimate's error, corrected for its leverage, (n, k)."""
+    root = np.linalg.cholesky(np.linalg.inv(system.hessian[np.ix_(chosen, chosen)]))
+    shares = system.window_hessians[:, chosen][:, :, chosen]
+    step = -root @ (root.T @ system.gradient[chosen])
+    scores = system.window_gradients[:, chosen] + shares @ step
+    parts = np.zeros((place.max() + 1, len(chosen)))
+    for recording in range(len(parts)):
+        own = place == recording
+        leverage, vectors = np.linalg.eigh(root.T @ shares[own].sum(axis=0) @ root)
+        weight = 1.0 / np.maximum(1.0 - leverage, LEAST_REST)
+        parts[recording] = root @ (vectors @ (weight * (vectors.T @ root.T @ scores[own].sum(0))))
+    return parts
