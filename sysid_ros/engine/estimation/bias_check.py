@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.alternatives import alternatives
 from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
@@ -132,16 +133,23 @@ def bias_check(
     fitted = params.copy()
     fitted.update_from_vector(np.array([p.value for p in result.parameters]))
     # The search for the optimum is over; only what it depends on is asked.
-    settings = replace(settings or FitSettings(), landscapes=0)
+    settings = replace(settings or FitSettings(), landscapes=0, model_error=False)
     known = known or SignalNoise()
     refits = []
-    for change, sequences, changed in _changes(models_sequences, settings):
+    for alternative in alternatives(models_sequences, settings):
+        change = alternative.change
         if should_stop is not None and should_stop():
             break
         if on_refit is not None:
             on_refit(change)
         try:
-            again = fit(sequences, fitted, changed, known=known, should_stop=should_stop)
+            again = fit(
+                alternative.models_sequences,
+                fitted,
+                alternative.settings,
+                known=known,
+                should_stop=should_stop,
+            )
         except SysidError as error:  # such as windows that are too short for the samples
             nothing = np.full(len(result.parameters), math.nan)
             refits.append(Refit(change, nothing, nothing, FitStatus.STALLED, str(error)))
@@ -170,44 +178,6 @@ def flagged(result: FitResult, check: BiasCheck) -> FitResult:
         ]
         parameters.append(replace(parameter, flags=(*parameter.flags, *flags)))
     return replace(result, parameters=tuple(parameters))
-
-
-def _changes(
-    models_sequences: Sequence[ModelSequences], settings: FitSettings
-) -> list[tuple[str, Sequence[ModelSequences], FitSettings]]:
-    """List the refits: a description, the sequences and the settings of each."""
-    longest = max(
-        float(series.times[-1] - series.times[0])
-        for sequences in models_sequences
-        for series in sequences.sensordata
-    )
-    window = 0.5 * (settings.window_length or longest)
-    cutoff = 0.5 * settings.velocity_filter
-    return [
-        ("half the time step", [_finer(s) for s in models_sequences], settings),
-        (f"windows of {window:.3g} s", models_sequences, replace(settings, window_length=window)),
-        (
-            f"a velocity filter of {cutoff:.3g} Hz",
-            models_sequences,
-            replace(settings, velocity_filter=cutoff),
-        ),
-    ]
-
-
-def _finer(sequences: ModelSequences) -> ModelSequences:
-    """The same recordings with a model of half the time step."""
-    spec = sequences.spec.copy()
-    spec.option.timestep *= 0.5
-    return ModelSequences(
-        sequences.name,
-        spec,
-        sequences.sequence_name,
-        sequences.initial_state,
-        sequences.control,
-        sequences.sensordata,
-        sequences.allow_missing_sensors,
-        sequences.robot,
-    )
 
 
 def _estimates(result: FitResult) -> tuple[FloatArray, FloatArray]:
