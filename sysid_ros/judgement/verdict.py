@@ -10,7 +10,6 @@ from dataclasses import replace
 import mujoco
 
 from sysid_ros.diagnosis import is_effort
-from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.estimation import FitResult, model_error_sentences
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.experiment import Experiment, SignalConfig
@@ -18,9 +17,8 @@ from sysid_ros.judgement.findings import falls, findings, judged, yardstick
 from sysid_ros.judgement.outcome import Judgement, Outcome, Score
 from sysid_ros.recording.mapping import Interpolation, SignalKind
 
-# Below this relative decrease of the held-out error the tuning was not worth it.
-WORTHWHILE = 0.05
 FEW = 2  # warnings of one kind; more become one line with their number
+
 
 def judge(outcome: Outcome) -> Judgement | None:
     """Return the use of a fit; ``None`` where nothing was scored."""
@@ -74,9 +72,10 @@ def result_warnings(result: FitResult) -> tuple[str, ...]:
     found = []
     if result.status is not FitStatus.CONVERGED:
         found.append(f"The fit did not converge: {result.message}.")
+    opened = [p.name for p in result.parameters if "unidentifiable" in p.flags]
     found += _few_or_counted(
         [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable],
-        f"combinations of parameters are left open by the data ({_some(_opened(result))}): they "
+        f"combinations of parameters are left open by the data ({_some(opened)}): they "
         "stay as near to the model's own values as the data allows, and no interval is claimed for "
         "them. The report lists them under Identifiability.",
     )
