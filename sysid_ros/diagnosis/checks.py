@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sysid_ros.dataset import Dataset
@@ -18,6 +19,7 @@ from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.diagnosis.sampling_findings import sampling_findings
 from sysid_ros.diagnosis.sampling_mistakes import moves
+from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
 from sysid_ros.diagnosis.torque_unit import torque_unit
 from sysid_ros.diagnosis.velocity_consistency import Disagreement, disagreement
@@ -121,13 +123,10 @@ def _tracking(state: _State) -> list[Finding]:
     found: list[Explanation] = []
     for _ in range(_ROUNDS):
         explanations = servo_explanations(state.recorded)
-        for one in explanations:
-            state.recorded = repaired(state.recorded, one.change)
-            others = counterparts(state.recorded, one.change.signals)
-            if not state.declared.explains(one.change, one.size, others):
-                found.append(one)
+        found += _undeclared(state, explanations)
         if not explanations:
             break
+    found = [*together(found), *_undeclared(state, servo_lags(state.recorded, state.lines.topic))]
     return [
         _finding(
             state,
@@ -136,8 +135,19 @@ def _tracking(state: _State) -> list[Finding]:
             "no such servo would make of them, whatever its gains and loads; with this "
             f"repaired, {_percent(one.after**2)}.",
         )
-        for one in together(found)
+        for one in found
     ]
+
+
+def _undeclared(state: _State, explanations: Sequence[Explanation]) -> list[Explanation]:
+    """Repair what was recorded, and keep of the repairs those that the fit would not find."""
+    found = []
+    for one in explanations:
+        state.recorded = repaired(state.recorded, one.change)
+        others = counterparts(state.recorded, one.change.signals)
+        if not state.declared.explains(one.change, one.size, others):
+            found.append(one)
+    return found
 
 
 def _dynamics(state: _State) -> list[Finding]:

@@ -53,11 +53,7 @@ class Dynamics:
 
     def misfit(self, *changes: Change) -> Misfit:
         """The residual after some repairs, applied in order."""
-        delays = total_delays(changes)
-        data = self.data
-        if delays:
-            data = filtered(self._recorded, self._labels, delays) or data
-        data = data.changed(changes)
+        data = self.data.delayed(total_delays(changes)).changed(changes)
         return self._fitted(self._table(changes, data), self._torque(data.value))[0]
 
     def motion(self, data: Filtered) -> tuple[FloatArray, FloatArray, FloatArray]:

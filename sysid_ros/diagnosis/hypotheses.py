@@ -20,6 +20,9 @@ OFFSETS = (0.1, 0.3, 0.5, 0.8, 1.2, math.pi / 2.0, 2.0, 2.5, math.pi)  # rad
 # Gravity makes the right scale of a position stand out sharply, so that steps are small.
 _NEAR = (1.25, 1.4, 1.6, 1.8, 2.0, 2.25, 2.5, 2.8, 3.1, 3.5, 4.0, 5.0, 7.0, 10.0, 100.0, 1000.0)
 SCALES = (*(1.0 / scale for scale in reversed(_NEAR)), *_NEAR)
+SERVO_LAGS = (
+    0.0, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.055, 0.075, 0.1, 0.14, 0.2, 0.25, 0.3
+)  # s  # fmt: skip
 LAGS = (0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)  # s
 
 

@@ -19,7 +19,6 @@ import scipy
 from sysid_ros.arrays import FloatArray
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
-_EXTRA_POINTS = 3  # sets of points before those that make up the body's own inertia
 _NEAR_ORIGIN = 0.3  # of a body's extent; its centre of mass has no direction then
 
 
@@ -106,18 +105,7 @@ def body_torques(
       (n, nv, number of moving bodies with a mass).
     """
     motion = _kinematics(model, qpos, qvel, qacc)
-    columns = [
-        model.body_mass[body]
-        * np.mean(
-            [
-                _point_mass(model, motion, body, point)
-                for points in _points(model, body)[_EXTRA_POINTS:]
-                for point in points
-            ],
-            axis=0,
-        )
-        for body in _moving_bodies(model)
-    ]
+    columns = [_rigid_body(model, motion, body) for body in _moving_bodies(model)]
     if not columns:
         return np.zeros((len(qpos), model.nv, 0))
     return np.stack(columns, axis=2)
@@ -168,6 +156,25 @@ def _kinematics(
     return _Kinematics(arm, turn.reshape(n, nbody, 3, 3), omega, alpha, of_origin, axes)
 
 
+def _rigid_body(model: mujoco.MjModel, motion: _Kinematics, body: int) -> FloatArray:
+    """Joint torque that moves a body of the model as it is, (n, nv)."""
+    turn, omega, alpha = motion.turn[:, body], motion.omega[:, body], motion.alpha[:, body]
+    place = turn @ model.body_ipos[body]
+    force = motion.acceleration[:, body] + np.cross(alpha, place)
+    force = model.body_mass[body] * (force + np.cross(omega, np.cross(omega, place)))
+    own = np.empty(9)
+    mujoco.mju_quat2Mat(own, model.body_iquat[body])
+    axes = turn @ own.reshape(3, 3)
+
+    def of_inertia(rate: FloatArray) -> FloatArray:
+        local = np.einsum("nji,nj->ni", axes, rate) * model.body_inertia[body]
+        return np.einsum("nij,nj->ni", axes, local)
+
+    moment = of_inertia(alpha) + np.cross(omega, of_inertia(omega))
+    moment += np.cross(motion.arm[:, body] + place, force)
+    return _joint_torque(model, motion, body, np.concatenate([moment, force], axis=1))
+
+
 def _point_mass(
     model: mujoco.MjModel, motion: _Kinematics, body: int, point: FloatArray
 ) -> FloatArray:
@@ -177,9 +184,16 @@ def _point_mass(
     force = motion.acceleration[:, body] + np.cross(alpha, place)
     force += np.cross(omega, np.cross(omega, place))
     wrench = np.concatenate([np.cross(motion.arm[:, body] + place, force), force], axis=1)
-    torque: FloatArray = np.zeros((len(force), model.nv))
-    for dof in _ancestors(model, body):
-        torque[:, dof] = np.einsum("ni,ni->n", motion.axes[:, dof], wrench)
+    return _joint_torque(model, motion, body, wrench)
+
+
+def _joint_torque(
+    model: mujoco.MjModel, motion: _Kinematics, body: int, wrench: FloatArray
+) -> FloatArray:
+    """Joint torque (n, nv) of a moment and force (n, 6) on a body, about its tree's centre."""
+    dofs = _ancestors(model, body)
+    torque: FloatArray = np.zeros((len(wrench), model.nv))
+    torque[:, dofs] = np.einsum("ndi,ni->nd", motion.axes[:, dofs], wrench)
     return torque
 
 
