@@ -12,15 +12,15 @@ from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
-from sysid_ros.diagnosis.explanation import Explanation, best_explanation, together
+from sysid_ros.diagnosis.explanation import Explanation, together
 from sysid_ros.diagnosis.finding import Change, Finding
-from sysid_ros.diagnosis.hypotheses import discrete, families
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.diagnosis.sampling_findings import sampling_findings
 from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
+from sysid_ros.diagnosis.torque_mistakes import torque_explanations
 from sysid_ros.diagnosis.torque_unit import torque_unit
 from sysid_ros.diagnosis.velocity_consistency import Disagreement, disagreement
 from sysid_ros.diagnosis.wording import finding_of
@@ -29,7 +29,6 @@ from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
 
 _MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
-_DYNAMICS_LEFT = 0.7  # share of the torques that a repair may leave unexplained
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
 
@@ -157,28 +156,22 @@ def _dynamics(state: _State) -> list[Finding]:
         test = Dynamics(state.recorded)
         if not test.usable:
             break
-        best = best_explanation(
-            test,
-            discrete(state.recorded),
-            families(state.recorded),
-            state.recorded,
-            unexplained=_DYNAMICS_LEFT,
-        )
-        if best is None:
+        explanations = torque_explanations(state.recorded, test)
+        if not explanations:
             break
-        state.recorded = repaired(state.recorded, best.change)
-        if state.declared.explains(best.change, best.size):
-            continue
-        found.append(
-            _finding(
-                state,
-                best,
-                "Whatever its masses and frictions, no robot with the model's joints explains more "
-                f"than {_percent(1.0 - best.before**2)} of the torques' power; with this repaired "
-                f"it is {_percent(1.0 - best.after**2)}.",
-            )
-        )
+        for best in explanations:
+            state.recorded = repaired(state.recorded, best.change)
+            if not state.declared.explains(best.change, best.size):
+                found.append(_finding(state, best, _torque_grounds(best)))
     return found + _unit_of_torques(state)
+
+
+def _torque_grounds(best: Explanation) -> str:
+    return (
+        "Whatever its masses and frictions, no robot with the model's joints explains more "
+        f"than {_percent(1.0 - best.before**2)} of the torques' power; with this repaired "
+        f"it is {_percent(1.0 - best.after**2)}."
+    )
 
 
 def _unit_of_torques(state: _State) -> list[Finding]:

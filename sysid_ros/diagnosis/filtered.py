@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.levels import level_step
+from sysid_ros.diagnosis.low_pass import low_pass
 from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.engine.signals import density
 
 _HIGHEST = 20.0  # Hz, of the low-pass
 _LOWEST = 1.0
@@ -84,6 +85,25 @@ class Filtered:
     cutoff: float
     stretches: Sequence[_Stretch] = ()
 
+    def thinned(self, most: int) -> Filtered:
+        """The signals at so many of the instants at most, evenly."""
+        chosen = np.zeros(len(self.block), dtype=np.bool_)
+        chosen[np.linspace(0, len(chosen) - 1, min(most, len(chosen))).astype(int)] = True
+        ends = np.cumsum([len(stretch.places) for stretch in self.stretches])
+        parts = np.split(chosen, ends[:-1])
+        stretches = [
+            replace(stretch, places=stretch.places[part])
+            for stretch, part in zip(self.stretches, parts, strict=True)
+        ]
+        value, rate, second = (
+            {
+                label: np.concatenate([getattr(one, name)[label][one.places] for one in stretches])
+                for label in stretches[0].value
+            }
+            for name in ("value", "rate", "second")
+        )
+        return Filtered(value, rate, second, self.block[chosen], self.cutoff, stretches)
+
     def late(self, label: str, delay: float) -> FloatArray:
         """A signal's values if it takes effect later than its stamps by a delay [s], (n,)."""
         return np.concatenate([stretch.late(label, delay)[0] for stretch in self.stretches])
@@ -105,7 +125,7 @@ class Filtered:
             late = [stretch.late(label, delay) for stretch in self.stretches]
             for part, values in zip(parts.values(), zip(*late, strict=True), strict=True):
                 part[label] = np.concatenate(values)
-        return replace(self, **parts)
+        return replace(self, value=parts["value"], rate=parts["rate"], second=parts["second"])
 
     def changed(self, changes: Iterable[Change]) -> Filtered:
         """Repaired signals, apart from delays."""
@@ -162,30 +182,8 @@ def filtered(recorded: Recorded, labels: Sequence[str]) -> Filtered | None:
         begun += _length(signals, labels)
     if not stretches:
         return None
-    return _thinned(stretches, np.concatenate(blocks).astype(np.intp), cutoff)
-
-
-def _thinned(stretches: list[_Stretch], block: npt.NDArray[np.intp], cutoff: float) -> Filtered:
-    """Signals at so many instants as a test uses."""
-    chosen = np.zeros(len(block), dtype=np.bool_)
-    chosen[np.linspace(0, len(block) - 1, min(_ROWS, len(block))).astype(int)] = True
-    ends = np.cumsum([len(stretch.places) for stretch in stretches])
-    stretches = [
-        replace(stretch, places=stretch.places[part])
-        for stretch, part in zip(stretches, np.split(chosen, ends[:-1]), strict=True)
-    ]
-
-    def joined(series: str) -> dict[str, FloatArray]:
-        return {
-            label: np.concatenate(
-                [getattr(stretch, series)[label][stretch.places] for stretch in stretches]
-            )
-            for label in stretches[0].value
-        }
-
-    return Filtered(
-        joined("value"), joined("rate"), joined("second"), block[chosen], cutoff, stretches
-    )
+    block = np.concatenate(blocks).astype(np.intp)
+    return Filtered({}, {}, {}, block, cutoff, stretches).thinned(_ROWS)
 
 
 def _between(values: FloatArray, left: npt.NDArray[np.intp], part: FloatArray) -> FloatArray:
@@ -236,9 +234,7 @@ def motion_bandwidth(position: FloatArray, rate: float, step: float | None = Non
     """
     if len(position) < 32:
         return None
-    frequency, power = scipy.signal.welch(
-        position, rate, nperseg=min(len(position), max(256, int(8.0 * rate)))
-    )
+    frequency, power = density(position, rate, min(len(position), max(256, int(8.0 * rate))))
     noise = float(np.median(power[2 * len(power) // 3 :]))
     if step:
         crossings = float(np.mean(np.abs(np.diff(position)))) * rate / step
@@ -288,8 +284,7 @@ def _filter_one(
         return None
     times: FloatArray = first + step * np.arange(count, dtype=np.float64)
     raw = np.stack([signals[name].mean_around(times, step) for name in labels])
-    low, high = scipy.signal.butter(3, min(0.99, 2.0 * cutoff * step))
-    smooth = scipy.signal.filtfilt(low, high, raw, axis=1)
+    smooth = low_pass(raw, min(0.99, 2.0 * cutoff * step))
     rate = np.gradient(smooth, step, axis=1)
     second = np.zeros_like(smooth)
     second[:, 1:-1] = np.diff(smooth, n=2, axis=1) / step**2

@@ -11,20 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.explanation import Explanation
+from sysid_ros.diagnosis.explanation import RESOLUTION, Explanation, least_between, profile_interval
 from sysid_ros.diagnosis.finding import FindingKind
 from sysid_ros.diagnosis.hypotheses import SERVO_LAGS, Family
 from sysid_ros.diagnosis.misfit import decisive
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.servo_screening import ServoEquation, least_between
+from sysid_ros.diagnosis.servo_screening import ServoEquation
 from sysid_ros.diagnosis.tracking import Tracking, tracked
 
 _SMALLEST_LAG = 0.004  # s
 _LARGEST_LAG = 0.98 * SERVO_LAGS[-1]  # s; there the best lag would be longer still
 _OWN = 0.25  # of the power left at the common lag, that a servo's own may leave
 _FINE = 13  # lags about the best one, from which its interval is read
-_AS_GOOD = 1.1  # ratio of powers up to which a lag explains as well as the best
-_RESAMPLES = 200
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ def _explained(recorded: Recorded, test: Tracking, group: Sequence[_Late]) -> Ex
         return None
     lags, powers = _profile(recorded, test, group, size)
     size = least_between(lags, powers.sum(axis=0))
-    interval = _interval(lags, powers, size, 0.1 * recorded.interval)
+    interval = profile_interval(lags, powers, size, RESOLUTION * recorded.interval)
     return Explanation(family.change(size), size, before.share, after.share, interval)
 
 
@@ -123,21 +121,3 @@ def _profile(
         powers = one.equation.block_powers(test.commands(one.servo, lags), test.data.block)
         parts.append(powers / max(float(powers.sum(axis=0).min()), 1e-12))
     return lags, np.sum(parts, axis=0)
-
-
-def _interval(
-    lags: list[float], powers: FloatArray, size: float, resolution: float
-) -> tuple[float, float]:
-    """95 % interval: of resampled stretches, and every lag that explains about as well.
-
-    The equation of a servo is not exact, so that chance is not all that a lag is uncertain by.
-    """
-    generator = np.random.default_rng(0)
-    chosen = generator.integers(len(powers), size=(_RESAMPLES, len(powers)))
-    resampled = [least_between(lags, powers[rows].sum(axis=0)) for rows in chosen]
-    low, high = np.percentile(resampled, [2.5, 97.5])
-    fine = np.linspace(lags[0], lags[-1], 20 * len(lags))
-    total = np.interp(fine, lags, powers.sum(axis=0))
-    as_good = fine[total <= _AS_GOOD * total.min()]
-    ends = float(min(low, as_good[0], size)), float(max(high, as_good[-1], size))
-    return max(ends[0] - resolution, 0.0), ends[1] + resolution

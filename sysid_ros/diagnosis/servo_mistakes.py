@@ -88,7 +88,9 @@ def servo_explanations(recorded: Recorded) -> list[Explanation]:
     test = Tracking(recorded, servos) if servos else None
     if test is None or not test.usable:
         return []
-    found = [(_of_one(recorded, test, servo), (servo,)) for servo in servos]
+    found: list[tuple[list[Explanation], tuple[int, ...]]] = [
+        (_of_one(recorded, test, servo), (servo,)) for servo in servos
+    ]
     found += exchanged(recorded, test, servos)
     found = [entry for entry in found if entry[0]]
     found.sort(key=lambda entry: entry[0][-1].after / max(entry[0][0].before, 1e-12))
@@ -204,7 +206,7 @@ def _refined(recorded: Recorded, test: _Fixed, change: Change, size: float) -> E
     family = Family(change.kind, change.signals, tuple(sorted(size * one for one in factors)))
     found, misfit = best_of(family, test.misfit, test.misfit())
     better = family.change(found)
-    interval = size_interval(better, found, test.misfit, 0.1 * recorded.interval)
+    interval = size_interval(better, found, test.misfit)
     return Explanation(better, found, 0.0, misfit.share, interval)
 
 
@@ -235,7 +237,7 @@ def _attributed(recorded: Recorded, test: _Fixed, servo: int, found: Explanation
         size,
         found.before,
         misfit.share,
-        size_interval(other, size, test.misfit, 0.0),
+        size_interval(other, size, test.misfit),
         (found.change,) if ratio >= _DECISIVE else (),
     )
 

@@ -12,7 +12,6 @@ columns of C and the delayed commands, so that no hypothesis costs a pass over t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,19 +129,3 @@ def bounded_fits(
         if moved < _SETTLED:
             break
     return found
-
-
-def least_between(places: Sequence[float], powers: FloatArray) -> float:
-    """The place at which a power is least, between the given ones by a parabola.
-
-    Args:
-      places: Increasing.
-      powers: One for each.
-    """
-    i = int(np.argmin(powers))
-    if i in (0, len(places) - 1):
-        return float(places[i])
-    near = np.asarray(places[i - 1 : i + 2]) - places[i]
-    bend, slope, _ = np.polyfit(near, powers[i - 1 : i + 2], 2)
-    step = -0.5 * slope / bend if bend > 0.0 else 0.0
-    return float(places[i] + np.clip(step, near[0], near[2]))

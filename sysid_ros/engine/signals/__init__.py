@@ -27,6 +27,7 @@ from sysid_ros.engine.signals.mappings import (
 from sysid_ros.engine.signals.observation import RowWeights, cubic_weights, row_offset
 from sysid_ros.engine.signals.rendering import render_rollout
 from sysid_ros.engine.signals.sensor_units import is_position, joint_shown, sensor_unit
+from sysid_ros.engine.signals.spectra import density
 from sysid_ros.engine.signals.stamping import Stamping, at_true_times, check_stamping, stamp_offsets
 from sysid_ros.engine.signals.stretches import MIN_SAMPLES, Piecewise, known_from, linear, piecewise
 from sysid_ros.engine.signals.tangent import Block, blocks_of, difference, rotation_between
@@ -59,6 +60,7 @@ __all__ = [
     "control_names",
     "create_initial_state",
     "cubic_weights",
+    "density",
     "difference",
     "input_actuators",
     "is_position",
