@@ -37,7 +37,7 @@ class _Table:
     grams: FloatArray
 
     def fit(self, torque: FloatArray, weight: FloatArray) -> FloatArray:
-        """What the best non-negative unknowns leave of torques (n, rows), weighted by row."""
+        """Fit non-negative unknowns; what they leave of torques (n, rows), weighted by row."""
         hessian = np.einsum("r,rpq->pq", weight**2, self.grams)
         target = np.einsum("rnp,nr->p", self.columns, torque * weight**2, optimize=True)
         hessian[np.diag_indices_from(hessian)] += _RIDGE * max(float(np.trace(hessian)), 1e-300)
@@ -126,7 +126,7 @@ class Dynamics:
         return misfit_of(residual, self.data.block), found
 
     def _residual(self, data: Filtered, changes: tuple[Change, ...]) -> FloatArray:
-        """What is left of the torques over their variation, (n, rows)."""
+        """The remainder of the torques over their variation, (n, rows)."""
         data = data.delayed(total_delays(changes)).changed(changes)
         torque = self._torque(data.value)
         return self._table(changes, data).fit(torque, 1.0 / _variation(torque))

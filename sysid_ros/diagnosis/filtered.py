@@ -19,9 +19,8 @@ import numpy.typing as npt
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.levels import level_step
-from sysid_ros.diagnosis.low_pass import low_pass
 from sysid_ros.diagnosis.recorded import Recorded, Samples
-from sysid_ros.engine.signals import density
+from sysid_ros.engine.signals import density, low_pass
 
 _HIGHEST = 20.0  # Hz, of the low-pass
 _LOWEST = 1.0

@@ -25,6 +25,7 @@ class FindingKind(str, Enum):
     SATURATION = "saturation"
     QUANTISATION = "quantisation"
     LITTLE_MOTION = "little motion"
+    NO_CONTROL = "no control"
 
 
 @dataclass(frozen=True)

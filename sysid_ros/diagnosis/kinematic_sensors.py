@@ -17,8 +17,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.low_pass import low_pass
 from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.engine.signals import low_pass
 
 _S = mujoco.mjtSensor
 _TESTED = tuple(

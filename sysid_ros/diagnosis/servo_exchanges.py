@@ -59,7 +59,7 @@ def exchanged(
 
 
 def _table(test: Tracking, suspects: list[int]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """What is left of each command (column) by each servo (row), with the best sign and lag."""
+    """The remainder of each command (column) by each servo (row), with the best sign and lag."""
     count = len(suspects)
     commands = np.column_stack([test.commands(servo, _LAGS) for servo in suspects])
     number = commands.shape[1]

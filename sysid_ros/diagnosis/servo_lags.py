@@ -39,7 +39,7 @@ class _Late:
         return least_between(SERVO_LAGS, self.powers)
 
     def left_at(self, lag: float) -> float:
-        """What is left at a lag, over the least."""
+        """The remainder at a lag, over the least."""
         return float(np.interp(lag, SERVO_LAGS, self.powers) / max(self.powers.min(), 1e-12))
 
 

@@ -44,7 +44,7 @@ class _Hypothesis:
     power: float
 
     def repairs(self, recorded: Recorded, servo: int) -> list[tuple[Change, float]]:
-        """What undoes it but for the lag, each with its size."""
+        """The changes that undo it but for the lag, each with its size."""
         command = (recorded.servos[servo],)
         found: list[tuple[Change, float]] = []
         if self.slope < 0.0:
@@ -195,7 +195,7 @@ class _Fixed:
     late: Sequence[Change]
 
     def misfit(self, *changes: Change) -> Misfit:
-        """What is left."""
+        """The remainder."""
         return self.test.misfit((self.servo,), *changes, *self.others, *self.late)
 
 

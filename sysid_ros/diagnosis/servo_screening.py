@@ -85,7 +85,7 @@ class ServoEquation:
         return Fits(np.maximum(left, 0.0) / (n * spread), offsets, found)
 
     def block_powers(self, commands: FloatArray, block: npt.NDArray[np.intp]) -> FloatArray:
-        """What is left of commands in each stretch of time, if nothing is wrong.
+        """The remainder of commands in each stretch of time, if nothing is wrong.
 
         Args:
           commands: (n, c).

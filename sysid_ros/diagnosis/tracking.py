@@ -104,7 +104,7 @@ class Tracking:
     def _columns(
         self, data: Filtered, servo: int, changes: tuple[Change, ...]
     ) -> tuple[FloatArray, FloatArray]:
-        """What a servo's lag, friction, inertia and load add to its command, and their limits.
+        """Terms that lag, friction, inertia and load add to a command, and their limits.
 
         Returns:
           (n, k) and (k,).
