@@ -12,7 +12,8 @@ from sysid_ros.diagnosis.explanation import best_explanation
 from sysid_ros.diagnosis.finding import FindingKind
 from sysid_ros.diagnosis.hypotheses import discrete
 from sysid_ros.diagnosis.recorded import Recorded, recorded
-from sysid_ros.diagnosis.servo_mistakes import exchanged_servos
+from sysid_ros.diagnosis.servo_exchanges import exchanged
+from sysid_ros.diagnosis.tracking import Tracking, tracked
 from sysid_ros.diagnosis.velocity_consistency import disagreement
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
@@ -35,10 +36,21 @@ def exchanged_signals(groups: Sequence[ModelSequences]) -> tuple[tuple[str, str]
         contradiction = disagreement(seen)
         if contradiction is not None and contradiction.candidates[0].exchange:
             return contradiction.candidates[0].exchange
-        servos = exchanged_servos(seen)
-        if servos:
-            return servos[0][0].change.exchange
-        return _by_dynamics(seen)
+        return _by_servos(seen) or _by_dynamics(seen)
+
+
+def _by_servos(seen: Recorded) -> tuple[tuple[str, str], ...]:
+    """Find servos that do what others are asked for."""
+    servos = tracked(seen)
+    test = Tracking(seen, servos) if servos else None
+    if test is None or not test.usable:
+        return ()
+    return tuple(
+        pair
+        for explanations, _ in exchanged(seen, test, servos)
+        for explanation in explanations
+        for pair in explanation.change.exchange
+    )
 
 
 def _by_dynamics(seen: Recorded) -> tuple[tuple[str, str], ...]:

@@ -19,10 +19,15 @@ CHECK = "# CHECK:"
 
 @dataclass(frozen=True)
 class SignalEntry:
-    """A line of ``signals`` with what a person should check."""
+    """A line of ``signals`` with what a person should check, and why it is believed."""
 
     values: dict[str, Any]
     doubt: str = ""
+    grounds: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {**self.values, "doubt": self.doubt, "grounds": self.grounds}
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class Draft:
       recordings: What is fitted and what is held out.
       left_out: Recordings that lack a topic, with the reason.
       signals: The signal map.
+      possible: Signals that the evidence does not decide for, written as comments.
       notes: Sentences about what has no signal.
       unused: Topics that nothing is mapped from.
       masks: When the robot is enabled, as written, with a doubt.
@@ -54,6 +60,7 @@ class Draft:
     window: float | None
     loss: str
     folders: Mapping[str, list[str]] = field(default_factory=dict)
+    possible: tuple[SignalEntry, ...] = ()
     parameters: tuple[Candidate, ...] = ()
     undetermined: tuple[Candidate, ...] = field(default=())
 
@@ -95,7 +102,11 @@ class Draft:
         lines = ["signals:"]
         for entry in self.signals:
             lines += [f"  {CHECK} {part}" for part in _sentences(entry.doubt)]
-            lines.append(f"  - {_flow(entry.values)}")
+            line = f"  - {_flow(entry.values)}"
+            lines.append(f"{line}  # {entry.grounds}" if entry.grounds else line)
+        for entry in self.possible:
+            lines.append(f"  {CHECK} {entry.doubt}; is this its input?")
+            lines.append(f"  # - {_flow(entry.values)}")
         lines += [f"  {CHECK} {note}" for note in self.notes]
         if self.unused:
             lines.append(f"  # Nothing is read from {', '.join(self.unused)}.")

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -25,7 +26,9 @@ from sysid_ros.experiment import (
 )
 from sysid_ros.proposal.channels import Channel, read_channels, topics_of
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
+from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.mapping import Mapping, map_channels
+from sysid_ros.proposal.orders import stated_orders
 from sysid_ros.proposal.proposed_parameters import Candidate, candidates, determined
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.robots import description_in, load_model
@@ -50,11 +53,22 @@ class Proposal:
       text: Its content.
       experiment: The same, validated.
       findings: What the test of the recordings found besides what the proposal repairs.
+      draft: What the text is made of.
     """
 
     text: str
     experiment: Experiment
     findings: tuple[Finding, ...]
+    draft: Draft
+
+    def to_dict(self) -> dict[str, Any]:
+        """The signals with doubts and grounds, and the findings, as plain values for JSON."""
+        return {
+            "signals": [one.to_dict() for one in self.draft.signals],
+            "possible": [one.to_dict() for one in self.draft.possible],
+            "notes": list(self.draft.notes),
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
 
 
 def propose(
@@ -64,6 +78,7 @@ def propose(
     *,
     package_path: Sequence[Path] = (),
     msg_path: Sequence[Path] = (),
+    on_stage: Callable[[str], None] = lambda _: None,
 ) -> Proposal:
     """Write the experiment file that a model and some recordings suggest.
 
@@ -73,6 +88,7 @@ def propose(
       output: Where the file will be; paths in it are relative to its folder.
       package_path: Folders of ROS packages that the model names.
       msg_path: Definitions of message types that the bags lack.
+      on_stage: Told what is being done.
 
     Returns:
       The proposal; nothing is written.
@@ -87,14 +103,8 @@ def propose(
     else:
         spec = load_model(model, packages).spec
     compiled = spec.copy().compile()
+    on_stage("mapping what was recorded")
     usable, left_out, channels, mapping = _mapped(compiled, found, msg_path)
-    signals = tuple(
-        SignalEntry(
-            {line.kind: line.name, "topic": line.channel.topic, "field": line.channel.field},
-            line.doubt,
-        )
-        for line in mapping.signals
-    )
     draft = Draft(
         model=(
             {"robot_description": model.topic}
@@ -108,17 +118,20 @@ def propose(
         },
         recordings=divide(usable, output),
         left_out=tuple((relative(bag, output), why) for bag, why in left_out),
-        signals=signals,
+        signals=tuple(_entry(line) for line in mapping.signals),
+        possible=tuple(_entry(line) for line in mapping.possible),
         notes=mapping.unmapped,
         unused=_unused(channels, mapping),
         masks=_masks(channels),
         window=_window(compiled, mapping),
         loss="huber" if len(usable) >= _MOST_READ else "linear",
     )
+    on_stage("testing the recordings against the model")
     draft, findings = _tested(draft, output)
+    on_stage("trying which parameters the recordings determine")
     draft = _with_parameters(draft, spec, mapping, output)
     text = draft.text()
-    return Proposal(text, parse_experiment(text, path=output), findings)
+    return Proposal(text, parse_experiment(text, path=output), findings, draft)
 
 
 def _mapped(
@@ -138,7 +151,8 @@ def _mapped(
         if complete:
             break
     channels = _channels(complete, common, msg_path)
-    mapping = map_channels(model, channels)
+    orders = stated_orders(complete[0], msg_path) if complete else []
+    mapping = map_channels(model, channels, orders)
     if not mapping.joints and not mapping.bodies:
         names = [model.joint(joint).name for joint in range(model.njnt)]
         raise DataError(
@@ -162,6 +176,11 @@ def _mapped(
         else:
             usable.append(bag)
     return usable, left_out, channels, mapping
+
+
+def _entry(line: Line) -> SignalEntry:
+    values = {line.kind: line.name, "topic": line.channel.topic, "field": line.channel.field}
+    return SignalEntry(values, line.doubt, line.grounds)
 
 
 def _channels(bags: list[Path], topics: list[str], msg_path: Sequence[Path]) -> list[Channel]:
@@ -226,6 +245,7 @@ def _tested(draft: Draft, output: Path) -> tuple[Draft, tuple[Finding, ...]]:
         SignalEntry(
             dict(values),
             "\n".join(part for part in (entry.doubt, doubts.get(_label(entry.values), "")) if part),
+            entry.grounds,
         )
         for values, entry in zip(tree["signals"], draft.signals, strict=True)
     )
