@@ -17,10 +17,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.attributes import lookup
-from sysid_ros.engine.elements import matching
 from sysid_ros.errors import ModelError
-from sysid_ros.nodes.sim_robot.true_parameters import TrueParameter
+from sysid_ros.rehearsal import TrueParameter, true_model
 
 
 def build_true_model(
@@ -39,15 +37,9 @@ def build_true_model(
     """
     try:
         spec = mujoco.MjSpec.from_file(str(model_file))
-        spec.option.timestep = timestep
-        for parameter in parameters:
-            attribute = lookup(parameter.element, parameter.attribute)
-            if parameter.element != "signal":
-                for name in matching(spec, parameter.element, parameter.pattern):
-                    attribute.write(spec, name, np.array([parameter.value]))
-        return spec.compile()
     except ValueError as error:
         raise ModelError(f"model {model_file}: {error}") from None
+    return true_model(spec, parameters, timestep)
 
 
 @dataclass(frozen=True)
