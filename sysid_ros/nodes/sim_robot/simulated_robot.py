@@ -36,10 +36,9 @@ def build_true_model(
       ParameterError: A value is for something that the model or the package does not have.
     """
     try:
-        spec = mujoco.MjSpec.from_file(str(model_file))
-    except ValueError as error:
+        return true_model(mujoco.MjSpec.from_file(str(model_file)), parameters, timestep)
+    except (ValueError, ModelError) as error:
         raise ModelError(f"model {model_file}: {error}") from None
-    return true_model(spec, parameters, timestep)
 
 
 @dataclass(frozen=True)
