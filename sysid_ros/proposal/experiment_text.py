@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from sysid_ros.proposal.proposed_parameters import Candidate
+from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.recordings import Division
 
 CHECK = "# CHECK:"
@@ -135,10 +135,17 @@ class Draft:
             lines.append(f"  - {element}: {_flow(name)}")
             lines += [f"    {one.attribute}: {_flow(one.settings())}" for one in group]
         if self.undetermined:
-            lines.append("  # These recordings do not determine, beside the above:")
-            for element, name, group in _grouped(self.undetermined):
-                attributes = {one.attribute: one.settings() for one in group}
-                lines.append(f"  # - {_flow({element: name, **attributes})}")
+            lines.append(
+                "  # Left at the model's values, as these recordings do not determine them beside "
+                "the above or do not contradict them:"
+            )
+            for attribute in dict.fromkeys(one.attribute for one in self.undetermined):
+                group = [one for one in self.undetermined if one.attribute == attribute]
+                lines.append(f"  # {attribute}: {group[0].revealing} would show it")
+                lines += [
+                    f"  # - {_flow({one.element: one.name, attribute: one.settings()})}"
+                    for one in group
+                ]
         return lines
 
 

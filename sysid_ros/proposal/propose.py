@@ -23,10 +23,12 @@ from sysid_ros.experiment import (
     parse_yaml,
     plain,
 )
+from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.channels import Channel, read_channels, topics_of
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
+from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.mapping import Mapping, map_channels
-from sysid_ros.proposal.proposed_parameters import Candidate, candidates, determined
+from sysid_ros.proposal.proposed_parameters import Inputs, candidates
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.robots import description_in, load_model
 
@@ -251,31 +253,40 @@ def _load(experiment: Experiment) -> Dataset:
 
 def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output: Path) -> Draft:
     """Choose the parameters that the recordings determine."""
-    inputs: dict[str, bool] = {}
-    for line in mapping.lines:
-        if line.kind in ("actuator", "effort"):
-            name = line.name if line.kind == "actuator" else f"{line.name}_effort"
-            inputs[name] = line.channel.command
     offered = candidates(
         spec,
         mapping.joints,
-        inputs,
+        _inputs(mapping),
         _servo_sensors(spec, mapping),
         free=any(line.kind == "qpos" for line in mapping.bodies),
     )
-    everything = replace(draft, parameters=tuple(offered))
+    # What is known beforehand is no evidence of what the recordings determine.
+    plain = tuple(replace(one, std=None) for one in offered)
     try:
-        experiment = parse_experiment(everything.text(), path=output)
+        experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
         answers = determined(experiment, _load(experiment), offered, draft.window)
     except ExperimentError:
         raise
     except SysidError:  # the nominal model cannot follow the recordings
-        answers = [True] * len(offered)
+        answers = [not one.on_demand for one in offered]
     kept: list[Candidate] = []
     dropped: list[Candidate] = []
     for one, answer in zip(offered, answers, strict=True):
         (kept if answer else dropped).append(one)
     return replace(draft, parameters=tuple(kept), undetermined=tuple(dropped))
+
+
+def _inputs(mapping: Mapping) -> Inputs:
+    """What drives the model, and the topics that nothing else is mapped from."""
+    lines = [line for line in mapping.lines if line.kind in ("actuator", "effort")]
+    names = [line.name if line.kind == "actuator" else f"{line.name}_effort" for line in lines]
+    others = {line.channel.topic for line in mapping.signals if line not in lines}
+    topics = {name: line.channel.topic for name, line in zip(names, lines, strict=True)}
+    return Inputs(
+        {name: line.channel.command for name, line in zip(names, lines, strict=True)},
+        topics,
+        frozenset(topics.values()) - others,
+    )
 
 
 def _servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
