@@ -25,6 +25,8 @@ class FindingKind(str, Enum):
     SATURATION = "saturation"
     QUANTISATION = "quantisation"
     LITTLE_MOTION = "little motion"
+    OVERLAP = "overlap"
+    RUNAWAY = "runaway"
 
 
 @dataclass(frozen=True)

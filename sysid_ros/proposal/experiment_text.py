@@ -15,6 +15,7 @@ from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.recordings import Division
 
 CHECK = "# CHECK:"
+_LONGER = "Longer windows tell more as long as a small error stays small; see init.md."
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Draft:
       unused: Topics that nothing is mapped from.
       masks: When the robot is enabled, as written, with a doubt.
       window: Length of windows [s]; ``None`` for whole recordings.
+      window_reason: A sentence about it; empty for the usual one.
       loss: Of the fit.
       folders: ``package_path`` and ``msg_path`` as written, where they are given.
       parameters: To identify.
@@ -54,6 +56,7 @@ class Draft:
     window: float | None
     loss: str
     folders: Mapping[str, list[str]] = field(default_factory=dict)
+    window_reason: str = ""
     parameters: tuple[Candidate, ...] = ()
     undetermined: tuple[Candidate, ...] = field(default=())
 
@@ -113,7 +116,7 @@ class Draft:
             lines = ["# The recordings are short, so that none is cut.", "windows: {length: whole}"]
         else:
             lines = [
-                "# Longer windows tell more as long as a small error stays small; see init.md.",
+                f"# {self.window_reason or _LONGER}",
                 f"windows: {{length: {self.window:g}}}",
             ]
         if self.loss != "linear":

@@ -27,12 +27,12 @@ _LEAST = {"armature": 0.1, "frictionloss": 5.0, "damping": 10.0}  # of upper bou
 
 @dataclass(frozen=True)
 class JointScale:
-    """What a joint carries and what drives it, in kg m^2 and N m; kg and N for a slide.
+    """The inertia and weight on a joint and the force of its drive; kg and N for a slide.
 
     Attributes:
-      inertia: Seen by the joint with everything behind it at rest.
-      load: The largest weight that it may have to hold, or a tenth of its motor's force.
-      strength: Largest force of its actuators; ``None`` where the model has no limit.
+      inertia: Seen by the joint with everything behind it at rest, kg m^2.
+      load: The largest weight that it may have to hold, or a tenth of its motor's force, N m.
+      strength: Largest force of its actuators, N m; ``None`` where the model has no limit.
     """
 
     inertia: float

@@ -13,7 +13,15 @@ import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset, load_dataset
-from sysid_ros.diagnosis import Finding, FindingKind, check_dataset, is_servo, motion_bandwidth
+from sysid_ros.diagnosis import (
+    Contacts,
+    Finding,
+    FindingKind,
+    check_dataset,
+    contacts,
+    is_servo,
+    motion_bandwidth,
+)
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
     Experiment,
@@ -34,6 +42,7 @@ from sysid_ros.robots import description_in, load_model
 
 _MOST_READ = 12  # recordings that channels are read from
 _MOST_TRIED = 6  # recordings that parameters are tried on
+_WINDOW_WITH_CONTACTS = 0.3  # s
 _REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP)
 
 
@@ -264,7 +273,9 @@ def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output
     plain = tuple(replace(one, std=None) for one in offered)
     try:
         experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
-        answers = determined(experiment, _load(experiment), offered, draft.window)
+        dataset = _load(experiment)
+        draft = _with_windows_between_contacts(draft, contacts(dataset.training.groups))
+        answers = determined(experiment, dataset, offered, draft.window)
     except ExperimentError:
         raise
     except SysidError:  # the nominal model cannot follow the recordings
@@ -274,6 +285,20 @@ def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output
     for one, answer in zip(offered, answers, strict=True):
         (kept if answer else dropped).append(one)
     return replace(draft, parameters=tuple(kept), undetermined=tuple(dropped))
+
+
+def _with_windows_between_contacts(draft: Draft, seen: Contacts) -> Draft:
+    """Short windows where something touches at times, as an impact at a wrong time spoils all."""
+    shares = {pair: share for pair, share in seen.touching.items() if share < 1.0}
+    if not seen.come_and_go or not shares:
+        return draft
+    one, other = max(shares, key=lambda pair: shares[pair])
+    window = min(draft.window or _WINDOW_WITH_CONTACTS, _WINDOW_WITH_CONTACTS)
+    why = (
+        f"{one!r} and {other!r} touch in {100.0 * shares[one, other]:.0f} % of the recorded "
+        "postures; in a short window a contact at a wrong time spoils little."
+    )
+    return replace(draft, window=window, window_reason=why)
 
 
 def _inputs(mapping: Mapping) -> Inputs:
