@@ -76,6 +76,7 @@ setup(
         "sysid_ros.recording.bags",
         "sysid_ros.recording.mapping",
         "sysid_ros.recording.messages",
+        "sysid_ros.rehearsal",
         "sysid_ros.report",
         "sysid_ros.report.svg",
         "sysid_ros.results",
