@@ -160,9 +160,9 @@ def _corrected(
         else:  # a measurement shows that of the truth
             delays[label], scale[label] = -settings.delay, 1.0 / settings.gain
             offset[label] = -settings.bias / settings.gain
-    data = filtered(seen, labels, delays)
+    data = filtered(seen, labels)
     change = Change(FindingKind.SCALE, scale=scale, offset=offset)
-    return None if data is None else data.changed([change])
+    return None if data is None else data.delayed(delays).changed([change])
 
 
 def _factor(model: mujoco.MjModel, signal: str) -> float:
