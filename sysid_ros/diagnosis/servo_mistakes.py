@@ -56,7 +56,11 @@ def servo_explanations(recorded: Recorded) -> list[Explanation]:
         for servo in servos
         if (explanation := _of_one(recorded, servo)) is not None
     ]
-    found += exchanged_servos(recorded)
+    suspects = [servo for servo in servos if _left(recorded, servo) > _SUSPECT]
+    for pair in itertools.combinations(suspects, 2):
+        explanation = _exchanged(recorded, pair)
+        if explanation is not None:
+            found.append((explanation, pair))
     found.sort(key=lambda entry: entry[0].after / max(entry[0].before, 1e-12))
     accepted: list[Explanation] = []
     settled: set[int] = set()
@@ -65,20 +69,6 @@ def servo_explanations(recorded: Recorded) -> list[Explanation]:
             settled.update(concerned)
             accepted.append(explanation)
     return accepted
-
-
-def exchanged_servos(recorded: Recorded) -> list[tuple[Explanation, tuple[int, ...]]]:
-    """Find pairs of servos that do what the other is asked for, with their numbers.
-
-    Args:
-      recorded: What was recorded.
-    """
-    suspects = [servo for servo in tracked(recorded) if _left(recorded, servo) > _SUSPECT]
-    return [
-        (explanation, pair)
-        for pair in itertools.combinations(suspects, 2)
-        if (explanation := _exchanged(recorded, pair)) is not None
-    ]
 
 
 def _left(recorded: Recorded, servo: int) -> float:
