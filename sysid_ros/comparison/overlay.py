@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +49,10 @@ def evaluate_files(
     how: dict[str, Any] = {
         "data_dir": data_dir, "held_out_only": held_out_only, "on_reading": on_reading,
     }  # fmt: skip
-    score = partial(evaluate, **how)
+
+    def score(fitting: Experiment, values: Mapping[str, float]) -> Evaluation:
+        return evaluate(fitting, values, **how)
+
     if not files:
         return {UNTUNED: score(experiment, {})}
     found = {}

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.reference import ExcitationError
-from sysid_ros.files import read_regular_text
 
 _CORNER_SHARE = 0.8  # of the acceleration limit; the rest is for soft start and stop
 _ROUNDING = 1e-6  # by which two corners may overlap, as a share of the rows' distance
@@ -125,8 +123,8 @@ def read_trajectory(path: Path) -> TrajectoryTable:
       ExcitationError: The file is missing or is not such a table.
     """
     try:
-        text = io.StringIO(read_regular_text(path), newline="")
-        rows = [row for row in csv.reader(text) if row]
+        with path.open(newline="", encoding="utf-8") as stream:
+            rows = [row for row in csv.reader(stream) if row]
     except (OSError, UnicodeDecodeError) as error:
         raise ExcitationError(f"trajectory {path} cannot be read: {error}") from None
     if len(rows) < 3 or rows[0][0].strip() != "time" or len(rows[0]) < 2:

@@ -227,10 +227,8 @@ def _not_identifiable(outcome: Outcome) -> str:
     opened = [p.name for p in parameters if "unidentifiable" in p.flags]
     if not opened:
         return ""
-    verb = "is" if len(opened) == 1 else "are"
-    return (
-        f"{len(opened)} of {len(parameters)} parameters {verb} not determined ({_listed(opened)})"
-    )
+    count = f"{len(opened)} of {len(parameters)}"
+    return f"{count} parameters are not determined ({_listed(opened)})"
 
 
 def _at_bound(outcome: Outcome) -> str:

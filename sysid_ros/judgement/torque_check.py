@@ -17,7 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis import Change, Filtered, FindingKind, Recorded, filtered, recorded
+from sysid_ros.diagnosis import (
+    Change,
+    Filtered,
+    FindingKind,
+    Recorded,
+    filtered,
+    recorded,
+    repaired,
+)
 from sysid_ros.engine.friction import has_friction
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
@@ -160,9 +168,8 @@ def _corrected(
         else:  # a measurement shows that of the truth
             delays[label], scale[label] = -settings.delay, 1.0 / settings.gain
             offset[label] = -settings.bias / settings.gain
-    data = filtered(seen, labels)
-    change = Change(FindingKind.SCALE, scale=scale, offset=offset)
-    return None if data is None else data.delayed(delays).changed([change])
+    change = Change(FindingKind.SCALE, scale=scale, offset=offset, delay=delays)
+    return filtered(repaired(seen, change), labels)
 
 
 def _factor(model: mujoco.MjModel, signal: str) -> float:

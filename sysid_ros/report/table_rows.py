@@ -110,10 +110,11 @@ def error_rows(score: Score | None, outcome: Outcome) -> list[ErrorRow]:
         for name, after in score.rmse.items()
     ]
     noise = outcome.fit.noise
-    pooled = [in_units_of_noise(one, noise) for one in (score.rmse_initial, score.rmse)]
-    if len(rows) > 1 and all(math.isfinite(error) for error in pooled):
-        still = in_units_of_noise(score.rmse_still, noise)
-        rows.append(_error_row("all signals, per noise", "", *pooled, still))
+    before, after, still = (
+        in_units_of_noise(one, noise) for one in (score.rmse_initial, score.rmse, score.rmse_still)
+    )
+    if len(rows) > 1 and math.isfinite(before) and math.isfinite(after):
+        rows.append(_error_row("all signals, per noise", "", before, after, still))
     return rows + [
         _error_row(
             f"torque asked for at {one.joint}", one.unit, one.rmse_initial, one.rmse, one.measured

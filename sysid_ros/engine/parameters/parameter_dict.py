@@ -243,7 +243,7 @@ class ParameterDict:
           ParameterError: The file is missing, is no YAML, or is not what was saved.
         """
         try:
-            document = yaml.safe_load(read_regular_text(path))
+            document = yaml.safe_load(read_regular_text(Path(path)))
             loaded = {name: _from_dict(entry) for name, entry in (document or {}).items()}
         except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
             raise ParameterError(f"cannot read parameters from {path}: {error}") from error

@@ -126,7 +126,7 @@ def load_csv(path: str | os.PathLike[str]) -> SeriesParts:
       SignalError: The file is missing or not such a file.
     """
     try:
-        text = read_regular_text(path)
+        text = read_regular_text(Path(path))
     except (OSError, UnicodeDecodeError) as error:
         raise SignalError(f"cannot read {os.fspath(path)}: {error}") from error
     lines = text.splitlines()
