@@ -115,7 +115,7 @@ def errors(result: FitResult) -> np.ndarray:
 
 def by_noise(result: FitResult) -> np.ndarray:
     """Standard errors without what noise does not explain."""
-    return np.sqrt(errors(result) ** 2 - np.array([p.systematic for p in result.parameters]) ** 2)
+    return np.array([p.by_noise or np.nan for p in result.parameters])
 
 
 if __name__ == "__main__":
