@@ -38,14 +38,15 @@ def main() -> None:
     parser.add_argument("experiment", type=Path)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--parts", type=int, help="recordings are dealt into so many parts first")
+    parser.add_argument("--every", type=int, default=1, help="use every so many-th recording only")
     options = parser.parse_args()
     inputs = FitInputs.read(load_experiment(options.experiment), options.data)
     (group,) = inputs.dataset.training.groups
-    count = len(group.sequence_name)
-    parts = [range(i, count, options.parts or count) for i in range(options.parts or count)]
+    used = range(0, len(group.sequence_name), options.every)
+    parts = [used[i :: options.parts or len(used)] for i in range(options.parts or len(used))]
     if len(parts) % 2:
         parser.error(f"{len(parts)} parts have no equal halves; give an even number of --parts")
-    whole = fitted(inputs, group, range(count))
+    whole = fitted(inputs, group, used)
     pairs = []
     for half in itertools.combinations(range(1, len(parts)), len(parts) // 2):
         other = [i for i in range(len(parts)) if i not in half]
@@ -114,7 +115,7 @@ def errors(result: FitResult) -> np.ndarray:
 
 def by_noise(result: FitResult) -> np.ndarray:
     """Standard errors without what noise does not explain."""
-    return np.sqrt(errors(result) ** 2 - np.array([p.systematic for p in result.parameters]) ** 2)
+    return np.array([p.by_noise or np.nan for p in result.parameters])
 
 
 if __name__ == "__main__":

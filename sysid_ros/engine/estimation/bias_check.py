@@ -36,7 +36,7 @@ class Refit:
     Attributes:
       change: What was changed, such as ``"half the time step"``.
       values: The estimates, (p,), in the parameters' units.
-      half_widths: Half of each 95 % interval, (p,), NaN where none is claimed.
+      half_widths: Half of each 95 % interval by noise alone, (p,), NaN where none is claimed.
       status: How the refit ended.
       problem: Why it was not possible; the estimates are NaN then. Empty where it was.
     """
@@ -56,7 +56,7 @@ class BiasCheck:
       names: The free scalars, (p,).
       units: Their units.
       values: The estimates, (p,).
-      half_widths: Half of each 95 % interval, (p,), NaN where none is claimed.
+      half_widths: Half of each 95 % interval by noise alone, (p,), NaN where none is claimed.
       refits: The estimates with other choices.
     """
 
@@ -67,7 +67,7 @@ class BiasCheck:
     refits: tuple[Refit, ...]
 
     def moved(self, refit: Refit) -> tuple[str, ...]:
-        """Parameters that ``refit`` moves by more than both intervals; none where none is claimed.
+        """Parameters that ``refit`` moves by more than both intervals by noise; none without one.
 
         The wider one counts: shorter windows say less, and their estimate may differ by noise.
         """
@@ -85,8 +85,8 @@ class BiasCheck:
             if moved:
                 shifts = ", ".join(f"{name} ({self._shift(refit, name)})" for name in moved)
                 said.append(
-                    f"With {refit.change} the estimates move by more than their intervals: "
-                    f"{shifts}. What the intervals say of them holds for this choice only."
+                    f"With {refit.change} the estimates move by more than noise explains: "
+                    f"{shifts}. Their values hold for this choice only."
                 )
             if refit.problem:
                 said.append(f"The refit with {refit.change} was not possible: {refit.problem}.")
@@ -176,14 +176,16 @@ def flagged(result: FitResult, check: BiasCheck) -> FitResult:
             for refit in check.refits
             if parameter.name in check.moved(refit)
         ]
-        parameters.append(replace(parameter, flags=(*parameter.flags, *flags)))
+        all_flags = tuple(dict.fromkeys((*parameter.flags, *flags)))
+        parameters.append(replace(parameter, flags=all_flags))
     return replace(result, parameters=tuple(parameters))
 
 
 def _estimates(result: FitResult) -> tuple[FloatArray, FloatArray]:
-    """Values and half widths of the intervals."""
+    """Values, and half widths of the intervals that noise alone would have."""
     intervals = [
-        parameter.interval(LEVEL) or (math.nan, math.nan) for parameter in result.parameters
+        replace(p, standard_error=p.by_noise).interval(LEVEL) or (math.nan, math.nan)
+        for p in result.parameters
     ]
     return (
         np.array([parameter.value for parameter in result.parameters]),

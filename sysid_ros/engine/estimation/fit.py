@@ -26,6 +26,7 @@ from sysid_ros.engine.estimation.fit_settings import (
 from sysid_ros.engine.estimation.fit_state import FitState, check_state
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
 from sysid_ros.engine.estimation.model_error import (
+    SHARE,
     ModelError,
     model_error,
     widened,
@@ -314,8 +315,10 @@ class _Fit:
         )
 
     def _model_error(self, solution: Solution, uncertainty: Covariance) -> ModelError | None:
-        """None of a fit that ran out of time, for which nobody waits, or that was stopped."""
-        out_of_time = solution.status in (FitStatus.CANCELED, FitStatus.TIME_LIMIT)
+        """None of a fit that was stopped, or has no time left for it."""
+        limit = self._settings.time_limit
+        spent = (1.0 + 2.0 * SHARE) * (time.monotonic() - self._began)
+        out_of_time = solution.status is FitStatus.CANCELED or (limit is not None and spent > limit)
         if not self._alternatives or out_of_time or uncertainty.method == "none":
             return None
         return model_error(self._problem, solution, uncertainty, self._alternatives, self._gaps)

@@ -204,7 +204,7 @@ def model_error(
     )
     used = _sample(problem, alternatives)
     shifts = []
-    for alternative in alternatives:
+    for alternative in alternatives if chosen.size else ():
         try:
             shifts.append(_shift(base, alternative, used, chosen, gaps))
         except StopRequestedError:

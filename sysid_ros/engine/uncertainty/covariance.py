@@ -168,7 +168,7 @@ class _Part:
 
     @property
     def by_chance(self) -> bool:
-        """Whether the last of them may be at its bound although the truth is not."""
+        """True if the last of them may be at its bound although the truth is not."""
         return bool(abs(self.step[-1]) <= BY_CHANCE * np.sqrt(self.matrix[-1, -1]))
 
 

@@ -15,6 +15,7 @@ the linear model misses.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import scipy
@@ -46,6 +47,12 @@ class ParameterEstimate:
     flags: tuple[str, ...] = ()  # "at lower bound", "at upper bound", "from the prior", ...
     systematic: float = 0.0
     extrapolated: float | None = None
+
+    @property
+    def by_noise(self) -> float | None:
+        """The part of the standard error that noise explains."""
+        error = self.standard_error
+        return None if error is None else math.sqrt(max(0.0, error**2 - self.systematic**2))
 
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
         """Student-t interval at ``level`` within the bounds, or ``None`` where none is claimed."""
