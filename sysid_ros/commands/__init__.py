@@ -14,6 +14,7 @@ from sysid_ros.commands import (
     info,
     init,
     recover,
+    rehearse,
     replay,
     report,
     view,
@@ -22,6 +23,7 @@ from sysid_ros.commands import (
 COMMANDS = (
     init,
     check,
+    rehearse,
     fit,
     compare,
     evaluate,

@@ -18,10 +18,12 @@ from sysid_ros.rehearsal.plan import (
     RehearsalError,
     Timing,
 )
-from sysid_ros.rehearsal.true_model import Base, based, true_model
+from sysid_ros.rehearsal.rehearse import Attempt, Prospect, prospects, rehearse
+from sysid_ros.rehearsal.true_model import Base, based, true_model, with_true_values
 from sysid_ros.rehearsal.true_parameters import TrueParameter, read_true_parameters
 
 __all__ = [
+    "Attempt",
     "Base",
     "CommandForm",
     "Controller",
@@ -31,6 +33,7 @@ __all__ = [
     "JointStates",
     "Motion",
     "OdometryReadings",
+    "Prospect",
     "Reading",
     "RecordingPlan",
     "RehearsalError",
@@ -38,6 +41,9 @@ __all__ = [
     "TrueParameter",
     "based",
     "generate",
+    "prospects",
     "read_true_parameters",
+    "rehearse",
     "true_model",
+    "with_true_values",
 ]

@@ -28,10 +28,10 @@ class Base(Enum):
     GROUND = "ground"  # on a floor, which is added where the model has none
 
 
-def true_model(
+def with_true_values(
     spec: mujoco.MjSpec, parameters: Sequence[TrueParameter], timestep: float
-) -> mujoco.MjModel:
-    """Compile a copy of a model with hidden values.
+) -> mujoco.MjSpec:
+    """Return a copy of a model with hidden values.
 
     Args:
       spec: The model; not changed.
@@ -39,7 +39,6 @@ def true_model(
       timestep: Simulation timestep in seconds.
 
     Raises:
-      ModelError: The model does not compile.
       ParameterError: A value is for something that the model or the package does not have.
     """
     changed = spec.copy()
@@ -49,6 +48,19 @@ def true_model(
         if parameter.element != "signal":
             for name in matching(changed, parameter.element, parameter.pattern):
                 attribute.write(changed, name, np.array([parameter.value]))
+    return changed
+
+
+def true_model(
+    spec: mujoco.MjSpec, parameters: Sequence[TrueParameter], timestep: float
+) -> mujoco.MjModel:
+    """Compile a copy of a model with hidden values, see :func:`with_true_values`.
+
+    Raises:
+      ModelError: The model does not compile.
+      ParameterError: A value is for something that the model or the package does not have.
+    """
+    changed = with_true_values(spec, parameters, timestep)
     try:
         return changed.compile()
     except ValueError as error:
