@@ -67,8 +67,11 @@ class Workspace(NamedTuple):
     gradient: FloatArray  # (nv,)
     basis: FloatArray  # (2, 6, 10)
     regressor: FloatArray  # (nv, 10)
-    d_qacc: FloatArray  # (nv, n)
+    d_qacc: FloatArray  # (nv, n): of qacc, where constraints or accelerometers need it
     d_rows: FloatArray  # (nv, n)
+    frame_quaternion: FloatArray  # (4,): of a sensor
+    frame_position: FloatArray  # (3,)
+    frame_axes: FloatArray  # (3, 3)
 
 
 def new_workspace(nbody: int, nv: int, nu: int, n: int) -> Workspace:
@@ -92,6 +95,9 @@ def new_workspace(nbody: int, nv: int, nu: int, n: int) -> Workspace:
         np.zeros((nv, 10)),
         np.zeros((nv, n)),
         np.zeros((nv, n)),
+        np.zeros(4),
+        np.zeros(3),
+        np.zeros((3, 3)),
     )
 
 
@@ -235,7 +241,7 @@ def factorize_with(w: Workspace, diagonal: FloatArray, scale: float) -> bool:
     return factorize(w.system, w.factor)
 
 
-@compiled
+@compiled_apart
 def _dynamics(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> None:
     move(t, q, w.pose)
     propagate(t, w.pose, v, a, w.motion)

@@ -39,6 +39,7 @@ def tangent(
     control_direction: npt.NDArray[np.int64],
     control_change: FloatArray,
     h: float,
+    solver_too: bool,
     out: FloatArray,
 ) -> bool:
     """Derivative of the integrated acceleration at the instant last evaluated.
@@ -54,6 +55,8 @@ def tangent(
       control_direction: Directions that change the controls, (n_control,).
       control_change: Derivatives of the controls, (n_control, nu).
       h: The timestep where damping is implicit, 0 where it is not, s.
+      solver_too: Whether ``w.d_qacc`` must become the derivative of ``qacc``, and ``w.motion`` and
+        ``w.derivatives`` the motion with it: what accelerometers measure.
       out: Written, (nv, n).
 
     Returns:
@@ -65,7 +68,8 @@ def tangent(
     for i in range(nv):
         quadratic |= w.rows.stiffness[i] > 0.0
         damped |= h * w.forces.implicit[i] != 0.0
-    if quadratic and damped:
+    separate = damped and (quadratic or solver_too)
+    if separate:
         _force_changes(t, w, m, a, dq, dv, control_direction, control_change, h, out)
         propagate(t, w.pose, v, w.qacc, w.motion)
         differentiate(t, w.pose, w.motion, w.derivatives)
@@ -73,7 +77,7 @@ def tangent(
     else:
         _force_changes(t, w, m, a, dq, dv, control_direction, control_change, h, out)
         copy_matrix(out, w.d_qacc)
-    if quadratic:
+    if quadratic or separate:
         for i in range(nv):
             add_scaled(w.d_qacc, i, 1.0, w.d_rows, i, n)
         if not factorize_with(w, w.rows.stiffness, 1.0):
@@ -89,6 +93,8 @@ def tangent(
     if not factorize_with(w, w.forces.implicit, h):
         return False
     solve_rows(w.factor, out)
+    if solver_too and not separate:
+        copy_matrix(out, w.d_qacc)
     return True
 
 

@@ -21,6 +21,8 @@ import numpy.typing as npt
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.directions import ModelDirections, model_directions
 from sysid_ros.engine.derivatives.model_tables import (
+    BALL,
+    FREE,
     actuator_fields,
     dof_fields,
     inertial_parameters,
@@ -43,6 +45,7 @@ _WITHOUT_EFFECT = frozenset((
 # fmt: on
 # What is drawn, or touches: contacts show as a violated equation of motion.
 _UNSEEN = ("bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
+_SEEN = frozenset(("site_pos", "site_quat"))  # where sensors are
 _OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "integrator")
 
 
@@ -73,6 +76,9 @@ class FollowedModel:
                 return f"opt.{name}"
         if size_signature(moved) != size_signature(self._base):
             return "its size"
+        ball = np.isin(np.asarray(self._base.jnt_type), (FREE, BALL))
+        if np.any(np.asarray(moved.jnt_stiffness)[ball]):
+            return "jnt_stiffness"
         for name, array in self._arrays.items():
             after = getattr(moved, name)
             if array.shape != after.shape or (array != after).any():
@@ -114,5 +120,5 @@ def _relevant_names() -> tuple[str, ...]:
     return tuple(
         name
         for name in dir(mujoco.MjModel)
-        if not name.startswith(("_", *_UNSEEN)) and name not in ignored
+        if name in _SEEN or (not name.startswith(("_", *_UNSEEN)) and name not in ignored)
     )

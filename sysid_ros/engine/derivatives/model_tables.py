@@ -46,6 +46,8 @@ class Tables(NamedTuple):
     body_parentid: IntArray
     body_jntadr: IntArray
     body_jntnum: IntArray
+    body_dofadr: IntArray
+    body_dofnum: IntArray
     body_lastdof: IntArray  # (nbody,): the last dof that moves the body, -1 for none
     body_pos: FloatArray
     body_quat: FloatArray
@@ -58,6 +60,8 @@ class Tables(NamedTuple):
     dof_bodyid: IntArray
     dof_jntid: IntArray
     dof_parentid: IntArray
+    dof_first: IntArray  # (nv,): the first of the three of a ball, or the dof itself
+    dof_together: IntArray  # (nv,): how many dofs a joint moves by at once, 3 in a ball
     dof_fields: FloatArray  # (N_DOF_FIELDS, nv)
     dof_solref: FloatArray
     dof_solimp: FloatArray
@@ -91,6 +95,8 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         body_parentid=_ints(model.body_parentid),
         body_jntadr=_ints(model.body_jntadr),
         body_jntnum=_ints(model.body_jntnum),
+        body_dofadr=_ints(model.body_dofadr),
+        body_dofnum=_ints(model.body_dofnum),
         body_lastdof=_last_dof(model),
         body_pos=_floats(model.body_pos),
         body_quat=_floats(model.body_quat),
@@ -103,6 +109,8 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         dof_bodyid=_ints(model.dof_bodyid),
         dof_jntid=_ints(model.dof_jntid),
         dof_parentid=_ints(model.dof_parentid),
+        dof_first=_first_of_ball(model),
+        dof_together=_ints(np.bincount(_first_of_ball(model), minlength=model.nv)),
         dof_fields=dof_fields(model),
         dof_solref=_floats(model.dof_solref),
         dof_solimp=_floats(model.dof_solimp),
@@ -207,8 +215,8 @@ _COUNTED = (
 def _unsupported_joints(model: mujoco.MjModel) -> str | None:
     kinds = np.asarray(model.jnt_type)
     round_joint = np.isin(kinds, (FREE, BALL))
-    if np.any(round_joint):
-        return "the model has ball or free joints"
+    if np.any(model.jnt_stiffness[round_joint]):
+        return "a ball or free joint has a spring"
     if has_friction(model):
         return "a joint's friction depends on its load"
     if np.any(getattr(model, "jnt_plasticadr", np.full(1, -1)) >= 0):
@@ -222,6 +230,8 @@ def _unsupported_actuators(model: mujoco.MjModel) -> str | None:
     joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
     if not np.all(np.isin(np.asarray(model.actuator_trntype), joint)):
         return "an actuator acts on something else than a joint"
+    if np.any(np.isin(np.asarray(model.jnt_type)[model.actuator_trnid[:, 0]], (FREE, BALL))):
+        return "an actuator acts on a ball or free joint"
     gains = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
     biases = (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
     if not np.all(np.isin(np.asarray(model.actuator_gaintype), gains)):
@@ -232,6 +242,17 @@ def _unsupported_actuators(model: mujoco.MjModel) -> str | None:
         if np.any(getattr(model, name, 0.0)):
             return f"an actuator has {name.removeprefix('actuator_')}"
     return None
+
+
+def _first_of_ball(model: mujoco.MjModel) -> IntArray:
+    """The first degree of freedom of the ball that each belongs to, itself where to none."""
+    first = np.arange(model.nv)
+    for joint in range(model.njnt):
+        kind, dof = int(model.jnt_type[joint]), int(model.jnt_dofadr[joint])
+        if kind in (FREE, BALL):
+            ball = dof + (3 if kind == FREE else 0)
+            first[ball : ball + 3] = ball
+    return _ints(first)
 
 
 def _last_dof(model: mujoco.MjModel) -> IntArray:

@@ -15,6 +15,10 @@ inertia, the velocity-product matrix and the force of everything below (composit
     P_j = V x S_j, R_j = A x S_j + V x P_j   with velocity V and acceleration A before the joint,
     T_j = V' x S_j                           with velocity V' behind it.
 
+The three axes of a ball are fixed to the body behind it and belong to one joint: V, A and V' are
+those before and behind all three, and among them S_j x* f_j does not appear. A free joint is three
+slides and a ball. Turning the ball by a small vector in the body's frame is how it moves in q.
+
 See Singh, Russell & Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial
 Vector Algebra, IEEE RA-L 7 (2022), whose 2B is called B here.
 """
@@ -27,7 +31,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
-from sysid_ros.engine.derivatives.model_tables import SLIDE, Tables
+from sysid_ros.engine.derivatives.model_tables import BALL, FREE, SLIDE, Tables
 from sysid_ros.engine.derivatives.spatial import (
     add,
     cross_force,
@@ -63,7 +67,7 @@ class Motion(NamedTuple):
 
     velocity: FloatArray  # (nbody, 6)
     acceleration: FloatArray  # (nbody, 6)
-    velocity_before: FloatArray  # (nv, 6): before the joint
+    velocity_before: FloatArray  # (nv, 6): before the joint, or a free joint's part
     acceleration_before: FloatArray  # (nv, 6)
     velocity_behind: FloatArray  # (nv, 6): behind the joint
 
@@ -146,10 +150,13 @@ def _move_joint(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) -> 
     """Move a body by one of its joints and write the joint's motion subspace."""
     position, rotation = pose.position[body], pose.rotation[body]
     local, axis = t.jnt_pos[joint], t.jnt_axis[joint]
+    address = t.jnt_qposadr[joint]
+    if t.jnt_type[joint] == FREE or t.jnt_type[joint] == BALL:
+        _turn_freely(t, q, joint, body, pose)
+        return
     x, y, z = _rotated(rotation, axis)
     ox, oy, oz = _rotated(rotation, local)
     px, py, pz = position[0] + ox, position[1] + oy, position[2] + oz
-    address = t.jnt_qposadr[joint]
     value = q[address] - t.qpos0[address]
     s = pose.subspace[t.jnt_dofadr[joint]]
     if t.jnt_type[joint] == SLIDE:
@@ -166,6 +173,34 @@ def _move_joint(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) -> 
     quaternion_to_matrix(quaternion, rotation)
     ox, oy, oz = _rotated(rotation, local)
     position[0], position[1], position[2] = px - ox, py - oy, pz - oz
+
+
+@compiled
+def _turn_freely(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) -> None:
+    """The same for a ball or a free joint; the ball's axes are those of the body."""
+    position, rotation, quaternion = pose.position[body], pose.rotation[body], pose.quaternion[body]
+    local, address, dof = t.jnt_pos[joint], t.jnt_qposadr[joint], t.jnt_dofadr[joint]
+    ox, oy, oz = _rotated(rotation, local)
+    px, py, pz = position[0] + ox, position[1] + oy, position[2] + oz
+    if t.jnt_type[joint] == FREE:
+        px, py, pz = q[address], q[address + 1], q[address + 2]
+        for i in range(3):
+            quaternion[i + 1] = 0.0
+            for k in range(6):
+                pose.subspace[dof + i, k] = 1.0 if k == 3 + i else 0.0
+        quaternion[0] = 1.0
+        address, dof = address + 3, dof + 3
+    a, b = quaternion, q[address : address + 4]
+    size = np.sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2] + b[3] * b[3])
+    multiply_quaternions(a[0] / size, a[1] / size, a[2] / size, a[3] / size, b, quaternion)
+    quaternion_to_matrix(quaternion, rotation)
+    for k in range(3):
+        x, y, z = rotation[0, k], rotation[1, k], rotation[2, k]
+        store((x, y, z, py * z - pz * y, pz * x - px * z, px * y - py * x), pose.subspace[dof + k])
+    if t.jnt_type[joint] == BALL:
+        ox, oy, oz = _rotated(rotation, local)
+        px, py, pz = px - ox, py - oy, pz - oz
+    position[0], position[1], position[2] = px, py, pz
 
 
 @compiled
@@ -194,15 +229,20 @@ def propagate(t: Tables, pose: Pose, v: FloatArray, a: FloatArray, motion: Motio
         parent = t.body_parentid[body]
         velocity = load(motion.velocity[parent])
         acceleration = load(motion.acceleration[parent])
-        for joint in range(t.body_jntadr[body], t.body_jntadr[body] + t.body_jntnum[body]):
-            dof = t.jnt_dofadr[joint]
-            s = load(pose.subspace[dof])
-            store(velocity, motion.velocity_before[dof])
-            store(acceleration, motion.acceleration_before[dof])
-            velocity = add(velocity, scale(s, v[dof]))
-            store(velocity, motion.velocity_behind[dof])
-            turned = scale(cross_motion(velocity, s), v[dof])
-            acceleration = add(acceleration, add(scale(s, a[dof]), turned))
+        first, end = t.body_dofadr[body], t.body_dofadr[body] + t.body_dofnum[body]
+        while first < end:
+            last = first + t.dof_together[first]
+            behind, before = velocity, acceleration
+            for dof in range(first, last):
+                behind = add(behind, scale(load(pose.subspace[dof]), v[dof]))
+            for dof in range(first, last):
+                s = load(pose.subspace[dof])
+                store(velocity, motion.velocity_before[dof])
+                store(before, motion.acceleration_before[dof])
+                store(behind, motion.velocity_behind[dof])
+                turned = scale(cross_motion(behind, s), v[dof])
+                acceleration = add(acceleration, add(scale(s, a[dof]), turned))
+            velocity, first = behind, last
         store(velocity, motion.velocity[body])
         store(acceleration, motion.acceleration[body])
 
@@ -229,7 +269,8 @@ def differentiate(t: Tables, pose: Pose, motion: Motion, d: Derivatives) -> None
             multiply_product_transposed(product, s),
             multiply_inertia(inertia, s),
         )
-        above_position = add(cross_force(s, force), multiply_inertia(inertia, load(d.r[i])))
+        moved = cross_force(s, force)
+        above_position = multiply_inertia(inertia, load(d.r[i]))
         above_position = add(above_position, multiply_product(product, load(d.p[i])))
         above_velocity = add(multiply_product(product, s), multiply_inertia(inertia, load(d.w[i])))
         d.torque[i] = dot(s, force)
@@ -240,6 +281,8 @@ def differentiate(t: Tables, pose: Pose, motion: Motion, d: Derivatives) -> None
             d.mass[i, j] = mass
             d.mass[j, i] = mass
             d.by_position[j, i] = dot(sj, above_position)
+            if t.dof_first[j] != t.dof_first[i]:
+                d.by_position[j, i] += dot(sj, moved)
             d.by_velocity[j, i] = dot(sj, above_velocity)
             d.by_position[i, j] = dot(pj, below_product) + dot(rj, below_inertia)
             d.by_velocity[i, j] = dot(sj, below_product) + dot(wj, below_inertia)

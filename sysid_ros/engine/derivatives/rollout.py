@@ -19,15 +19,17 @@ from sysid_ros.engine.derivatives.acceleration import (
 )
 from sysid_ros.engine.derivatives.acceleration_tangent import tangent
 from sysid_ros.engine.derivatives.directions import ModelDirections, RolloutDirections
+from sysid_ros.engine.derivatives.frame_sensors import read_frames
 from sysid_ros.engine.derivatives.linear_algebra import copy_matrix, copy_vector
 from sysid_ros.engine.derivatives.model_tables import RK4, Tables
+from sysid_ros.engine.derivatives.positions import advance, advance_derivative
 from sysid_ros.engine.derivatives.sensors import Readings, read
 
 
 class Stage(NamedTuple):
     """A state, its acceleration and the derivatives of both."""
 
-    q: FloatArray  # (nv,)
+    q: FloatArray  # (nq,)
     v: FloatArray  # (nv,)
     a: FloatArray  # (nv,)
     dq: FloatArray  # (nv, n)
@@ -46,17 +48,17 @@ class Buffers(NamedTuple):
 
 def new_buffers(t: Tables, n: int) -> Buffers:
     """Room for ``n`` directions."""
-    nbody, nv = t.body_parentid.size, t.dof_bodyid.size
+    nbody, nq, nv = t.body_parentid.size, t.qpos0.size, t.dof_bodyid.size
     return Buffers(
         new_workspace(nbody, nv, t.actuator_dof.size, n),
-        _new_stage(nv, n),
-        _new_stage(nv, n),
-        _new_stage(nv, n),
+        _new_stage(nq, nv, n),
+        _new_stage(nq, nv, n),
+        _new_stage(nq, nv, n),
     )
 
 
-def _new_stage(nv: int, n: int) -> Stage:
-    vectors = [np.zeros(nv) for _ in range(3)]
+def _new_stage(nq: int, nv: int, n: int) -> Stage:
+    vectors = [np.zeros(size) for size in (nq, nv, nv)]
     return Stage(*vectors, *(np.zeros((nv, n)) for _ in range(3)))
 
 
@@ -99,7 +101,7 @@ def differentiate_steps(
         if t.integrator == RK4:
             violation = _runge_kutta(t, m, r, d, k, q, v, control[k], b, out[k])
         else:
-            violation = _semi_implicit(t, m, r, d, k, q, v, control[k], b, out[k])
+            violation = _semi_implicit(t, m, r, d, k, q, v, after, control[k], b, out[k])
         worst = max(worst, violation)
         if not worst < np.inf:
             return np.inf
@@ -115,6 +117,7 @@ def _semi_implicit(
     k: int,
     q: FloatArray,
     v: FloatArray,
+    after: FloatArray,
     control: FloatArray,
     b: Buffers,
     out: FloatArray,
@@ -124,13 +127,15 @@ def _semi_implicit(
     violation = evaluate(t, w, q, v, control, now.a)
     read(t, w.forces, m, r, q, v, now.dq, now.dv, d.control_direction, change, out)
     if not tangent(
-        t, w, m, v, now.a, now.dq, now.dv, d.control_direction, change, t.timestep, now.da
-    ):
+        t, w, m, v, now.a, now.dq, now.dv, d.control_direction, change, t.timestep,
+        r.frames.accelerated, now.da,
+    ):  # fmt: skip
         return np.inf
+    read_frames(t, w, r.frames, q, now.dq, now.dv, out)
     for i in range(now.dq.shape[0]):
         for c in range(now.dq.shape[1]):
             now.dv[i, c] += t.timestep * now.da[i, c]
-            now.dq[i, c] += t.timestep * now.dv[i, c]
+    advance_derivative(t, after, t.timestep, now.dq, now.dv, now.dq)
     return violation
 
 
@@ -162,28 +167,34 @@ def _runge_kutta(
     for part in range(4):
         if not solve(t, w, stage.q, stage.v, control, stage.a):
             return np.inf
+        s = stage
+        if not tangent(
+            t, w, m, s.v, s.a, s.dq, s.dv, d.control_direction, change, 0.0,
+            r.frames.accelerated, s.da,
+        ):  # fmt: skip
+            return np.inf
         if part == 0:
             read(t, w.forces, m, r, q, v, now.dq, now.dv, d.control_direction, change, out)
-        s = stage
-        if not tangent(t, w, m, s.v, s.a, s.dq, s.dv, d.control_direction, change, 0.0, s.da):
-            return np.inf
+            read_frames(t, w, r.frames, q, now.dq, now.dv, out)
         weight = 1.0 / 6.0 if part == 0 or part == 3 else 1.0 / 3.0
         ahead = t.timestep if part == 2 else 0.5 * t.timestep
         for i in range(nv):
             mean.v[i] += weight * stage.v[i]
             mean.a[i] += weight * stage.a[i]
-            stage.q[i] = q[i] + ahead * stage.v[i]
-            stage.v[i] = v[i] + ahead * stage.a[i]
             for c in range(n):
                 mean.dv[i, c] += weight * stage.dv[i, c]
                 mean.da[i, c] += weight * stage.da[i, c]
-                stage.dq[i, c] = now.dq[i, c] + ahead * stage.dv[i, c]
+        advance(t, q, stage.v, ahead, stage.q)
+        advance_derivative(t, stage.v, ahead, now.dq, stage.dv, stage.dq)
+        for i in range(nv):
+            stage.v[i] = v[i] + ahead * stage.a[i]
+            for c in range(n):
                 stage.dv[i, c] = now.dv[i, c] + ahead * stage.da[i, c]
     worst, scale = 0.0, 1e-12
     for i in range(nv):
         worst = max(worst, abs(mean.a[i] - now.a[i]))
         scale = max(scale, abs(now.a[i]), abs(v[i]) / t.timestep)
         for c in range(n):
-            now.dq[i, c] += t.timestep * mean.dv[i, c]
             now.dv[i, c] += t.timestep * mean.da[i, c]
+    advance_derivative(t, mean.v, t.timestep, now.dq, mean.dv, now.dq)
     return worst / scale
