@@ -9,14 +9,13 @@ of a. Rows of constraints in their quadratic zone couple to the derivative of qa
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
-from sysid_ros.engine.derivatives.acceleration import Workspace, factorize_with
-from sysid_ros.engine.derivatives.directions import ModelDirections
+from sysid_ros.engine.derivatives.acceleration import Workspace, factorize_with, set_acceleration
+from sysid_ros.engine.derivatives.actuator_changes import add_input_change
+from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.linear_algebra import add_scaled, copy_matrix, solve_rows
+from sysid_ros.engine.derivatives.load_friction import limit_changes
 from sysid_ros.engine.derivatives.model_tables import (
     ARMATURE,
     FRICTIONLOSS,
@@ -24,7 +23,7 @@ from sysid_ros.engine.derivatives.model_tables import (
     INVWEIGHT,
     Tables,
 )
-from sysid_ros.engine.derivatives.rigid_body import differentiate, propagate, torque_regressor
+from sysid_ros.engine.derivatives.rigid_body import torque_regressor
 
 
 @compiled_apart
@@ -36,8 +35,7 @@ def tangent(
     a: FloatArray,
     dq: FloatArray,
     dv: FloatArray,
-    control_direction: npt.NDArray[np.int64],
-    control_change: FloatArray,
+    inputs: InputChanges,
     h: float,
     solver_too: bool,
     out: FloatArray,
@@ -52,8 +50,7 @@ def tangent(
       a: The integrated acceleration, (nv,).
       dq: Derivatives of the positions, (nv, n).
       dv: Derivatives of the velocities, (nv, n).
-      control_direction: Directions that change the controls, (n_control,).
-      control_change: Derivatives of the controls, (n_control, nu).
+      inputs: How what drives the actuators changes.
       h: The timestep where damping is implicit, 0 where it is not, s.
       solver_too: Whether ``w.d_qacc`` must become the derivative of ``qacc``, and ``w.motion`` and
         ``w.derivatives`` the motion with it: what accelerometers measure.
@@ -63,20 +60,27 @@ def tangent(
       Whether the linear systems could be solved.
     """
     nv, n = dq.shape
-    _row_changes(w, m, dq, dv)
     quadratic, damped = False, False
     for i in range(nv):
         quadratic |= w.rows.stiffness[i] > 0.0
         damped |= h * w.forces.implicit[i] != 0.0
     separate = damped and (quadratic or solver_too)
-    if separate:
-        _force_changes(t, w, m, a, dq, dv, control_direction, control_change, h, out)
-        propagate(t, w.pose, v, w.qacc, w.motion)
-        differentiate(t, w.pose, w.motion, w.derivatives)
-        _force_changes(t, w, m, w.qacc, dq, dv, control_direction, control_change, 0.0, w.d_qacc)
-    else:
-        _force_changes(t, w, m, a, dq, dv, control_direction, control_change, h, out)
+    # At rest for friction that depends on the load, then as integrated, then as the solver has it.
+    for part in range(0 if t.friction_dofs.size else 1, 3 if separate else 2):
+        acceleration, target, step = a, out, h
+        if part == 0:
+            w.step[:] = 0.0
+            acceleration, target, step = w.step, w.friction.change, 0.0
+        elif part == 2:
+            acceleration, target, step = w.qacc, w.d_qacc, 0.0
+        if part == 2 or t.friction_dofs.size:
+            set_acceleration(t, w, v, acceleration)
+        _force_changes(t, w, m, acceleration, dq, dv, inputs, step, target)
+        if part == 0:
+            limit_changes(t, w.forces, m, v, dq, dv, inputs, w.friction)
+    if not separate:
         copy_matrix(out, w.d_qacc)
+    _row_changes(t, w, m, dq, dv)
     if quadratic or separate:
         for i in range(nv):
             add_scaled(w.d_qacc, i, 1.0, w.d_rows, i, n)
@@ -99,7 +103,9 @@ def tangent(
 
 
 @compiled
-def _row_changes(w: Workspace, m: ModelDirections, dq: FloatArray, dv: FloatArray) -> None:
+def _row_changes(
+    t: Tables, w: Workspace, m: ModelDirections, dq: FloatArray, dv: FloatArray
+) -> None:
     """Derivative of the constraint forces at a fixed acceleration, into ``w.d_rows``."""
     nv, n = dq.shape
     w.d_rows[:] = 0.0
@@ -109,6 +115,9 @@ def _row_changes(w: Workspace, m: ModelDirections, dq: FloatArray, dv: FloatArra
         add_scaled(w.d_rows, i, w.rows.by_velocity[i], dv, i, n)
         add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], m.dof_fields[FRICTIONLOSS], i, n_model)
         add_scaled(w.d_rows, i, w.rows.by_invweight[i], m.dof_fields[INVWEIGHT], i, n_model)
+    for k in range(t.friction_dofs.size):
+        i = t.friction_dofs[k]
+        add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], w.friction.change, i, n)
 
 
 @compiled
@@ -119,8 +128,7 @@ def _force_changes(
     a: FloatArray,
     dq: FloatArray,
     dv: FloatArray,
-    control_direction: npt.NDArray[np.int64],
-    control_change: FloatArray,
+    inputs: InputChanges,
     h: float,
     out: FloatArray,
 ) -> None:
@@ -147,7 +155,7 @@ def _force_changes(
         if field == ARMATURE:
             scale -= a[i]
         add_scaled(out, i, scale, m.dof_fields[field], i, n_model)
-    _actuator_changes(t, w, m, a, control_direction, control_change, h, out)
+    _actuator_changes(t, w, m, a, inputs, h, out)
     _inertia_changes(t, w, m, out)
 
 
@@ -157,8 +165,7 @@ def _actuator_changes(
     w: Workspace,
     m: ModelDirections,
     a: FloatArray,
-    control_direction: npt.NDArray[np.int64],
-    control_change: FloatArray,
+    inputs: InputChanges,
     h: float,
     out: FloatArray,
 ) -> None:
@@ -172,10 +179,9 @@ def _actuator_changes(
         if field == GEAR:
             scale += actuator.transmitted_by_gear[u]
         add_scaled(out, dof, scale, m.actuator_fields[field], u, n_model)
-    for k in range(control_direction.size):
-        for u in range(t.actuator_dof.size):
-            change = actuator.transmitted[u] * actuator.by_control[u] * control_change[k, u]
-            out[t.actuator_dof[u], control_direction[k]] += change
+    for u in range(t.actuator_dof.size):
+        scale = actuator.transmitted[u] * actuator.by_control[u]
+        add_input_change(t, u, scale, inputs, out, t.actuator_dof[u])
 
 
 @compiled

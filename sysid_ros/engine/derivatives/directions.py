@@ -25,18 +25,30 @@ class ModelDirections(NamedTuple):
     body_first: IntArray  # (nbody + 1,): where each body's entries begin
     inertia_direction: IntArray  # (entries,): the direction
     inertia_change: FloatArray  # (entries, 10)
+    friction_fields: FloatArray  # (TERMS, nv, n_model)
+
+
+class InputChanges(NamedTuple):
+    """The change of what drives the actuators at one instant."""
+
+    direction: IntArray  # (n_control,): directions that change the controls
+    change: FloatArray  # (n_control, nu): derivatives of the controls
+    activation: FloatArray  # (na, n): derivatives of the activations
 
 
 class RolloutDirections(NamedTuple):
     """The directions of derivatives of one rollout; those of the model come first."""
 
-    start: FloatArray  # (2 nv, n): of positions and velocities at the start
+    start: FloatArray  # (2 nv + na, n): of positions, velocities and activations at the start
     control_direction: IntArray  # (n_control,): directions that change the controls
     control_change: FloatArray  # (steps, n_control, nu)
 
 
 def model_directions(
-    dof_fields: FloatArray, actuator_fields: FloatArray, inertia: FloatArray
+    dof_fields: FloatArray,
+    actuator_fields: FloatArray,
+    inertia: FloatArray,
+    friction_fields: FloatArray,
 ) -> ModelDirections:
     """Find what is touched.
 
@@ -44,6 +56,7 @@ def model_directions(
       dof_fields: Shape (N_DOF_FIELDS, nv, n_model).
       actuator_fields: Shape (N_ACTUATOR_FIELDS, nu, n_model).
       inertia: Shape (nbody, 10, n_model).
+      friction_fields: Shape (TERMS, nv, n_model).
     """
     body, direction = np.nonzero(np.any(inertia != 0.0, axis=1))
     return ModelDirections(
@@ -54,6 +67,7 @@ def model_directions(
         np.searchsorted(body, np.arange(inertia.shape[0] + 1)).astype(np.int64),
         direction.astype(np.int64),
         np.ascontiguousarray(inertia[body, :, direction]),
+        np.ascontiguousarray(friction_fields),
     )
 
 

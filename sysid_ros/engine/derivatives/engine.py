@@ -84,6 +84,7 @@ class Sensitivities:
 
     def renew(self, group: ModelGroup[Any], scale: FloatArray) -> None:
         """Go on with the same windows of another builder."""
+        group.builder.trust(self._group.builder)
         self._group, self._scale, self._latest = group, scale, None
 
     def sources(self) -> list[str]:

@@ -97,7 +97,7 @@ def act(t: Tables, q: FloatArray, v: FloatArray, control: FloatArray, out: Force
       t: The model.
       q: Joint positions, (nq,).
       v: Joint velocities, (nv,).
-      control: Controls, (nu,).
+      control: What drives each actuator, its control or its activation, (nu,).
       out: Written.
     """
     _dampers(t, v, out)
@@ -153,8 +153,10 @@ def _actuator(t: Tables, k: int, q: FloatArray, v: FloatArray, control: float, o
     """One actuator's own force and its share of what is implicit."""
     actuator, fields, dof = out.actuator, t.actuator_fields, t.actuator_dof[k]
     position, velocity, gear = q[t.jnt_qposadr[t.dof_jntid[dof]]], v[dof], fields[GEAR, k]
-    low, high = t.ctrl_range[k]
-    clamped = min(max(control, low), high)
+    clamped = control
+    if t.actuator_act[k] < 0:
+        low, high = t.ctrl_range[k]
+        clamped = min(max(control, low), high)
     by_length = fields[GAIN + 1, k] * clamped + fields[BIAS + 1, k]
     by_speed = fields[GAIN + 2, k] * clamped + fields[BIAS + 2, k]
     gain = fields[GAIN, k] + gear * (

@@ -25,6 +25,7 @@ from sysid_ros.engine.derivatives.model_tables import (
     FREE,
     actuator_fields,
     dof_fields,
+    friction_fields,
     inertial_parameters,
 )
 from sysid_ros.engine.simulation import size_signature
@@ -36,6 +37,7 @@ _FOLLOWED = frozenset((
     "body_mass", "body_ipos", "body_iquat", "body_inertia", "dof_armature", "dof_frictionloss",
     "dof_damping", "dof_dampingpoly", "dof_invweight0", "jnt_stiffness", "jnt_stiffnesspoly",
     "qpos_spring", "actuator_gainprm", "actuator_biasprm", "actuator_gear", "actuator_forcerange",
+    "actuator_dynprm", "jnt_user",
 ))
 _WITHOUT_EFFECT = frozenset((
     "body_subtreemass", "body_invweight0", "body_sameframe", "body_simple", "body_margin",
@@ -97,10 +99,12 @@ def model_derivative(
       steps: By how much, not zero.
     """
     dof, actuator, inertia = dof_fields(base), actuator_fields(base), inertial_parameters(base)
+    friction = friction_fields(base)
     return model_directions(
         _quotients(dof, [dof_fields(model) for model in moved], steps),
         _quotients(actuator, [actuator_fields(model) for model in moved], steps),
         _quotients(inertia, [inertial_parameters(model) for model in moved], steps),
+        _quotients(friction, [friction_fields(model) for model in moved], steps),
     )
 
 

@@ -11,7 +11,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.friction import has_friction
+from sysid_ros.engine.compiled import TERMS
+from sysid_ros.engine.friction import friction_rows
 
 _JOINT, _OPTION, _DISABLE = mujoco.mjtJoint, mujoco.mjtIntegrator, mujoco.mjtDisableBit
 FREE, BALL, SLIDE, HINGE = (
@@ -28,8 +29,12 @@ STIFFNESS, STIFFNESS_2, STIFFNESS_3, SPRINGREF = 6, 7, 8, 9  # times x, x^2, x^3
 N_DOF_FIELDS = 10
 
 # Rows of Tables.actuator_fields: force = (g . w) ctrl + b . w, w = (1, length, velocity).
-GAIN, BIAS, GEAR, FORCE_LOW, FORCE_HIGH = 0, 3, 6, 7, 8
-N_ACTUATOR_FIELDS = 9
+GAIN, BIAS, GEAR, FORCE_LOW, FORCE_HIGH, TIME = 0, 3, 6, 7, 8, 9
+N_ACTUATOR_FIELDS = 10
+
+_DYN = mujoco.mjtDyn
+INTEGRATOR, FILTEREXACT = int(_DYN.mjDYN_INTEGRATOR), int(_DYN.mjDYN_FILTEREXACT)
+_DYNAMICS = (int(_DYN.mjDYN_NONE), INTEGRATOR, int(_DYN.mjDYN_FILTER), FILTEREXACT)
 
 
 class Tables(NamedTuple):
@@ -74,6 +79,11 @@ class Tables(NamedTuple):
     actuator_dof: IntArray  # (nu,)
     actuator_fields: FloatArray  # (N_ACTUATOR_FIELDS, nu)
     ctrl_range: FloatArray  # (nu, 2), infinite where unlimited
+    actuator_act: IntArray  # (nu,): its activation, -1 for none
+    actuator_dynamics: IntArray  # (nu,)
+    act_range: FloatArray  # (nu, 2), infinite where unlimited
+    friction_dofs: IntArray  # the degrees of freedom whose friction depends on more than Kv and Kc
+    friction_fields: FloatArray  # (TERMS, nv)
 
 
 def tables_of(model: mujoco.MjModel) -> Tables:
@@ -126,6 +136,11 @@ def tables_of(model: mujoco.MjModel) -> Tables:
             model.actuator_ctrlrange,
             model.actuator_ctrllimited & (not disabled & int(_DISABLE.mjDSBL_CLAMPCTRL)),
         ),
+        actuator_act=_ints(model.actuator_actadr),
+        actuator_dynamics=_ints(model.actuator_dyntype),
+        act_range=_ranges(model.actuator_actrange, model.actuator_actlimited),
+        friction_dofs=_ints([int(model.jnt_dofadr[j]) for j in friction_rows(model)]),
+        friction_fields=friction_fields(model),
     )
 
 
@@ -167,6 +182,14 @@ def dof_fields(model: mujoco.MjModel) -> FloatArray:
     return fields
 
 
+def friction_fields(model: mujoco.MjModel) -> FloatArray:
+    """The numbers of each joint's friction law, zero where it has none, (TERMS, nv)."""
+    fields = np.zeros((TERMS, model.nv))
+    for joint, row in friction_rows(model).items():
+        fields[:, int(model.jnt_dofadr[joint])] = row
+    return fields
+
+
 def actuator_fields(model: mujoco.MjModel) -> FloatArray:
     """Values of each actuator that a parameter may change, (N_ACTUATOR_FIELDS, nu)."""
     fields = np.zeros((N_ACTUATOR_FIELDS, model.nu))
@@ -178,6 +201,7 @@ def actuator_fields(model: mujoco.MjModel) -> FloatArray:
     affine = np.asarray(model.actuator_biastype) == int(mujoco.mjtBias.mjBIAS_AFFINE)
     fields[BIAS : BIAS + 3, affine] = np.asarray(model.actuator_biasprm)[affine, :3].T
     fields[GEAR] = np.asarray(model.actuator_gear)[:, 0]
+    fields[TIME] = np.asarray(model.actuator_dynprm)[:, 0]
     fields[FORCE_LOW : FORCE_HIGH + 1] = _ranges(
         model.actuator_forcerange, model.actuator_forcelimited
     ).T
@@ -195,12 +219,14 @@ def unsupported(model: mujoco.MjModel) -> str | None:
     """
     if int(model.opt.integrator) not in (EULER, RK4, IMPLICITFAST):
         return "the implicit integrator differentiates the Coriolis forces a second time"
-    counts = ("ntendon", "neq", "nflex", "nmocap", "nplugin", "na", "npair")
+    counts = ("ntendon", "neq", "nflex", "nmocap", "nplugin", "npair")
     for name, what in zip(counts, _COUNTED, strict=True):
         if getattr(model, name, 0) and name != "npair":
             return f"the model has {what}"
     if model.opt.density or model.opt.viscosity:
         return "the model moves in a fluid"
+    if friction_rows(model) and int(model.opt.integrator) == RK4:
+        return "a joint's friction depends on its load inside the stages of RK4"
     if np.any(model.body_gravcomp):
         return "the model compensates gravity"
     return _unsupported_joints(model) or _unsupported_actuators(model)
@@ -208,7 +234,7 @@ def unsupported(model: mujoco.MjModel) -> str | None:
 
 _COUNTED = (
     "tendons", "equality constraints", "flexible bodies", "mocap bodies", "plugins",
-    "actuators with activation", "contact pairs",
+    "contact pairs",
 )  # fmt: skip
 
 
@@ -217,8 +243,6 @@ def _unsupported_joints(model: mujoco.MjModel) -> str | None:
     round_joint = np.isin(kinds, (FREE, BALL))
     if np.any(model.jnt_stiffness[round_joint]):
         return "a ball or free joint has a spring"
-    if has_friction(model):
-        return "a joint's friction depends on its load"
     if np.any(getattr(model, "jnt_plasticadr", np.full(1, -1)) >= 0):
         return "the model has plastic springs"
     return None
@@ -238,6 +262,13 @@ def _unsupported_actuators(model: mujoco.MjModel) -> str | None:
         return "an actuator has a gain that is neither fixed nor affine"
     if not np.all(np.isin(np.asarray(model.actuator_biastype), biases)):
         return "an actuator has a bias that is not affine"
+    dynamics = np.asarray(model.actuator_dyntype)
+    if not np.all(np.isin(dynamics, _DYNAMICS)) or np.any(np.asarray(model.actuator_actnum) > 1):
+        return "an actuator's activation is neither a filter nor an integrator"
+    if np.any(model.actuator_actearly):
+        return "an actuator acts with its next activation"
+    if model.na and int(model.opt.integrator) == RK4:
+        return "RK4 integrates activations"
     for name in ("actuator_delay", "actuator_damping", "actuator_dampingpoly", "actuator_armature"):
         if np.any(getattr(model, name, 0.0)):
             return f"an actuator has {name.removeprefix('actuator_')}"

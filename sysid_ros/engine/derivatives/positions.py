@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.derivatives.model_tables import FREE, Tables
 from sysid_ros.engine.derivatives.spatial import multiply_quaternions
@@ -48,12 +48,19 @@ def advance(t: Tables, q: FloatArray, v: FloatArray, h: float, out: FloatArray) 
 
 @compiled_apart
 def advance_derivative(
-    t: Tables, v: FloatArray, h: float, dq: FloatArray, dv: FloatArray, out: FloatArray
+    first: IntArray,
+    together: IntArray,
+    v: FloatArray,
+    h: float,
+    dq: FloatArray,
+    dv: FloatArray,
+    out: FloatArray,
 ) -> None:
     """Write the derivative of positions after a time ``h``, (nv, n).
 
     Args:
-      t: The model.
+      first: ``dof_first`` of the model, (nv,).
+      together: ``dof_together`` of the model, (nv,).
       v: The velocities with which they moved, (nv,).
       h: s.
       dq: Derivatives of the positions before, (nv, n).
@@ -61,9 +68,9 @@ def advance_derivative(
       out: Written; may be ``dq``.
     """
     for i in range(v.size):
-        if t.dof_first[i] != i:
+        if first[i] != i:
             continue
-        if t.dof_together[i] == 1:
+        if together[i] == 1:
             for c in range(dq.shape[1]):
                 out[i, c] = dq[i, c] + h * dv[i, c]
             continue

@@ -137,8 +137,9 @@ def _start_directions(
     moved: list[Perturbation],
     base: Candidate,
 ) -> FloatArray:
-    """Return the derivative of the start in every direction, (2 nv, n)."""
-    directions = np.zeros((2 * base.model.nv, len(moved) + run.n_start))
+    """Return the derivative of the start in every direction, (2 nv + na, n)."""
+    size = 2 * base.model.nv + base.model.na
+    directions = np.zeros((size, len(moved) + run.n_start))
     for k, column in enumerate(moved):
         if not column.candidate.same_inputs(base):
             change = start_difference(base.model, start, run.start(column.candidate, deviation)[1:])

@@ -17,8 +17,9 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
-from sysid_ros.engine.derivatives.directions import ModelDirections
+from sysid_ros.engine.compiled import compiled_apart
+from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force
+from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.forces import Forces
 from sysid_ros.engine.derivatives.frame_sensors import (
     FRAME_SENSORS,
@@ -115,8 +116,7 @@ def read(
     v: FloatArray,
     dq: FloatArray,
     dv: FloatArray,
-    control_direction: IntArray,
-    control_change: FloatArray,
+    inputs: InputChanges,
     out: FloatArray,
 ) -> None:
     """Write the derivatives of scalar sensors at one instant, (n_reading, n); others are zero."""
@@ -125,15 +125,13 @@ def read(
     for i in range(r.item.size):
         k, quantity, element, item = r.row[i], r.quantity[i], r.element[i], r.item[i]
         if quantity == FORCE and element == ACTUATOR:
-            _add_actuator(
-                t, f, m, item, 1.0, 0.0, dq, dv, control_direction, control_change, out, k
-            )
+            add_actuator_force(t, f, m, item, 1.0, 0.0, dq, dv, inputs, out, k)
         elif quantity == FORCE:
             for u in range(t.actuator_dof.size):
                 if t.actuator_dof[u] == item:
-                    _add_actuator(
+                    add_actuator_force(
                         t, f, m, u, f.actuator.transmitted[u], f.actuator.transmitted_by_gear[u],
-                        dq, dv, control_direction, control_change, out, k,
+                        dq, dv, inputs, out, k,
                     )  # fmt: skip
         elif element == ACTUATOR:
             dof = t.actuator_dof[item]
@@ -143,35 +141,3 @@ def read(
             add_scaled(out, k, value, m.actuator_fields[GEAR], item, m.dof_fields.shape[2])
         else:
             add_scaled(out, k, 1.0, dq if quantity == POSITION else dv, item, n)
-
-
-@compiled
-def _add_actuator(
-    t: Tables,
-    f: Forces,
-    m: ModelDirections,
-    u: int,
-    scale: float,
-    by_gear: float,
-    dq: FloatArray,
-    dv: FloatArray,
-    control_direction: IntArray,
-    control_change: FloatArray,
-    out: FloatArray,
-    row: int,
-) -> None:
-    """Add ``scale`` times an actuator force's derivative, and ``by_gear`` that of its gear."""
-    actuator, dof, n = f.actuator, t.actuator_dof[u], dq.shape[1]
-    n_model = m.dof_fields.shape[2]
-    add_scaled(out, row, scale * actuator.by_position[u], dq, dof, n)
-    add_scaled(out, row, scale * actuator.by_velocity[u], dv, dof, n)
-    for k in range(m.actuator_touched.shape[0]):
-        field, other = m.actuator_touched[k]
-        if other == u:
-            change = scale * actuator.by_field[field, u]
-            if field == GEAR:
-                change += by_gear
-            add_scaled(out, row, change, m.actuator_fields[field], u, n_model)
-    for k in range(control_direction.size):
-        change = scale * actuator.by_control[u] * control_change[k, u]
-        out[row, control_direction[k]] += change

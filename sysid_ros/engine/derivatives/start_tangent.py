@@ -13,14 +13,14 @@ from sysid_ros.engine.derivatives.model_tables import BALL, FREE
 
 
 def start_difference(model: mujoco.MjModel, before: FloatArray, after: FloatArray) -> FloatArray:
-    """The way from one state (qpos, qvel) to another, (2 nv,)."""
+    """The way from one state (qpos, qvel, act) to another, (2 nv + na,)."""
     moved = np.empty(model.nv)
     mujoco.mj_differentiatePos(model, moved, 1.0, before[: model.nq], after[: model.nq])
     return np.concatenate([moved, (after - before)[model.nq :]])
 
 
 def deviation_slope(model: mujoco.MjModel, deviation: FloatArray) -> FloatArray:
-    """How a start moves with its deviation from the measured one, (2 nv, 2 nv).
+    """How a start moves with its deviation from the measured one, square.
 
     Adding to the rotation vector of an orientation turns it by the right Jacobian of rotations.
     """

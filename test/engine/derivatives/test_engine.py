@@ -17,6 +17,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives import engine
 from sysid_ros.engine.derivatives.frame_sensors import FRAME_SENSORS
 from sysid_ros.engine.derivatives.sensors import JOINT, SENSORS
+from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec, parameters_of
 from sysid_ros.engine.least_squares.gauss_newton import Point
 from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.engine.parameters.parameter import Parameter
@@ -157,6 +158,44 @@ def test_free_and_ball_joints_with_imus(integrator: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     turned = tuple(0.1 * random.normal(size=start.size) for start in point.starts)
     assert largest_error(problem, Point(point.theta, turned)) < TOLERANCE
+    assert set(problem.derivative_sources().values()) == {"exact"}
+
+
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST"])
+@pytest.mark.parametrize("law", ["m2", "m3", "m4", "m5", "m6"])
+def test_friction_laws(law: str, integrator: str) -> None:
+    """Sliding and sticking; the coefficients are not special, and the joint carries another."""
+    chain = Chain(3, 2, integrator, True, False, True)
+    root = chains.spec(chain)
+    names = [name for name in parameters_of(law) if name != "friction_viscous"]
+    values = {name: 0.05 + 0.01 * k for k, name in enumerate(names)}
+    values.update({name: value for name, value in {"dtheta_stribeck": 0.5, "alpha": 1.3}.items()
+                   if name in names})  # fmt: skip
+    apply_friction_to_spec(root, "joint0", FrictionParameters(friction_viscous=0.1, **values))
+    params = parameters(root, chain)
+    for name, value in values.items():
+        if name != "friction_base":  # which is the joint's friction loss
+            modifier = AttributeModifier("joint", "joint0", name)
+            params.add(Parameter(name, value, 0.0, 5.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
+    assert set(problem.derivative_sources().values()) == {"exact"}
+
+
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST"])
+@pytest.mark.parametrize("dynamics", ["INTEGRATOR", "FILTER", "FILTEREXACT"])
+def test_activations(dynamics: str, integrator: str) -> None:
+    chain = Chain(3, 2, integrator, True, False, True)
+    root = chains.spec(chain)
+    servo = root.actuator("actuator0")
+    servo.dyntype = getattr(mujoco.mjtDyn, f"mjDYN_{dynamics}")
+    servo.dynprm = np.resize([0.03], np.size(servo.dynprm))
+    params = parameters(root, chain)
+    modifier = AttributeModifier("actuator", "actuator0", "time_constant")
+    if dynamics == "FILTEREXACT":
+        params.add(Parameter("time_constant", 0.03, 0.001, 1.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
     assert set(problem.derivative_sources().values()) == {"exact"}
 
 
