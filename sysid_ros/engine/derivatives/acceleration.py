@@ -124,11 +124,11 @@ def evaluate(
       else that this module does not know of, shows here.
     """
     nv, h = v.size, t.timestep
+    act(t, q, v, control, w.forces)
     move(t, q, w.pose)
     propagate(t, w.pose, v, a, w.motion)
-    differentiate(t, w.pose, w.motion, w.derivatives)
+    differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
     _copy_inertia(t, w)
-    act(t, q, v, control, w.forces)
     implicit = False
     for i in range(nv):
         damping = h * w.forces.implicit[i] * a[i]
@@ -203,7 +203,7 @@ def solve(
 def set_acceleration(t: Tables, w: Workspace, v: FloatArray, a: FloatArray) -> None:
     """Evaluate the inverse dynamics at another acceleration, where everything stands."""
     propagate(t, w.pose, v, a, w.motion)
-    differentiate(t, w.pose, w.motion, w.derivatives)
+    differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
 
 
 @compiled_apart

@@ -23,7 +23,15 @@ from sysid_ros.engine.derivatives.model_tables import (
     INVWEIGHT,
     Tables,
 )
-from sysid_ros.engine.derivatives.rigid_body import torque_regressor
+from sysid_ros.engine.derivatives.rigid_body import Motion, Pose, felt, site_wrench
+from sysid_ros.engine.derivatives.spatial import (
+    cross_force,
+    dot,
+    into_body,
+    load,
+    momentum_basis,
+    multiply_inertia,
+)
 
 
 @compiled_apart
@@ -174,14 +182,29 @@ def _actuator_changes(
     for k in range(m.actuator_touched.shape[0]):
         field, u = m.actuator_touched[k]
         dof = t.actuator_dof[u]
+        if dof < 0:
+            continue
         scale = actuator.transmitted[u] * actuator.by_field[field, u]
         scale -= h * a[dof] * actuator.implicit_by_field[field, u]
         if field == GEAR:
             scale += actuator.transmitted_by_gear[u]
         add_scaled(out, dof, scale, m.actuator_fields[field], u, n_model)
     for u in range(t.actuator_dof.size):
-        scale = actuator.transmitted[u] * actuator.by_control[u]
-        add_input_change(t, u, scale, inputs, out, t.actuator_dof[u])
+        if t.actuator_dof[u] >= 0:
+            scale = actuator.transmitted[u] * actuator.by_control[u]
+            add_input_change(t, u, scale, inputs, out, t.actuator_dof[u])
+    for k in range(t.site_actuators.size):
+        u = t.site_actuators[k]
+        wrench, i = site_wrench(t, w.pose, u), t.body_lastdof[t.actuator_bodyid[u]]
+        while i >= 0:
+            share = dot(load(w.pose.subspace[i]), wrench)
+            add_input_change(t, u, share * actuator.by_control[u], inputs, out, i)
+            for j in range(m.actuator_touched.shape[0]):
+                field, other = m.actuator_touched[j]
+                if other == u:
+                    scale = share * actuator.by_field[field, u]
+                    add_scaled(out, i, scale, m.actuator_fields[field], u, n_model)
+            i = t.dof_parentid[i]
 
 
 @compiled
@@ -190,7 +213,7 @@ def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArra
         first, last = m.body_first[body], m.body_first[body + 1]
         if first == last:
             continue
-        torque_regressor(t, w.pose, w.motion, body, w.basis, w.regressor)
+        _torque_regressor(t, w.pose, w.motion, body, w.basis, w.regressor)
         i = t.body_lastdof[body]
         while i >= 0:
             for k in range(first, last):
@@ -199,3 +222,52 @@ def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArra
                     total += w.regressor[i, j] * m.inertia_change[k, j]
                 out[i, m.inertia_direction[k]] -= total
             i = t.dof_parentid[i]
+    for k in range(m.lifted.size):
+        body = m.lifted[k]
+        weight = multiply_inertia(
+            w.pose.inertia[body], (0.0, 0.0, 0.0, t.gravity[0], t.gravity[1], t.gravity[2])
+        )
+        i = t.body_lastdof[body]
+        while i >= 0:
+            share = -dot(load(w.pose.subspace[i]), weight)
+            add_scaled(out, i, share, m.compensation, body, m.compensation.shape[1])
+            i = t.dof_parentid[i]
+
+
+@compiled
+def _torque_regressor(
+    t: Tables, pose: Pose, motion: Motion, body: int, basis: FloatArray, out: FloatArray
+) -> None:
+    """Compute the derivative of the joint torques by one body's inertial parameters.
+
+    Args:
+      t: The model.
+      pose: Where everything is.
+      motion: How everything moves.
+      body: The body.
+      basis: Scratch, (2, 6, 10).
+      out: Written for the degrees of freedom that move the body, (nv, 10).
+    """
+    rotation, position = pose.rotation[body], pose.position[body]
+    v = into_body(load(motion.velocity[body]), rotation, position)
+    a = into_body(felt(t, motion, body), rotation, position)
+    momentum, force = basis[0], basis[1]
+    momentum_basis(v, momentum)
+    momentum_basis(a, force)
+    for k in range(10):
+        column = (
+            momentum[0, k], momentum[1, k], momentum[2, k],
+            momentum[3, k], momentum[4, k], momentum[5, k],
+        )  # fmt: skip
+        turned = cross_force(v, column)
+        for i in range(6):
+            force[i, k] += turned[i]
+    i = t.body_lastdof[body]
+    while i >= 0:
+        s = into_body(load(pose.subspace[i]), rotation, position)
+        for k in range(10):
+            total = 0.0
+            for row in range(6):
+                total += s[row] * force[row, k]
+            out[i, k] = total
+        i = t.dof_parentid[i]

@@ -45,8 +45,9 @@ def add_actuator_force(
     """Add ``scale`` times an actuator force's derivative, and ``by_gear`` that of its gear."""
     actuator, dof, n = f.actuator, t.actuator_dof[u], dq.shape[1]
     n_model = m.dof_fields.shape[2]
-    add_scaled(out, row, scale * actuator.by_position[u], dq, dof, n)
-    add_scaled(out, row, scale * actuator.by_velocity[u], dv, dof, n)
+    if dof >= 0:
+        add_scaled(out, row, scale * actuator.by_position[u], dq, dof, n)
+        add_scaled(out, row, scale * actuator.by_velocity[u], dv, dof, n)
     for k in range(m.actuator_touched.shape[0]):
         field, other = m.actuator_touched[k]
         if other == u:

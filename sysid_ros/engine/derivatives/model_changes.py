@@ -34,10 +34,10 @@ from sysid_ros.engine.simulation import size_signature
 # first and is not used in a simulation without contacts, or is read as dof_invweight0.
 # fmt: off
 _FOLLOWED = frozenset((
-    "body_mass", "body_ipos", "body_iquat", "body_inertia", "dof_armature", "dof_frictionloss",
-    "dof_damping", "dof_dampingpoly", "dof_invweight0", "jnt_stiffness", "jnt_stiffnesspoly",
-    "qpos_spring", "actuator_gainprm", "actuator_biasprm", "actuator_gear", "actuator_forcerange",
-    "actuator_dynprm", "jnt_user",
+    "body_mass", "body_ipos", "body_iquat", "body_inertia", "body_gravcomp", "dof_armature",
+    "dof_frictionloss", "dof_damping", "dof_dampingpoly", "dof_invweight0", "jnt_stiffness",
+    "jnt_stiffnesspoly", "qpos_spring", "actuator_gainprm", "actuator_biasprm", "actuator_gear",
+    "actuator_forcerange", "actuator_dynprm", "jnt_user",
 ))
 _WITHOUT_EFFECT = frozenset((
     "body_subtreemass", "body_invweight0", "body_sameframe", "body_simple", "body_margin",
@@ -78,6 +78,9 @@ class FollowedModel:
                 return f"opt.{name}"
         if size_signature(moved) != size_signature(self._base):
             return "its size"
+        at_site = np.asarray(self._base.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)
+        if np.any(self._base.actuator_gear[at_site] != moved.actuator_gear[at_site]):
+            return "actuator_gear"
         ball = np.isin(np.asarray(self._base.jnt_type), (FREE, BALL))
         if np.any(np.asarray(moved.jnt_stiffness)[ball]):
             return "jnt_stiffness"
@@ -105,6 +108,7 @@ def model_derivative(
         _quotients(actuator, [actuator_fields(model) for model in moved], steps),
         _quotients(inertia, [inertial_parameters(model) for model in moved], steps),
         _quotients(friction, [friction_fields(model) for model in moved], steps),
+        _quotients(base.body_gravcomp, [model.body_gravcomp for model in moved], steps),
     )
 
 

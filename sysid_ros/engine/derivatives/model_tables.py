@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
+import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import TERMS
@@ -48,6 +49,8 @@ class Tables(NamedTuple):
     refsafe: bool
     gravity: FloatArray  # (3,)
     qpos0: FloatArray  # (nq,)
+    gravity_compensation: FloatArray  # (nbody,): the share of its weight that carries each body
+    compensates: bool  # whether any does
     body_parentid: IntArray
     body_jntadr: IntArray
     body_jntnum: IntArray
@@ -76,7 +79,10 @@ class Tables(NamedTuple):
     jnt_solref: FloatArray
     jnt_solimp: FloatArray
     jnt_forcerange: FloatArray  # (njnt, 2): of all actuators together, infinite where unlimited
-    actuator_dof: IntArray  # (nu,)
+    actuator_dof: IntArray  # (nu,): -1 where it acts on a site
+    site_actuators: IntArray  # those that do
+    actuator_bodyid: IntArray  # (nu,): the body of the site
+    actuator_wrench: FloatArray  # (nu, 6): torque and force per unit, in the body's frame
     actuator_fields: FloatArray  # (N_ACTUATOR_FIELDS, nu)
     ctrl_range: FloatArray  # (nu, 2), infinite where unlimited
     actuator_act: IntArray  # (nu,): its activation, -1 for none
@@ -102,6 +108,8 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         if disabled & int(_DISABLE.mjDSBL_GRAVITY)
         else _floats(model.opt.gravity),
         qpos0=_floats(model.qpos0),
+        gravity_compensation=_floats(model.body_gravcomp),
+        compensates=bool(np.any(model.body_gravcomp)),
         body_parentid=_ints(model.body_parentid),
         body_jntadr=_ints(model.body_jntadr),
         body_jntnum=_ints(model.body_jntnum),
@@ -130,7 +138,10 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         jnt_solref=_floats(model.jnt_solref),
         jnt_solimp=_floats(model.jnt_solimp),
         jnt_forcerange=_ranges(model.jnt_actfrcrange, model.jnt_actfrclimited),
-        actuator_dof=_ints(model.jnt_dofadr[np.asarray(model.actuator_trnid)[:, 0]]),
+        actuator_dof=_actuator_dofs(model),
+        site_actuators=_ints(np.flatnonzero(_acts_on_sites(model))),
+        actuator_bodyid=_ints(_site_wrenches(model)[0]),
+        actuator_wrench=_floats(_site_wrenches(model)[1]),
         actuator_fields=actuator_fields(model),
         ctrl_range=_ranges(
             model.actuator_ctrlrange,
@@ -227,8 +238,6 @@ def unsupported(model: mujoco.MjModel) -> str | None:
         return "the model moves in a fluid"
     if friction_rows(model) and int(model.opt.integrator) == RK4:
         return "a joint's friction depends on its load inside the stages of RK4"
-    if np.any(model.body_gravcomp):
-        return "the model compensates gravity"
     return _unsupported_joints(model) or _unsupported_actuators(model)
 
 
@@ -243,6 +252,8 @@ def _unsupported_joints(model: mujoco.MjModel) -> str | None:
     round_joint = np.isin(kinds, (FREE, BALL))
     if np.any(model.jnt_stiffness[round_joint]):
         return "a ball or free joint has a spring"
+    if np.any(model.jnt_actgravcomp):
+        return "a joint's actuators compensate gravity"
     if np.any(getattr(model, "jnt_plasticadr", np.full(1, -1)) >= 0):
         return "the model has plastic springs"
     return None
@@ -252,10 +263,17 @@ def _unsupported_actuators(model: mujoco.MjModel) -> str | None:
     if int(model.opt.disableflags) & int(_DISABLE.mjDSBL_ACTUATION):
         return "actuation is disabled"
     joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
-    if not np.all(np.isin(np.asarray(model.actuator_trntype), joint)):
-        return "an actuator acts on something else than a joint"
-    if np.any(np.isin(np.asarray(model.jnt_type)[model.actuator_trnid[:, 0]], (FREE, BALL))):
+    on_joint = np.isin(np.asarray(model.actuator_trntype), joint)
+    at_site = _acts_on_sites(model)
+    if not np.all(on_joint | at_site):
+        return "an actuator acts on something else than a joint or a site"
+    targets = np.asarray(model.actuator_trnid)[on_joint, 0]
+    if np.any(np.isin(np.asarray(model.jnt_type)[targets], (FREE, BALL))):
         return "an actuator acts on a ball or free joint"
+    if np.any(model.actuator_gainprm[at_site, 1:3]) or np.any(model.actuator_biasprm[at_site, 1:3]):
+        return "an actuator at a site depends on its velocity"
+    if np.any(at_site) and np.any(model.jnt_actfrclimited):
+        return "a joint's force limit includes actuators at sites"
     gains = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
     biases = (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
     if not np.all(np.isin(np.asarray(model.actuator_gaintype), gains)):
@@ -273,6 +291,35 @@ def _unsupported_actuators(model: mujoco.MjModel) -> str | None:
         if np.any(getattr(model, name, 0.0)):
             return f"an actuator has {name.removeprefix('actuator_')}"
     return None
+
+
+def _acts_on_sites(model: mujoco.MjModel) -> npt.NDArray[np.bool_]:
+    """Mark actuators that act at a site, relative to no other, (nu,)."""
+    at_site = np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)
+    marked: npt.NDArray[np.bool_] = at_site & (np.asarray(model.actuator_trnid)[:, 1] < 0)
+    return marked
+
+
+def _actuator_dofs(model: mujoco.MjModel) -> IntArray:
+    """The degree of freedom of each actuator, -1 for those at sites."""
+    dofs = np.full(model.nu, -1)
+    joints = ~_acts_on_sites(model)
+    dofs[joints] = np.asarray(model.jnt_dofadr)[np.asarray(model.actuator_trnid)[joints, 0]]
+    return _ints(dofs)
+
+
+def _site_wrenches(model: mujoco.MjModel) -> tuple[IntArray, FloatArray]:
+    """Body and wrench (torque, force) about its origin of each actuator at a site, (nu, 6)."""
+    bodies, wrenches = np.full(model.nu, -1), np.zeros((model.nu, 6))
+    for u in np.flatnonzero(_acts_on_sites(model)).tolist():
+        site = int(model.actuator_trnid[u, 0])
+        bodies[u] = int(model.site_bodyid[site])
+        force, torque = np.zeros(3), np.zeros(3)
+        mujoco.mju_rotVecQuat(force, model.actuator_gear[u, :3], model.site_quat[site])
+        mujoco.mju_rotVecQuat(torque, model.actuator_gear[u, 3:], model.site_quat[site])
+        wrenches[u, :3] = torque + np.cross(model.site_pos[site], force)
+        wrenches[u, 3:] = force
+    return bodies, wrenches
 
 
 def _first_of_ball(model: mujoco.MjModel) -> IntArray:

@@ -12,11 +12,15 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.compilation import compilable, entry_points
-from sysid_ros.engine.derivatives.directions import ModelDirections, RolloutDirections
+from sysid_ros.engine.derivatives.directions import (
+    ModelDirections,
+    RolloutDirections,
+    deviation_slope,
+    start_difference,
+)
 from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.rollout import new_buffers
 from sysid_ros.engine.derivatives.sensors import Readings
-from sysid_ros.engine.derivatives.start_tangent import deviation_slope, start_difference
 from sysid_ros.engine.simulation import (
     Candidate,
     Perturbation,

@@ -54,6 +54,9 @@ SENSORS = {
 }
 
 
+_FORCES = (int(_S.mjSENS_JOINTACTFRC), int(_S.mjSENS_ACTUATORFRC))
+
+
 class Readings(NamedTuple):
     """The columns of the sensor data to differentiate: scalar sensors, and frames."""
 
@@ -72,12 +75,27 @@ def unsupported_sensor(model: mujoco.MjModel, sensors: Collection[int]) -> str |
             reason = unsupported_frame(model, sensor)
             if reason is not None:
                 return reason
+        elif kind in SENSORS and kind not in _FORCES and _reads_site_actuator(model, sensor):
+            return "a sensor reads the length or speed of an actuator at a site"
+        elif kind == int(_S.mjSENS_JOINTACTFRC) and _has_site_actuators(model):
+            return "a joint's actuator force includes actuators at sites"
         elif kind not in SENSORS:
             name = mujoco.mjtSensor(kind).name.removeprefix("mjSENS_").lower()
             return f"the derivative of a {name} sensor is not known"
         if model.sensor_cutoff[sensor] > 0.0:
             return "a sensor has a cutoff"
     return None
+
+
+def _has_site_actuators(model: mujoco.MjModel) -> bool:
+    return bool(np.any(np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)))
+
+
+def _reads_site_actuator(model: mujoco.MjModel, sensor: int) -> bool:
+    if SENSORS[int(model.sensor_type[sensor])].element != ACTUATOR:
+        return False
+    kind = int(model.actuator_trntype[int(model.sensor_objid[sensor])])
+    return kind == int(mujoco.mjtTrn.mjTRN_SITE)
 
 
 def sensors_of(model: mujoco.MjModel, addresses: IntArray) -> IntArray:

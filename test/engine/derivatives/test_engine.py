@@ -161,6 +161,30 @@ def test_free_and_ball_joints_with_imus(integrator: str, seed: int) -> None:
     assert set(problem.derivative_sources().values()) == {"exact"}
 
 
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
+def test_thrusters_and_compensated_gravity(integrator: str) -> None:
+    chain = Chain(4, 2, integrator, False, False, True, floating=True)
+    root = chains.spec(chain)
+    root.body("carrier").gravcomp = 0.6
+    root.body("body0").gravcomp = 1.2
+    thruster = root.add_actuator(
+        name="thruster",
+        target="imu",
+        trntype=mujoco.mjtTrn.mjTRN_SITE,
+        gear=[0.3, -1, 2, 0, 0.1, 0],
+    )
+    params = parameters(root, chain)
+    for element, name, attribute, value in (
+        ("body", "body0", "gravcomp", 1.2),
+        ("actuator", "thruster", "gain", thruster.gainprm[0]),
+    ):
+        modifier = AttributeModifier(element, name, attribute)
+        params.add(Parameter(attribute, value, 0.0, 5.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
+    assert set(problem.derivative_sources().values()) == {"exact"}
+
+
 @pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST"])
 @pytest.mark.parametrize("law", ["m2", "m3", "m4", "m5", "m6"])
 def test_friction_laws(law: str, integrator: str) -> None:
