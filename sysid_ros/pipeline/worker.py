@@ -94,6 +94,8 @@ def run_fit(
         worker = Worker(program)
     try:
         with worker:
+            for event in worker.events(0.0)[-1:]:  # what it is doing; what it did is past
+                on_progress(_progress(event))
             worker.begin(replace(request, checkpoint_dir=str(work)))
             end = _follow(worker, on_progress, should_cancel, grace)
         if end.files is None and end.best is not None:
