@@ -43,7 +43,7 @@ _LOG_LINES = 5  # of a dead process, quoted in the message
 
 @dataclass(frozen=True)
 class FitProgress:
-    """An event of a running fit: a new stage, or an iteration with the share of work done."""
+    """An event of a running fit: a stage or an iteration, with the share of it that is done."""
 
     stage: str = ""
     iteration: Iteration | None = None
@@ -148,7 +148,7 @@ def _title(request: FitRequest) -> str:
 
 def _progress(event: dict[str, Any]) -> FitProgress:
     if event["event"] == "stage":
-        return FitProgress(stage=event["text"])
+        return FitProgress(stage=event["text"], progress=event["progress"])
     step = event["step"]
     numbers = {
         **step,

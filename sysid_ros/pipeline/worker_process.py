@@ -20,6 +20,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -34,6 +35,7 @@ WORKER_MODULE = "sysid_ros.pipeline.worker_process"
 FIT_PROGRAM = (WORKER_MODULE,)  # after ``python -m``
 STARTING = "starting"  # the stage before those of the fit itself
 AHEAD = "ahead"  # the last argument of a process that is started before there is a request
+_SHARES = 0.1  # s between two of them
 _PARENT_GONE = 3  # exit status when standard input ends
 
 
@@ -81,6 +83,7 @@ class Callbacks:
     """The calls of a fit to the process that runs it."""
 
     on_stage: Callable[[str], None]
+    on_reading: Callable[[float], None]  # share of the recordings that has been read
     on_iteration: Callable[[Iteration, float], None]  # second: estimated share of the work done
     should_stop: Callable[[], bool]
 
@@ -108,6 +111,7 @@ def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
         on_iteration=lambda step: callbacks.on_iteration(step, min(step.iteration / most, 1.0)),
         should_stop=callbacks.should_stop,
         on_stage=callbacks.on_stage,
+        on_reading=callbacks.on_reading,
         resume=Resume() if request.resume else None,
     )
     return FitFiles(report.result_dir, report.report_file, report.model_file)
@@ -190,7 +194,7 @@ def serve(
         request = FitRequest.from_json(next(lines))
         os.nice(request.nice)
         threading.Thread(target=_listen, args=(lines, stop), daemon=True).start()
-        callbacks = Callbacks(emit.stage, emit.iteration, stop.is_set)
+        callbacks = Callbacks(emit.stage, emit.share, emit.iteration, stop.is_set)
         try:
             emit.done(function(request, callbacks))
         except SysidError as error:
@@ -227,9 +231,18 @@ class _Emitter:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._lock = threading.Lock()  # a thread that compiles tells of it by itself
+        self._stage = ""
+        self._told = 0.0
 
     def stage(self, text: str) -> None:
-        self._write({"event": "stage", "text": text})
+        self._stage = text
+        self._write({"event": "stage", "text": text, "progress": 0.0})
+
+    def share(self, share: float) -> None:
+        """Tell how much of the present stage is done, 0 to 1; not more often than anybody can see."""
+        if time.monotonic() - self._told >= _SHARES:
+            self._told = time.monotonic()
+            self._write({"event": "stage", "text": self._stage, "progress": share})
 
     def iteration(self, step: Iteration, progress: float) -> None:
         numbers = {**asdict(step), "values": step.values.tolist()}

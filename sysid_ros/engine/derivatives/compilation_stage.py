@@ -38,7 +38,7 @@ def compilation_told(
         yield watch.stage
 
 
-class _CompilationWatch(event.Listener):  # type: ignore[misc]  # numba has no types
+class _CompilationWatch(event.Listener):
     """Hears when something begins and ends that the work waits for; within it may be more."""
 
     def __init__(self, tell: Callable[[str], None], stage: str) -> None:

@@ -53,10 +53,12 @@ class GoalFeedback:
         with self._lock:
             self._goal = None
 
-    def stage(self, stage: str) -> None:
-        """Tell what is being done now."""
+    def stage(self, stage: str, share: float = 0.0) -> None:
+        """Tell what is being done now, and the share of it that is done."""
         with self._lock:
             self._latest.stage = stage
+            if not self._latest.names:  # later the share is that of the fit
+                self._latest.progress = share
             self._publish()
 
     def iteration(self, step: Iteration, share: float) -> None:
