@@ -239,7 +239,7 @@ class _Emitter:
         self._write({"event": "stage", "text": text, "progress": 0.0})
 
     def share(self, share: float) -> None:
-        """Tell how much of the present stage is done, 0 to 1; not more often than anybody can see."""
+        """Tell how much of the stage is done, 0 to 1; not more often than anybody can see."""
         if time.monotonic() - self._told >= _SHARES:
             self._told = time.monotonic()
             self._write({"event": "stage", "text": self._stage, "progress": share})
