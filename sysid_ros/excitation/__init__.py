@@ -19,6 +19,7 @@ from sysid_ros.excitation.limit_files import (
     join_limits,
     read_joint_limits,
     read_urdf_limits,
+    urdf_limits,
 )
 from sysid_ros.excitation.limits import CommandLimits, MotionLimits
 from sysid_ros.excitation.monitor import JointMonitor
@@ -56,4 +57,5 @@ __all__ = [
     "read_joint_limits",
     "read_trajectory",
     "read_urdf_limits",
+    "urdf_limits",
 ]
