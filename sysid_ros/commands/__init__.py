@@ -8,6 +8,7 @@ from sysid_ros.commands import (
     check,
     compare,
     demo,
+    design,
     evaluate,
     export,
     fit,
@@ -32,6 +33,7 @@ COMMANDS = (
     report,
     replay,
     view,
+    design,
     demo,
 )
 
