@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a design makes small: a number from the covariance that a motion promises.
+"""Criteria that a design makes small: numbers from the covariance that a motion promises.
 
 Criteria of optimal experiments (Pukelsheim, Optimal Design of Experiments, 2006) for parameters
 in units of their scale, so that kg and N m s can be compared. With C the covariance of the

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a motion must keep: limits of joints, torque, clearance, heights."""
+"""Demands on a motion: limits of joints, torque, clearance, heights."""
 
 from __future__ import annotations
 

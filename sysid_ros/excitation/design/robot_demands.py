@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a robot's own files demand of a motion: joints, posture and limits."""
+"""Demands on a motion from a robot's own files: joints, posture and limits."""
 
 from __future__ import annotations
 
