@@ -54,6 +54,7 @@ setup(
         "sysid_ros.engine.uncertainty",
         "sysid_ros.engine.windows",
         "sysid_ros.excitation",
+        "sysid_ros.excitation.design",
         "sysid_ros.experiment",
         "sysid_ros.exports",
         "sysid_ros.files",

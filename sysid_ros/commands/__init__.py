@@ -8,6 +8,7 @@ from sysid_ros.commands import (
     check,
     compare,
     demo,
+    design,
     evaluate,
     export,
     fit,
@@ -34,6 +35,7 @@ COMMANDS = (
     report,
     replay,
     view,
+    design,
     demo,
 )
 
