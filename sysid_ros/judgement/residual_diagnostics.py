@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.regressor import density
+from sysid_ros.engine.signals import density
 from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 
 _BINS = 41

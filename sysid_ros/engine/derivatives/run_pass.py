@@ -8,13 +8,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.derivatives.compilation import compilable, entry_points
-from sysid_ros.engine.derivatives.directions import BatchDirections, ModelDirections
+from sysid_ros.engine.derivatives.directions import (
+    BatchDirections,
+    ModelDirections,
+    deviation_slope,
+    start_difference,
+)
 from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.rollout import new_buffers
 from sysid_ros.engine.derivatives.sensors import Readings
@@ -22,9 +28,11 @@ from sysid_ros.engine.simulation import (
     BatchRollout,
     Perturbation,
     Perturbations,
+    ResidualSlope,
     RolloutPool,
     RunBatch,
     RunJacobian,
+    TurnedSlope,
     quotient,
 )
 
@@ -74,7 +82,6 @@ class BatchPass:
         self._pass, self._batch, self._rollouts = pass_, batch, rollouts
         base = pass_.columns.base
         self._residual, self._slope = batch.linearized(base, rollouts.sensordata)
-        self._slots = np.searchsorted(pass_.addresses, self._slope.columns)
         moved = [pass_.columns.moved[j] for j in pass_.followed]
         moving = [k for k, c in enumerate(moved) if not c.candidate.same_inputs(base)]
         self._control = compilable(batch.controls(base))
@@ -86,10 +93,12 @@ class BatchPass:
         self._steps = batch.steps.astype(np.int64)
         firsts = np.cumsum(self._steps) - self._steps
         self._first_step = np.append(firsts, self._steps.sum())
-        self._first_sample = np.append(np.cumsum(batch.samples) - batch.samples, len(self._slots))
+        self._first_sample = np.append(
+            np.cumsum(batch.samples) - batch.samples, len(self._residual)
+        )
         states = np.insert(rollouts.states[:, 1:], firsts, starts, axis=0)
         self._states = compilable(states)  # from each start on, (steps + w, nq + nv)
-        self._through_rollout = np.empty((len(self._slots), self._directions.start.shape[2]))
+        self._through_rollout = np.empty((len(self._residual), self._directions.start.shape[2]))
         self._violation = np.empty(len(self._steps))
 
     @property
@@ -108,7 +117,7 @@ class BatchPass:
         """Differentiate the rollouts of some runs, on any thread."""
         pass_, n = self._pass, self._through_rollout.shape[1]
         first, last = self._first_step[[runs.start, runs.stop]].tolist()
-        out = np.empty((last - first, pass_.readings.item.size, n))
+        out = np.empty((last - first, pass_.addresses.size, n))
         entry_points().differentiate_rollouts(
             pass_.tables,
             pass_.model,
@@ -125,14 +134,9 @@ class BatchPass:
             out,
             self._violation[runs],
         )
-        own = slice(self._first_sample[runs.start], self._first_sample[runs.stop])
-        entry_points().interpolate(
-            out,
-            self._slope.rows[own] - first,
-            self._slope.weights[own],
-            self._slots[own],
-            self._through_rollout[own],
-        )
+        own = slice(*self._first_sample[[runs.start, runs.stop]].tolist())
+        through = self._through_rollout[own]
+        _through_readings(pass_, _part(self._slope, own, first), out, through)
 
     def result(self) -> tuple[RunJacobian, BoolArray]:
         """The residuals and the Jacobian, once all runs are done.
@@ -167,6 +171,43 @@ def differentiated(
     return [each.result() for each in passes]
 
 
+def _part(slope: ResidualSlope, own: slice, first: int) -> ResidualSlope:
+    """The slope of some residuals in a row, by the rows from ``first`` on."""
+    turned = slope.turned
+    if turned is not None:
+        chosen = slice(*np.searchsorted(turned.samples, [own.start, own.stop]).tolist())
+        turned = TurnedSlope(
+            turned.samples[chosen] - own.start, turned.columns[chosen], turned.by_quaternion[chosen]
+        )
+    return ResidualSlope(slope.rows[own] - first, slope.weights[own], slope.columns[own], turned)
+
+
+def _through_readings(
+    pass_: Pass, slope: ResidualSlope, derivatives: FloatArray, result: FloatArray
+) -> None:
+    """Write the derivatives of residuals through the sensor data, (m, n)."""
+    interpolate = entry_points().interpolate
+    slots = np.searchsorted(pass_.addresses, slope.columns)
+    interpolate(derivatives, slope.rows, slope.weights, slots, result)
+    if slope.turned is not None:
+        chosen = slope.turned.samples
+        result[chosen] = 0.0
+        slots = np.searchsorted(pass_.addresses, slope.turned.columns)
+        part = np.empty((chosen.size, derivatives.shape[2]))
+        for k, factor in enumerate(slope.turned.by_quaternion.T):
+            weights = slope.weights[chosen] * factor[:, np.newaxis]
+            interpolate(derivatives, slope.rows[chosen], weights, slots + k, part)
+            result[chosen] += part
+
+
+def _changes(model: Any, before: FloatArray, after: FloatArray) -> FloatArray:
+    """The way from states (w, nq + nv + na) to others, in tangent space, (w, 2 nv + na)."""
+    if model.nq == model.nv:
+        return after - before
+    pairs = zip(before, after, strict=True)
+    return np.stack([start_difference(model, a, b) for a, b in pairs])
+
+
 def _start_directions(
     batch: RunBatch,
     deviations: FloatArray,
@@ -174,13 +215,17 @@ def _start_directions(
     moved: Sequence[Perturbation],
     moving: Sequence[int],
 ) -> FloatArray:
-    """Return the derivatives of the starts in every direction, (w, 2 nv, n)."""
-    n_start = batch.spread.shape[1]
-    directions = np.zeros((*starts.shape, len(moved) + n_start))
+    """Return the derivatives of the starts in every direction, (w, 2 nv + na, n)."""
+    model, n_start = batch.model, batch.spread.shape[1]
+    size = 2 * model.nv + model.na
+    directions = np.zeros((len(starts), size, len(moved) + n_start))
     for k in moving:
-        change = batch.starts(moved[k].candidate, deviations)[:, 1:] - starts
-        directions[:, :, k] = change / moved[k].step
-    directions[:, :n_start, len(moved) :] = np.eye(n_start)
+        change = batch.starts(moved[k].candidate, deviations)[:, 1:]
+        directions[:, :, k] = _changes(model, starts, change) / moved[k].step
+    if n_start and model.nq == model.nv:
+        directions[:, :, len(moved) :] = np.eye(n_start)
+    elif n_start:
+        directions[:, :, len(moved) :] = [deviation_slope(model, each) for each in deviations]
     return directions
 
 

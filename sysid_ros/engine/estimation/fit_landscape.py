@@ -14,7 +14,6 @@ from sysid_ros.engine.estimation.landscape import Landscape, grid, grid_points, 
 from sysid_ros.engine.least_squares import Linearization, Point, Solution, start_solutions
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import Covariance
-from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.errors import ModelError, StopRequestedError
 
 POINTS = 11  # per side; odd, so that the optimum is one of them
@@ -139,8 +138,7 @@ def _thinned(
     first = 0
     for group in problem.groups:
         rows = range(first, first + len(group.windows), stride)
-        chosen = [problem.windows[k] for k in rows]
-        groups.append(WindowGroup.of(group.builder, chosen, len(point.theta)))
+        groups.append(group.select([k - first for k in rows]))
         starts += [point.starts[k] for k in rows]
         grams += [linearization.grams[k] for k in rows]
         first += len(group.windows)

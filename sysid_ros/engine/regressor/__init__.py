@@ -27,7 +27,6 @@ from sysid_ros.engine.regressor.pseudo_inertia import (
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import sharp_friction
 from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH
-from sysid_ros.engine.regressor.spectra import density
 from sysid_ros.engine.regressor.torque_recording import Recording, Stretch, stretches_of
 
 __all__ = [
@@ -47,7 +46,6 @@ __all__ = [
     "choose_filters",
     "columns_of",
     "coordinate_groups",
-    "density",
     "inertial_parameters",
     "mujoco_torque",
     "parameters_of",

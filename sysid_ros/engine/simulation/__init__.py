@@ -21,6 +21,7 @@ from sysid_ros.engine.simulation.run_batch import (
     ResidualSlope,
     RunBatch,
     RunJacobian,
+    TurnedSlope,
     run_slices,
     simulation_of,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "Simulation",
     "SimulationBatch",
     "StepControls",
+    "TurnedSlope",
     "all_states",
     "control_integrals",
     "finite_differences",

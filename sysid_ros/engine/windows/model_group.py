@@ -38,18 +38,10 @@ class WindowGroup(ModelGroup[WindowBatch]):
     """The windows of the sequences recorded on one model, in batches that memory allows."""
 
     @classmethod
-    def of(
-        cls, builder: CandidateBuilder, windows: Sequence[WindowSimulation], unknowns: int
-    ) -> WindowGroup:
-        """Put windows into batches.
-
-        Args:
-          builder: Makes candidates.
-          windows: At least one.
-          unknowns: Parameters with respect to which they are differentiated.
-        """
+    def of(cls, builder: CandidateBuilder, windows: Sequence[WindowSimulation]) -> WindowGroup:
+        """Put windows, at least one, into batches."""
         model, first = windows[0].model, windows[0]
-        columns = unknowns + first.n_start
+        columns = builder.size + first.n_start
         own = np.unique([signal.column for signal in first.sequence.signals]).size
         per_step = 1 + model.nq + model.nv + model.nsensordata + model.nu + own * columns
         sizes = [
@@ -58,6 +50,11 @@ class WindowGroup(ModelGroup[WindowBatch]):
         ]
         parts = portions(sizes, BATCH_BYTES)
         return cls(builder, tuple(WindowBatch(windows[part]) for part in parts))
+
+    def select(self, places: Sequence[int]) -> WindowGroup:
+        """The group with some of its windows only, at least one."""
+        windows = self.windows
+        return WindowGroup.of(self.builder, [windows[place] for place in places])
 
     @property
     def windows(self) -> tuple[WindowSimulation, ...]:
@@ -114,4 +111,4 @@ def model_group(
             WindowSimulation(data, window, reader, model, estimate_start=estimate_starts)
             for window in cut_windows
         ]
-    return WindowGroup.of(builder, windows, params.size)
+    return WindowGroup.of(builder, windows)

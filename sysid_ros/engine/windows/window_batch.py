@@ -22,7 +22,13 @@ from sysid_ros.engine.signals import (
     input_actuators,
     is_semi_implicit,
 )
-from sysid_ros.engine.simulation import Candidate, ResidualSlope, run_slices, step_means
+from sysid_ros.engine.simulation import (
+    Candidate,
+    ResidualSlope,
+    TurnedSlope,
+    run_slices,
+    step_means,
+)
 from sysid_ros.engine.windows.cutting import SequenceData
 from sysid_ros.engine.windows.orientations import OrientationSamples
 from sysid_ros.engine.windows.starts import StartReader
@@ -89,13 +95,14 @@ class WindowBatch:
         self._instants = np.concatenate([each.times for each in samples]) - of_sample[:, 1]
         self._values = np.concatenate([each.values for each in samples])
         self._is_start = np.concatenate([each.is_start for each in windows])
-        self.readings = np.unique(self._columns)
         self._row = np.repeat(self._first_step, self.samples)
         self._rows = np.repeat(self.steps, self.samples)
         firsts = np.cumsum(self.samples) - self.samples
         self._orientations = OrientationSamples.joined(
             [each.orientations for each in windows], firsts
         )
+        quaternions = self._orientations.columns[:, np.newaxis] + np.arange(4)
+        self.readings = np.unique(np.concatenate([self._columns, quaternions.ravel()]))
 
     def select(self, chosen: Sequence[int]) -> WindowBatch:
         """A batch of some of the windows, in order."""
@@ -214,11 +221,16 @@ class WindowBatch:
     def linearized(
         self, candidate: Candidate, data: FloatArray
     ) -> tuple[FloatArray, ResidualSlope]:
-        """Return the residual and its derivative by sensor data; orientations are not linear."""
+        """Return the residual and its derivative by sensor data."""
         settings = [candidate.settings(sensor) for sensor in self._sensors]
         weights = self._weights(tuple(setting.delay for setting in settings))
         gain = np.array([setting.gain for setting in settings])[self._sensor]
-        slope = ResidualSlope(weights.rows, gain[:, None] * weights.weights, self._columns)
+        turned, found = None, self._orientations
+        if found.samples.size:
+            gain[found.samples] = 1.0
+            turned = TurnedSlope(found.samples, found.columns, found.slope(data, weights))
+        factors = gain[:, None] * weights.weights
+        slope = ResidualSlope(weights.rows, factors, self._columns, turned)
         return self.residual(candidate, data), slope
 
     def _interpolation(self, delays: tuple[float, ...]) -> RowWeights:

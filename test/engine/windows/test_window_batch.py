@@ -139,7 +139,7 @@ def test_many_windows_are_put_into_batches_that_memory_allows(
     (group,) = problem.groups
     module = importlib.import_module("sysid_ros.engine.windows.model_group")
     monkeypatch.setattr(module, "BATCH_BYTES", 1)
-    split = WindowGroup.of(group.builder, group.windows, problem.lower.size)
+    split = WindowGroup.of(group.builder, group.windows)
     assert [len(batch.windows) for batch in split.batches] == [1, 1]
     assert split.windows == group.windows
     apart = problem.with_groups([split])
