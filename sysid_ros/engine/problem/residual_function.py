@@ -37,7 +37,7 @@ from sysid_ros.engine.simulation import (
 from sysid_ros.errors import SignalError
 
 if TYPE_CHECKING:
-    from sysid_ros.engine.derivatives import ResidualJacobian
+    from sysid_ros.engine.problem.residual_jacobian import ResidualJacobian
 
 Residuals = tuple[list[FloatArray], list[list[TimeSeries]], list[list[TimeSeries]]]
 RecordingGroup = ModelGroup[RecordedRun]
@@ -97,7 +97,7 @@ class ResidualFunction:
         ):
             return None
         try:  # numba takes half a second to load, and does not run everywhere
-            from sysid_ros.engine.derivatives import ResidualJacobian
+            from sysid_ros.engine.problem.residual_jacobian import ResidualJacobian
         except ImportError:
             return None
         self._exact = self._exact or ResidualJacobian(self._threads())

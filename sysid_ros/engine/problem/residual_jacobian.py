@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives.engine import KnownPoint, Sensitivities
+from sysid_ros.engine.derivatives import KnownPoint, Sensitivities
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.simulation import ModelGroup, RecordedRun, RolloutPool
 
