@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
+from sysid_ros.diagnosis.contact_findings import contact_findings
+from sysid_ros.diagnosis.contacts import contacts
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
 from sysid_ros.diagnosis.explanation import Explanation, together
@@ -54,6 +56,7 @@ def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
         findings = [*_consistency(state), *_tracking(state), *_dynamics(state)]
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
+        findings += contact_findings(contacts(dataset.training.groups))
     return tuple(findings)
 
 

@@ -26,6 +26,8 @@ class FindingKind(str, Enum):
     QUANTISATION = "quantisation"
     LITTLE_MOTION = "little motion"
     NO_CONTROL = "no control"
+    OVERLAP = "overlap"
+    RUNAWAY = "runaway"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,15 @@ import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset, load_dataset
-from sysid_ros.diagnosis import Finding, FindingKind, check_dataset, is_servo, motion_bandwidth
+from sysid_ros.diagnosis import (
+    Contacts,
+    Finding,
+    FindingKind,
+    check_dataset,
+    contacts,
+    is_servo,
+    motion_bandwidth,
+)
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
     Experiment,
@@ -24,17 +32,20 @@ from sysid_ros.experiment import (
     parse_yaml,
     plain,
 )
+from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.channels import Channel, read_channels, topics_of
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
+from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.mapping import Mapping, map_channels
 from sysid_ros.proposal.orders import stated_orders
-from sysid_ros.proposal.proposed_parameters import Candidate, candidates, determined
+from sysid_ros.proposal.proposed_parameters import Inputs, candidates
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.robots import description_in, load_model
 
 _MOST_READ = 12  # recordings that channels are read from
 _MOST_TRIED = 6  # recordings that parameters are tried on
+_WINDOW_WITH_CONTACTS = 0.3  # s
 _REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP)
 
 
@@ -271,31 +282,56 @@ def _load(experiment: Experiment) -> Dataset:
 
 def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output: Path) -> Draft:
     """Choose the parameters that the recordings determine."""
-    inputs: dict[str, bool] = {}
-    for line in mapping.lines:
-        if line.kind in ("actuator", "effort"):
-            name = line.name if line.kind == "actuator" else f"{line.name}_effort"
-            inputs[name] = line.channel.command
     offered = candidates(
         spec,
         mapping.joints,
-        inputs,
+        _inputs(mapping),
         _servo_sensors(spec, mapping),
         free=any(line.kind == "qpos" for line in mapping.bodies),
     )
-    everything = replace(draft, parameters=tuple(offered))
+    # What is known beforehand is no evidence of what the recordings determine.
+    plain = tuple(replace(one, std=None) for one in offered)
     try:
-        experiment = parse_experiment(everything.text(), path=output)
-        answers = determined(experiment, _load(experiment), offered, draft.window)
+        experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
+        dataset = _load(experiment)
+        draft = _with_windows_between_contacts(draft, contacts(dataset.training.groups))
+        answers = determined(experiment, dataset, offered, draft.window)
     except ExperimentError:
         raise
     except SysidError:  # the nominal model cannot follow the recordings
-        answers = [True] * len(offered)
+        answers = [not one.on_demand for one in offered]
     kept: list[Candidate] = []
     dropped: list[Candidate] = []
     for one, answer in zip(offered, answers, strict=True):
         (kept if answer else dropped).append(one)
     return replace(draft, parameters=tuple(kept), undetermined=tuple(dropped))
+
+
+def _with_windows_between_contacts(draft: Draft, seen: Contacts) -> Draft:
+    """Short windows where something touches at times, as an impact at a wrong time spoils all."""
+    shares = {pair: share for pair, share in seen.touching.items() if share < 1.0}
+    if not seen.come_and_go or not shares:
+        return draft
+    one, other = max(shares, key=lambda pair: shares[pair])
+    window = min(draft.window or _WINDOW_WITH_CONTACTS, _WINDOW_WITH_CONTACTS)
+    why = (
+        f"{one!r} and {other!r} touch in {100.0 * shares[one, other]:.0f} % of the recorded "
+        "postures; in a short window a contact at a wrong time spoils little."
+    )
+    return replace(draft, window=window, window_reason=why)
+
+
+def _inputs(mapping: Mapping) -> Inputs:
+    """What drives the model, and the topics that nothing else is mapped from."""
+    lines = [line for line in mapping.lines if line.kind in ("actuator", "effort")]
+    names = [line.name if line.kind == "actuator" else f"{line.name}_effort" for line in lines]
+    others = {line.channel.topic for line in mapping.signals if line not in lines}
+    topics = {name: line.channel.topic for name, line in zip(names, lines, strict=True)}
+    return Inputs(
+        {name: line.channel.command for name, line in zip(names, lines, strict=True)},
+        topics,
+        frozenset(topics.values()) - others,
+    )
 
 
 def _servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
