@@ -105,10 +105,11 @@ class ExperimentLines:
 
     def delay(self, label: str, seconds: float) -> Repair:
         """A parameter for an input that takes effect late."""
+        start = float(f"{seconds:.4g}")
         value = {
-            "initial": _short(seconds),
-            "min": min(0.0, _short(2.0 * seconds)),
-            "max": max(0.0, _short(2.0 * seconds)),
+            "initial": start,
+            "min": min(0.0, _short(2.0 * start)),
+            "max": max(0.0, _short(2.0 * start)),
         }
         for index, entry in enumerate(self._parameters):
             if entry.get("signal") == label and "delay" in entry:

@@ -12,7 +12,7 @@ model's masses and frictions do not enter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sysid_ros.diagnosis.dynamics import Dynamics
@@ -75,7 +75,6 @@ def torque_explanations(recorded: Recorded, test: Dynamics) -> list[Explanation]
     before = test.misfit()
     tried = _tried(recorded, test, before)
     accepted = [one for one in tried if _accepted(one, before, recorded)]
-    accepted = [one for one in accepted if not _is_degrees(one, accepted)]
     if accepted:
         return [_explanation(recorded, test, before, accepted)]
     for first in tried[:_MOST_PAIRED]:
@@ -123,7 +122,9 @@ def _tried(recorded: Recorded, test: Dynamics, before: Misfit) -> list[_Tried]:
         return found
     for family in families(recorded, suspects):
         size, misfit = best_of(family, test.glance, glance)
-        seen.append(_Tried(family.change(size), size, misfit))
+        one = _Tried(family.change(size), size, misfit)
+        if not _is_degrees(recorded, one):
+            seen.append(one)
     return _exact(test, before, glance, seen)
 
 
@@ -150,15 +151,11 @@ def _accepted(one: _Tried, before: Misfit, recorded: Recorded) -> bool:
     return matters and visible and decisive(one.misfit, before, _BETTER.get(kind))
 
 
-def _is_degrees(one: _Tried, accepted: Iterable[_Tried]) -> bool:
-    """Return whether a scale is that of degrees, which are among the accepted repairs."""
-    return one.change.kind is FindingKind.SCALE and any(
-        other.change.kind is FindingKind.DEGREES
-        and other.change.signals == one.change.signals
-        and named_degrees(one.size)
-        and (one.size > 1.0) == (next(iter(other.change.scale.values())) > 1.0)
-        for other in accepted
-    )
+def _is_degrees(recorded: Recorded, one: _Tried) -> bool:
+    """Return whether a position's scale is that of degrees, which are a hypothesis of their own."""
+    positions = {*recorded.positions.values()}
+    scaled = one.change.kind is FindingKind.SCALE and positions & {*one.change.signals}
+    return bool(scaled) and named_degrees(one.size)
 
 
 def _explanation(

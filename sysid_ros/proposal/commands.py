@@ -116,7 +116,28 @@ def command_lines(
         }
         alike = _of_quantity(left, group[0].quantity if _alike(group) else "")
         _by_order(model, open_, group, list(alike.values()), positions, orders)
+    _of_another_kind(open_, list(arrays.values()))
     return Assigned(tuple(open_.lines), tuple(open_.possible))
+
+
+def _of_another_kind(open_: _Open, arrays: Sequence[list[Channel]]) -> None:
+    """Arrays as long as there are actuators left, which say that they are something else."""
+    used = {line.channel.topic for line in (*open_.lines, *open_.possible)}
+    for channels in arrays:
+        kind = channels[0].quantity
+        if channels[0].topic in used or len(channels) != len(open_.drives):
+            continue
+        possible = [
+            Line(
+                "actuator",
+                drive.name,
+                channel,
+                f"{channel.topic} says {kind}, {drive.name} takes {drive.quantity or 'another'}",
+            )
+            for drive, channel in zip(open_.drives, channels, strict=True)
+        ]
+        open_.take((), possible)
+        return
 
 
 def _named(commands: Sequence[Channel], drives: Sequence[Drive]) -> dict[str, list[Channel]]:

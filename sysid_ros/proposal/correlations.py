@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which actuator follows which command, by correlation at several lags."""
+"""Correlations of actuators' lengths with commands, at several lags."""
 
 from __future__ import annotations
 

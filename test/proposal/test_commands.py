@@ -44,8 +44,9 @@ def servos(count: int) -> mujoco.MjModel:
 
 def array(values: FloatArray, topic: str = "/commands") -> list[Channel]:
     kind = "std_msgs/msg/Float64MultiArray"
+    quantity = "position" if "position" in topic else ""
     return [
-        Channel(topic, kind, f"data[{i}]", "", "", i, True, (TIMES,), (column,))
+        Channel(topic, kind, f"data[{i}]", "", quantity, i, True, (TIMES,), (column,))
         for i, column in enumerate(values.T)
     ]
 
@@ -132,6 +133,17 @@ def test_what_motion_does_not_decide_is_only_possible() -> None:
     assert found.lines == ()
     assert {line.name for line in found.possible} == {"s0", "s1", "s2"}
     assert all("next best" in line.doubt for line in found.possible)
+
+
+def test_commands_that_say_another_quantity_are_only_possible() -> None:
+    model = mujoco.MjModel.from_xml_string(DRONE)
+    found = map_channels(model, array(motions(2), "/position_controller/commands"))
+    assert found.lines == ()
+    assert {line.name: line.channel.field for line in found.possible} == {
+        "t1": "data[0]",
+        "t2": "data[1]",
+    }
+    assert any("'t1' has no input" in note for note in found.unmapped)
 
 
 def test_single_numbers_are_named_by_their_topics() -> None:
