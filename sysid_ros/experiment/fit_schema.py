@@ -137,6 +137,13 @@ class FitConfig:
     max_gap: float = key(
         default=0.1, metadata=rule("s; longer gaps in a signal are masked, never bridged", above=0)
     )
+    model_error: bool = key(
+        default=True,
+        metadata=rule(
+            "widen intervals by what half the time step and other windows move, to first order, "
+            "and by what recordings differ; flag it"
+        ),
+    )
     bias_check: bool = key(
         default=False,
         metadata=rule(

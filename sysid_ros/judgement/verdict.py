@@ -10,12 +10,14 @@ from dataclasses import replace
 import mujoco
 
 from sysid_ros.diagnosis import is_effort
-from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.estimation import FitResult, model_error_sentences
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.experiment import Experiment, SignalConfig
 from sysid_ros.judgement.findings import falls, findings, judged, yardstick
 from sysid_ros.judgement.outcome import Judgement, Outcome, Score
 from sysid_ros.recording.mapping import Interpolation, SignalKind
+
+FEW = 2  # warnings of one kind; more become one line with their number
 
 
 def judge(outcome: Outcome) -> Judgement | None:
@@ -70,15 +72,37 @@ def result_warnings(result: FitResult) -> tuple[str, ...]:
     found = []
     if result.status is not FitStatus.CONVERGED:
         found.append(f"The fit did not converge: {result.message}.")
-    found += [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable]
-    found += [
-        f"{p.name} is {flag}: no interval is claimed; the data may want it further out, or "
-        "something the model lacks is being absorbed."
-        for p in result.parameters
-        for flag in p.flags
-        if flag.startswith("at ")
-    ]
+    opened = [p.name for p in result.parameters if "unidentifiable" in p.flags]
+    found += _few_or_counted(
+        [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable],
+        f"combinations of parameters are left open by the data ({_some(opened)}): they "
+        "stay as near to the model's own values as the data allows, and no interval is claimed for "
+        "them. The report lists them under Identifiability.",
+    )
+    at_bounds = [(p.name, flag) for p in result.parameters for flag in p.flags if flag[:3] == "at "]
+    found += _few_or_counted(
+        [
+            f"{name} is {flag}: its interval ends there; the data may want it further out, or "
+            "something the model lacks is being absorbed."
+            for name, flag in at_bounds
+        ],
+        f"parameters are at a bound ({_some([name for name, _ in at_bounds])}): their intervals "
+        "end there; the data may want them further out, or something the model lacks is being "
+        "absorbed. The report lists them under Identifiability.",
+    )
+    if result.model_error is not None:
+        found += model_error_sentences(result.parameters, result.model_error)
     return tuple(found)
+
+
+def _few_or_counted(sentences: list[str], together: str) -> list[str]:
+    """The sentences, or where they are many one with their number."""
+    return sentences if len(sentences) <= FEW else [f"{len(sentences)} {together}"]
+
+
+def _some(names: list[str]) -> str:
+    """The first few of many names."""
+    return f"{', '.join(names[:4])}{', ...' if names[4:] else ''}"
 
 
 def warnings(experiment: Experiment, outcome: Outcome, model: mujoco.MjModel) -> tuple[str, ...]:

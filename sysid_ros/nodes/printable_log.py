@@ -26,9 +26,9 @@ class PrintableLog:
         """Log what goes on."""
         self.logger.info(printable(text))
 
-    def warning(self, text: str) -> None:
-        """Log what somebody should look at."""
-        self.logger.warning(printable(text))
+    def warning(self, text: str, **often: Any) -> None:
+        """Log what somebody should look at; ``often`` are rclpy's words on how often at most."""
+        self.logger.warning(printable(text), **often)
 
     def repeated_warning(self, text: str, *, period: float) -> None:
         """Log what somebody should look at, once in so many seconds.

@@ -81,17 +81,22 @@ def run_experiment(
     Raises:
       SysidError: Whatever is wrong with the experiment, its model, its data or its output.
     """
-    stage = on_stage or (lambda _: None)
+    from sysid_ros.engine.derivatives import compilation_told  # takes a second
+
+    tell = on_stage or (lambda _: None)
     deadline = Deadline(experiment.fit.time_limit)
     check_fittable(experiment)
     output = output_dir if output_dir is not None else Path(experiment.output)
     check_writable(output)
-    stage("reading recordings")
+    tell("reading recordings")
     inputs = FitInputs.read(experiment, data_dir, deadline.while_reading(on_reading))
     deadline.reading_ended()
     dataset, params = inputs.dataset, inputs.params
-    run = _Run(inputs, data_dir, workers, stage, should_stop, deadline)
-    with RunFolder(output, title_of(experiment), work_dir) as folder:
+    with (
+        compilation_told(tell) as stage,
+        RunFolder(output, title_of(experiment), work_dir) as folder,
+    ):
+        run = _Run(inputs, data_dir, workers, stage, should_stop, deadline)
         folder.open_logs(experiment.logs, title_of(experiment), settings_of(experiment))
         earlier = folder.begin(inputs_of(experiment, dataset), resume)
         write_targets(folder.path, applied_parameters(params, params.as_vector()))

@@ -18,6 +18,7 @@ from sysid_ros.judgement import Judgement, Outcome, residual_diagnostics
 from sysid_ros.report import several_results, table_rows
 from sysid_ros.report.bias_table import bias_rows
 from sysid_ros.report.history import history_rows
+from sysid_ros.report.model_error_table import model_error_rows
 from sysid_ros.report.next_experiment import next_experiment
 from sysid_ros.video import Video, telling_stretch
 
@@ -114,6 +115,7 @@ def _residuals(shown: Shown) -> Content | None:
 def _identifiability(shown: Shown) -> Content:
     return {
         "correlations": table_rows.correlations(shown.outcome.fit),
+        "unclaimed": table_rows.unclaimed_rows(shown.outcome.fit),
         "suggestions": next_experiment(shown.outcome),
     }
 
@@ -123,7 +125,10 @@ def _optimisation(shown: Shown) -> Content | None:
 
 
 def _bias(shown: Shown) -> Content:
-    return {"bias_rows": bias_rows(shown.outcome.bias)}
+    return {
+        "bias_rows": bias_rows(shown.outcome.bias),
+        "model_error_rows": model_error_rows(shown.outcome.fit),
+    }
 
 
 def _video(shown: Shown) -> Content:

@@ -19,6 +19,8 @@ from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement import Outcome, Score, SequenceFit, SignalFit, in_units_of_noise
 from sysid_ros.report.svg import bounds_bar, number, percent_change, to_error, unit
 
+_UNCLAIMED = ("at ", "unidentifiable", "from the prior", "poorly determined")  # flags
+
 
 @dataclass(frozen=True)
 class ParameterRow:
@@ -40,6 +42,13 @@ class ParameterRow:
 def parameter_rows(fit: FitResult) -> list[ParameterRow]:
     """One row per parameter, in the fit's order."""
     return [_parameter_row(parameter) for parameter in fit.parameters]
+
+
+def unclaimed_rows(fit: FitResult) -> list[ParameterRow]:
+    """The rows of parameters at a bound, and of those that the data alone does not determine."""
+    return [
+        _parameter_row(p) for p in fit.parameters if any(f.startswith(_UNCLAIMED) for f in p.flags)
+    ]
 
 
 def _parameter_row(parameter: ParameterEstimate) -> ParameterRow:

@@ -150,10 +150,16 @@ class _Target:
 def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list[str]:
     if config.element != "signal":
         return matching(spec, config.element, config.pattern)
-    mapped = dict.fromkeys(
-        label for signal in experiment.signals for label in state_labels(spec, signal.label)
-    )
-    names = matching_names(mapped, config.pattern)
+    mapped = {
+        label: signal.topic
+        for signal in experiment.signals
+        for label in state_labels(spec, signal.label)
+    }
+    if config.pattern.startswith("/"):  # a topic stands for its signals
+        topics = matching_names(dict.fromkeys(mapped.values()), config.pattern)
+        names = [label for label, topic in mapped.items() if topic in topics]
+    else:
+        names = matching_names(mapped, config.pattern)
     if not names:
         raise ExperimentError(unknown_name("signal", config.pattern, mapped))
     return names
@@ -183,6 +189,7 @@ def _targets(config: ParameterConfig, row: Attribute, names: list[str]) -> list[
     if not config.shared:
         return [_Target(name, (name,)) for name in names]
     constant = "".join(c for c in config.pattern if c not in "*?[]!").strip("_-/.")
+    constant = constant.replace("/", "_")  # what stands before a slash is a robot
     return [_Target(constant or "all", tuple(names))]
 
 

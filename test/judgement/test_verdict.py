@@ -16,7 +16,7 @@ from outcomes import outcome as synthetic
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.judgement.outcome import JointTorque, Judgement, Outcome, Score
-from sysid_ros.judgement.verdict import judge, with_verdict
+from sysid_ros.judgement.verdict import judge, result_warnings, with_verdict
 
 
 def result(*, opened: bool) -> FitResult:
@@ -179,3 +179,17 @@ def test_the_gravest_of_several_comes_first_and_all_are_named() -> None:
     named = ("Suspect data: two nodes", "gripper", "STALLED", "link2_mass", "40 % less")
     places = [sentence.index(words) for words in named]
     assert places == sorted(places)
+
+
+def test_many_warnings_of_one_kind_become_one_line_with_their_number() -> None:
+    made = result(opened=False)
+    at_bounds = replace(
+        made, parameters=tuple(replace(p, flags=("at lower bound",)) for p in made.parameters)
+    )
+    (line,) = result_warnings(replace(at_bounds, unidentifiable=()))
+    assert line.startswith(
+        f"{len(made.parameters)} parameters are at a bound ({made.parameters[0].name}"
+    )
+    open_ones = replace(made, unidentifiable=tuple(f"only {i} is determined" for i in range(14)))
+    (line,) = result_warnings(open_ones)
+    assert line.startswith("14 combinations of parameters are left open by the data")

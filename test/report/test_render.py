@@ -220,4 +220,6 @@ def test_the_bias_check_says_what_moved() -> None:
     assert "+0.0001 2.3 times" in words
     for sentence in made.bias.sentences() if made.bias else ():
         assert sentence in words
-    assert "Not made: it takes three more fits" in text(render_report(replace(made, bias=None)))
+    assert "Refits were not made: they take three more fits" in text(
+        render_report(replace(made, bias=None))
+    )

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from sysid_ros.engine.elements import body_inertia
+from sysid_ros.engine.parameters.modifiers import SignalModifier
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import parse_experiment
@@ -40,8 +41,8 @@ HEAD = """\
 model: m.xml
 signals:
   - {sensor: hip_pos, topic: t, field: f}
-  - {actuator: knee, topic: t, field: f}
-  - {qpos: left_knee, topic: t, field: f}
+  - {actuator: knee, topic: /arm/commands, field: f}
+  - {qpos: left_knee, topic: /arm/commands, field: f}
 parameters:
 """
 
@@ -122,6 +123,16 @@ def test_settings_of_an_entry_arrive(spec: mujoco.MjSpec) -> None:
 def test_a_joints_state_is_called_like_its_sensor(spec: mujoco.MjSpec) -> None:
     parameters = built(spec, '{signal: "*", delay: {max: 0.02}}')
     assert parameters.keys() == ["hip_pos_delay", "knee_delay", "left_knee_qpos_delay"]
+
+
+def test_a_topic_stands_for_its_signals(spec: mujoco.MjSpec) -> None:
+    parameters = built(spec, "{signal: /arm/commands, delay: {max: 0.02, shared: true}}")
+    assert parameters.keys() == ["arm_commands_delay"]
+    modifier = parameters["arm_commands_delay"].modifier
+    assert isinstance(modifier, SignalModifier)
+    assert modifier.names == ("knee", "left_knee_qpos")
+    with pytest.raises(ExperimentError, match="unknown signal '/arm'"):
+        built(spec, "{signal: /arm, delay: {max: 0.02}}")
 
 
 def test_equal_names_of_different_elements_are_told_apart(spec: mujoco.MjSpec) -> None:

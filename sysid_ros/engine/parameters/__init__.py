@@ -21,6 +21,7 @@ from sysid_ros.engine.parameters.modifiers import (
     StartModifier,
     modifier_to_dict,
 )
+from sysid_ros.engine.parameters.natural_scale import minimum_change, priors, vague_error
 from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.engine.parameters.parameter_table import at_bound
@@ -43,7 +44,10 @@ __all__ = [
     "at_bound",
     "body_inertia_param",
     "deviated",
+    "minimum_change",
     "modifier_to_dict",
     "moved_start",
+    "priors",
     "start_params",
+    "vague_error",
 ]

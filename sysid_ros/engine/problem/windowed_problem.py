@@ -23,7 +23,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Linearization, Loss, Point
-from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.parameters import ParameterDict, minimum_change, priors
 from sysid_ros.engine.simulation import RolloutPool, RunJacobian, finite_differences, perturbed
 from sysid_ros.engine.windows import WindowGroup, WindowSimulation
 
@@ -58,6 +58,7 @@ class WindowedProblem:
       noise: Standard deviation per signal name, in the signal's unit.
       engine: ``auto`` for exact derivatives where they are known, ``reference`` for finite
         differences throughout.
+      hold: Whether a weak pull holds what the data leaves open near its nominal value.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class WindowedProblem:
         loss: Loss,
         noise: Mapping[str, float],
         engine: str = "auto",
+        hold: bool = False,
     ) -> None:
         self.groups = tuple(groups)
         self.params = params
@@ -78,8 +80,15 @@ class WindowedProblem:
         self.scale = parameter_scale(self.lower, self.upper, params.as_vector())
         self.evaluations = 0
         self.jacobians = 0
-        self._prior_mean, self._prior_weight = _priors(params)
+        self._prior_mean, precision = priors(params)
+        if hold:
+            pull = minimum_change(params.as_nominal_vector(), self.lower, self.upper)
+            self._prior_mean = np.where(precision > 0.0, self._prior_mean, pull[0])
+            precision = np.where(precision > 0.0, precision, pull[1])
+        self._prior_weight = np.sqrt(precision)
         self._rollouts = rollouts
+        self._hold = hold
+        self.engine = engine
         self._exact = [self._exact_derivatives(group, engine) for group in self.groups]
 
     @property
@@ -87,15 +96,18 @@ class WindowedProblem:
         """All windows, in the order of a point's starts."""
         return tuple(window for group in self.groups for window in group.windows)
 
-    def with_groups(self, groups: Sequence[WindowGroup]) -> WindowedProblem:
-        """The same problem over other windows of the same models, for evaluating costs."""
+    def with_groups(
+        self, groups: Sequence[WindowGroup], engine: str = "reference"
+    ) -> WindowedProblem:
+        """The same problem over other windows, by default for evaluating costs only."""
         return WindowedProblem(
             groups,
             self.params,
             self._rollouts,
             loss=self.loss,
             noise=self.noise,
-            engine="reference",
+            engine=engine,
+            hold=self._hold,
         )
 
     def initial_point(self) -> Point:
@@ -230,15 +242,3 @@ def parameter_scale(lower: FloatArray, upper: FloatArray, value: FloatArray) -> 
     span = np.where(np.isfinite(upper - lower), upper - lower, 0.0)
     scale = np.maximum(np.abs(value), 0.02 * span)
     return np.where(scale > 0.0, scale, 1.0)
-
-
-def _priors(params: ParameterDict) -> tuple[FloatArray, FloatArray]:
-    """Prior mean and 1 / standard deviation (0 without a prior) per free scalar."""
-    means, weights = [np.zeros(0)], [np.zeros(0)]
-    for parameter in params.values():
-        if parameter.frozen:
-            continue
-        mean, std = parameter.prior or (0.0, np.inf)
-        means.append(np.broadcast_to(np.asarray(mean, float), parameter.size))
-        weights.append(1.0 / np.broadcast_to(np.asarray(std, float), parameter.size))
-    return np.concatenate(means), np.concatenate(weights)

@@ -170,10 +170,11 @@ class FitServer(Node):
                 self._topics.publish(progress.iteration, progress.progress)
                 self._progress.iteration(progress.iteration, progress.progress)
             else:
-                if not is_counted(progress.stage):  # the page has room for each, the log has not
+                # The page has room for each, the log has not.
+                if not progress.progress and not is_counted(progress.stage):
                     log_of(self).info(progress.stage)
                 self._progress.stage(progress.stage)
-                told.stage(progress.stage)
+                told.stage(progress.stage, progress.progress)
 
         worker, self._ahead = self._ahead, None
         with GoalFeedback(self, goal_handle) as told:

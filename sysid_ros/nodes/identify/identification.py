@@ -31,7 +31,7 @@ from sysid_ros_interfaces.srv import Start, Stop
 _SERVICE_TIMEOUT = 10.0  # s
 _LAST_TIMEOUT = 2.0  # s, when this node is about to end
 _TOLERABLE = 0.01  # lost messages by recorded ones; gaps are masked, but not without end
-_REST = 0.5  # s recorded before and after the motion
+_REST = 0.5  # s recorded before the motion
 
 
 class PeerError(SysidError):
@@ -132,7 +132,6 @@ class Identification(Node):
                 raise PeerError("excite has gone while the robot was moving")
         if self._motion != "done":
             raise PeerError(f"the motion {self._motion}")
-        self._spin(_REST)
         return self._stop_recording()
 
     def fit(self, bag: str, on_feedback: Callable[[FitModel.Feedback], None]) -> Any:

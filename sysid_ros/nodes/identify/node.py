@@ -85,6 +85,8 @@ class _Shown:
         if feedback.stage != self._stage:
             self._stage = feedback.stage
             self._progress.stage(feedback.stage)
+        elif not feedback.names and feedback.progress:
+            self._progress.reading(feedback.progress)
         step = (feedback.iteration, feedback.cost)
         if feedback.names and step != self._step:
             self._step = step

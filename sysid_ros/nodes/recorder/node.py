@@ -140,6 +140,7 @@ class Recorder(LifecycleNode):
         self._timers_while_active = []
         self._watch.close()
         self._session.forget_topics()
+        self._statistics.clear()
         return super().on_deactivate(state)
 
     @_reported
@@ -248,8 +249,14 @@ class Recorder(LifecycleNode):
         self._watch.poll()  # what came before is not part of the bag
         self._watch.renew()
         self._session.start(self._contents())
-        self._statistics.clear()
+        self._begin_counting()
         log_of(self).info(f"writing {self._session.last_bag}")
+
+    def _begin_counting(self) -> None:
+        before, self._statistics = self._statistics, {}
+        for name in self._watch.topics:
+            self._statistics[name] = before[name].anew()
+            self._statistics[name].expect(self._watch.publishers(name))
 
     def _contents(self) -> BagContents:
         try:
@@ -268,6 +275,7 @@ class Recorder(LifecycleNode):
         subscription = self.create_subscription(String, topic, on_description, latched)
 
     def _on_topic(self, topic: WatchedTopic) -> None:
+        self._count(topic.bag_topic.name)  # whoever publishes now was there before
         self._session.add_topic(topic.bag_topic, latched=topic.latched)
 
     def _on_message(self, topic: WatchedTopic, data: bytes, info: Any) -> None:
@@ -279,7 +287,7 @@ class Recorder(LifecycleNode):
         sequence = info.get("publication_sequence_number")
         publisher = (info.get("publisher_gid") or {}).get("data", b"")
         dated = publish_ns if stamp is None else stamp
-        self._count(name).add(dated, log_ns, publisher, sequence)
+        self._count(name).add(dated, log_ns, publisher, sequence, len(data))
         was_writing = self._session.writing
         self._session.write(name, data, log_ns, publish_ns, sequence or 0)
         if was_writing and not self._session.writing:
@@ -301,7 +309,8 @@ class Recorder(LifecycleNode):
 
     def _count(self, name: str) -> TopicStatistics:
         if name not in self._statistics:
-            self._statistics[name] = TopicStatistics(self._settings.max_gap_ns)
+            counts = self._statistics[name] = TopicStatistics(self._settings.max_gap_ns)
+            counts.expect(self._watch.publishers(name))
         return self._statistics[name]
 
     def _flush(self) -> None:

@@ -28,7 +28,7 @@ from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.sim_robot.lock_step import LockStep
 from sysid_ros.nodes.sim_robot.real_time import RealTime
 from sysid_ros.nodes.sim_robot.simulated_robot import RobotState, SimulatedRobot, build_true_model
-from sysid_ros.nodes.sim_robot.true_parameters import TrueParameter, read_true_parameters
+from sysid_ros.rehearsal import TrueParameter, read_true_parameters
 
 # In lock-step the robot does not wait for who only listens: enough for some seconds of delay.
 _QUEUE = 5000
