@@ -49,7 +49,7 @@ _VELOCITY_FILTER = 30.0  # Hz, for the start
 
 @dataclass(frozen=True)
 class TrueMotion:
-    """What a robot would have measured, sensor by sensor.
+    """The measurements that a robot would have made, sensor by sensor.
 
     Attributes:
       times: By sensor the instants (n,), s on the recording's axis.
