@@ -12,6 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.landscape import Landscape
+from sysid_ros.engine.estimation.torque_findings import TorqueFindings
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate, ResidualSize
 
@@ -39,6 +40,7 @@ class FitResult:
     landscapes: tuple[Landscape, ...] = ()  # around the optimum, for the most entangled pairs
     derivatives: Mapping[str, str] = field(default_factory=dict)  # "exact" or why not, by parameter
     residuals: Mapping[str, ResidualSize] = field(default_factory=dict)  # by signal; not stored
+    torque: TorqueFindings | None = None  # of a fit by inverse dynamics
 
     @property
     def values(self) -> FloatArray:

@@ -10,6 +10,28 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class TorqueSettings:
+    """The settings of a fit by inverse dynamics.
+
+    Attributes:
+      motion_cutoff: Hz, of the low-pass in front of derivatives; ``None`` to choose it from the
+        positions' spectra.
+      row_cutoff: Hz, of that on both sides of the equations; ``None`` likewise.
+      prior: ``entropic`` or ``gaussian`` distance of bodies from the model's.
+      spread: How wrong the model's bodies may be, relative to themselves.
+      hulls: Whether centres of mass stay within their body's geometry.
+      total_mass: kg of all moving bodies; ``None`` where unknown.
+    """
+
+    motion_cutoff: float | None = None
+    row_cutoff: float | None = None
+    prior: str = "entropic"
+    spread: float = 1.0
+    hulls: bool = True
+    total_mass: float | None = None
+
+
+@dataclass(frozen=True)
 class FitSettings:
     """The settings of a fit.
 
@@ -27,6 +49,8 @@ class FitSettings:
       landscapes: For how many pairs of parameters to map the cost around the optimum.
       engine: ``auto`` for exact derivatives where they are known, ``reference`` for finite
         differences throughout.
+      method: ``forward`` compares simulated with measured signals, ``inverse_dynamics`` torque.
+      torque: Settings of the latter.
     """
 
     window_length: float | None = 1.0
@@ -40,6 +64,8 @@ class FitSettings:
     intervals: str = "clustered"
     landscapes: int = 0
     engine: str = "auto"
+    method: str = "forward"
+    torque: TorqueSettings = field(default_factory=TorqueSettings)
 
 
 @dataclass(frozen=True)
