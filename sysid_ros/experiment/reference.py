@@ -21,6 +21,7 @@ from sysid_ros.experiment.fit_schema import (
     FitConfig,
     InitialStateConfig,
     SearchConfig,
+    TorqueFitConfig,
     WindowConfig,
 )
 from sysid_ros.experiment.rules import Rule
@@ -78,6 +79,11 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
     ),
     ("`prior`", PriorConfig, ""),
     ("`fit`", FitConfig, ""),
+    (
+        "`fit.inverse_dynamics`",
+        TorqueFitConfig,
+        "Of `method: inverse_dynamics`; see [inverse_dynamics.md](inverse_dynamics.md).",
+    ),
     ("`fit.search`", SearchConfig, "An empty mapping, `search: {}`, means all defaults."),
     (
         "`alternatives`, per name",

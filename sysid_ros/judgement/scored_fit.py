@@ -8,7 +8,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import metadata
 
 import sysid_ros
@@ -22,8 +22,15 @@ from sysid_ros.engine.estimation import (
     servo_combinations,
 )
 from sysid_ros.engine.parameters import ParameterDict, modifier_to_dict
+from sysid_ros.errors import DataError
 from sysid_ros.experiment import Experiment
-from sysid_ros.judgement.outcome import AppliedParameter, Outcome
+from sysid_ros.judgement.outcome import (
+    AppliedParameter,
+    Outcome,
+    ResidualTrend,
+    Score,
+    SequenceFit,
+)
 from sysid_ros.judgement.plausibility import with_plausibility
 from sysid_ros.judgement.residual_trends import residual_trends
 from sysid_ros.judgement.scoring import (
@@ -32,6 +39,12 @@ from sysid_ros.judgement.scoring import (
     open_loop_errors,
     score,
     traces,
+)
+from sysid_ros.judgement.torque_scoring import (
+    torque_predictions,
+    torque_score,
+    torque_sequences,
+    torque_trends,
 )
 from sysid_ros.judgement.verdict import verdict, warnings
 
@@ -69,31 +82,19 @@ def outcome_of(inputs: FitInputs, result: FitResult, bias: BiasCheck | None = No
     values = result.values
     applied = applied_parameters(params, values)
     result, implausible = with_plausibility(result, applied)
-
-    def errors(used: SequenceSet, *, overlap: bool) -> tuple[WindowErrors, ...]:
-        if not used.groups:
-            return ()
-        settings = scoring_settings(experiment, overlap=overlap)
-        return open_loop_errors(used.groups, params, values, settings, used.excluded)
-
-    training = score(errors(dataset.training, overlap=True))
-    held_out = errors(dataset.validation, overlap=True)
-    validation = score(held_out) if held_out else None
-    apart = errors(dataset.training, overlap=False)
-    apart_held_out = errors(dataset.validation, overlap=False)
-    sequences = traces(apart, "training") + traces(apart_held_out, "validation")
+    scored = (_torque_scores if result.torque is not None else _motion_scores)(inputs, result)
     combinations = servo_combinations(result, params, dataset.source_spec)
     return Outcome(
         title=title_of(experiment),
         fit=result,
-        training=training,
-        validation=validation,
-        sequences=sequences,
+        training=scored.training,
+        validation=scored.validation,
+        sequences=scored.sequences,
         quality=dataset.quality,
-        verdict=verdict(result, training, validation),
+        verdict=verdict(result, scored.training, scored.validation),
         warnings=(
             *dataset.warnings,
-            *warnings(experiment, result, training, validation),
+            *warnings(experiment, result, scored.training, scored.validation),
             *implausible,
             *sentences(combinations, result),
             *(bias.sentences() if bias is not None else ()),
@@ -101,11 +102,53 @@ def outcome_of(inputs: FitInputs, result: FitResult, bias: BiasCheck | None = No
         provenance={**_provenance(experiment, dataset), **friction_provenance(params)},
         bias=bias,
         combinations=combinations,
-        trends=residual_trends(
-            apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter
-        ),
+        trends=scored.trends,
         applied=applied,
     )
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """What a result predicts, and how well."""
+
+    training: Score
+    validation: Score | None
+    sequences: tuple[SequenceFit, ...]
+    trends: tuple[ResidualTrend, ...]
+
+
+def _motion_scores(inputs: FitInputs, result: FitResult) -> _Scored:
+    """Signals simulated window by window."""
+    experiment, dataset, params = inputs.experiment, inputs.dataset, inputs.params
+    values = result.values
+
+    def errors(used: SequenceSet, *, overlap: bool) -> tuple[WindowErrors, ...]:
+        if not used.groups:
+            return ()
+        settings = scoring_settings(experiment, overlap=overlap)
+        return open_loop_errors(used.groups, params, values, settings, used.excluded)
+
+    training = errors(dataset.training, overlap=True)
+    held_out = errors(dataset.validation, overlap=True)
+    apart = errors(dataset.training, overlap=False)
+    apart_held_out = errors(dataset.validation, overlap=False)
+    sequences = traces(apart, "training") + traces(apart_held_out, "validation")
+    trends = residual_trends(
+        apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter
+    )
+    return _Scored(score(training), score(held_out) if held_out else None, sequences, trends)
+
+
+def _torque_scores(inputs: FitInputs, result: FitResult) -> _Scored:
+    """Torque predicted from the measured motion."""
+    values, findings = result.values, result.torque
+    training = torque_predictions(inputs, inputs.dataset.training, values, findings)
+    held_out = torque_predictions(inputs, inputs.dataset.validation, values, findings)
+    sequences = torque_sequences(training, "training") + torque_sequences(held_out, "validation")
+    first = torque_score(training)
+    if first is None:
+        raise DataError("no torque of the recordings that were fitted can be predicted")
+    return _Scored(first, torque_score(held_out), sequences, torque_trends(held_out or training))
 
 
 def applied_parameters(params: ParameterDict, values: FloatArray) -> tuple[AppliedParameter, ...]:

@@ -20,6 +20,7 @@ from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.robots.declared_friction import expanded
 from sysid_ros.robots.hook import call_hook
 from sysid_ros.robots.state_sensors import state_labels
+from sysid_ros.robots.torque_parameters import INVERSE_DYNAMICS, torque_offsets, unlimited
 
 # What the attributes of a body determine; of two that overlap, one can be fitted.
 _CENTRE = ("com_x", "com_y", "com_z")
@@ -62,7 +63,7 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
             names = _matches(experiment, spec, config)
             _claim(row, names, config, claims)
             for target in _targets(config, row, names):
-                parameter = _parameter(config, row, target, spec)
+                parameter = _parameter(experiment, config, row, target, spec)
                 for robot in robots_of(experiment) if config.per_robot else (None,):
                     own = _of_robot(parameter, robot)
                     if own.name in parameters:  # a joint and an actuator of one name
@@ -101,7 +102,7 @@ def _of_robot(parameter: Parameter, robot: str | None) -> Parameter:
 
 def _all_parameters(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, ...]:
     try:
-        return expanded(experiment, spec)
+        return (*expanded(experiment, spec), *torque_offsets(experiment, spec))
     except SysidError as error:
         raise ExperimentError(f"{experiment.path or 'experiment'}: {error}") from error
 
@@ -153,10 +154,13 @@ def _targets(config: ParameterConfig, row: Attribute, names: list[str]) -> list[
     return [_Target(constant or "all", tuple(names))]
 
 
-def _parameter(config: ParameterConfig, row: Attribute, target: _Target, spec: Any) -> Parameter:
+def _parameter(
+    experiment: Experiment, config: ParameterConfig, row: Attribute, target: _Target, spec: Any
+) -> Parameter:
     first = target.names[0]
     nominal = _start(config, row, target, spec)
-    lower, upper = _bounds(config, row, nominal)
+    wide = experiment.fit.method == INVERSE_DYNAMICS
+    lower, upper = _bounds(config, row, nominal, wide=wide)
     one_or_all: str | tuple[str, ...] = first if len(target.names) == 1 else target.names
     modifier: AttributeModifier | SignalModifier
     if row.element == "signal":
@@ -188,10 +192,10 @@ def _start(config: ParameterConfig, row: Attribute, target: _Target, spec: Any) 
 
 
 def _bounds(
-    config: ParameterConfig, row: Attribute, nominal: FloatArray
+    config: ParameterConfig, row: Attribute, nominal: FloatArray, *, wide: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """The entry's bounds, the attribute's own where it leaves them out."""
-    lower, upper = row.bounds(nominal)
+    """The entry's bounds, the attribute's own (or hardly any) where it leaves them out."""
+    lower, upper = (unlimited(row, nominal) if wide else None) or row.bounds(nominal)
     if config.frozen:  # it may be anything, such as a gain of 0 while there is no power
         lower, upper = nominal, nominal
     if config.min is not None:

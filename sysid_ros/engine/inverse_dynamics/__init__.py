@@ -33,7 +33,7 @@ from sysid_ros.engine.inverse_dynamics.torque_fit import (
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.inverse_dynamics.torque_scores import torque_rmse
-from sysid_ros.engine.inverse_dynamics.written_model import written_spec
+from sysid_ros.engine.inverse_dynamics.written_model import sharpen_friction, written_spec
 from sysid_ros.engine.regressor import (
     Columns,
     Filters,
@@ -77,6 +77,7 @@ __all__ = [
     "parameters_of",
     "predict",
     "pseudo_inertia",
+    "sharpen_friction",
     "smallest_share",
     "torque_rmse",
     "with_payload",

@@ -11,7 +11,13 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.engine.regressor import INERTIAL, Columns, central, sharp_friction
+from sysid_ros.engine.regressor import (
+    INERTIAL,
+    SHARP_IMPEDANCE,
+    Columns,
+    central,
+    sharp_friction,
+)
 from sysid_ros.errors import ModelError
 
 FloatArray = npt.NDArray[np.float64]
@@ -65,13 +71,28 @@ def written_spec(
         else:
             _write(joints[owner], kind, value)
     if sharp:
-        for element in (*joints.values(), *tendons.values()):
-            element.solref_friction = np.array(sharp_friction(model))
+        sharpen_friction(copy, model)
     try:
         copy.compile()
     except ValueError as error:
         raise ModelError(f"MuJoCo refuses the estimated parameters: {error}") from error
     return copy
+
+
+def sharpen_friction(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
+    """Give dry friction of joints and tendons the law of :func:`~.tables.sharp_friction`.
+
+    Args:
+      spec: Changed.
+      model: The same, compiled.
+    """
+    for element in (*spec.joints, *spec.tendons):
+        if not element.name or np.max(np.atleast_1d(element.frictionloss)) <= 0.0:
+            continue  # MJCF tells elements apart by name
+        element.solref_friction = np.array(sharp_friction(model))
+        solimp = np.array(element.solimp_friction)
+        solimp[:2] = SHARP_IMPEDANCE
+        element.solimp_friction = solimp
 
 
 def _write_inertia(body: Any, parameters: FloatArray) -> None:

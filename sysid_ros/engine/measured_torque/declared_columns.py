@@ -81,7 +81,7 @@ class Declared:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """What joints and tendons have besides the inertia of bodies."""
+        """Kinds of parameters of joints and tendons, besides the inertia of bodies."""
         asked = [LINEAR.get(_key(p), ()) for p in self.params.free()]
         return tuple(dict.fromkeys((*DEFAULT_KINDS, *(k for kinds in asked for k in kinds))))
 

@@ -55,7 +55,7 @@ class TorqueSources:
 
 
 def torque_sources(model: mujoco.MjModel, group: ModelSequences) -> TorqueSources:
-    """What of a model's sequences inverse dynamics can use.
+    """Find what of a model's sequences inverse dynamics can use.
 
     Raises:
       DataError: No position, or no torque, is measured.

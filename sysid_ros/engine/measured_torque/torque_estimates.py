@@ -79,7 +79,7 @@ def torque_estimates(
 
 
 def open_sentences(estimates: Sequence[ParameterEstimate]) -> tuple[str, ...]:
-    """What the data leaves open, in words."""
+    """Sentences about what the data leaves open."""
     said = []
     names = [p.name for p in estimates if "unidentifiable" in p.flags]
     if names:

@@ -133,6 +133,11 @@ def layout_of(model: mujoco.MjModel, columns: Columns) -> Layout:
     )
 
 
+# Without it MuJoCo's friction grows with acceleration over a range that depends on the very inertia
+# and friction that are to be found.
+SHARP_IMPEDANCE = 0.999
+
+
 def sharp_friction(model: mujoco.MjModel) -> tuple[float, float]:
     """The solreffriction with which MuJoCo's dry friction follows velocity as closely as it can.
 
@@ -158,9 +163,10 @@ def friction_of(model: mujoco.MjModel, velocity_scale: float | None, sharp: bool
     # Softness and damping of a friction constraint: MuJoCo's documentation, chapter Computation,
     # "Constraint model"; a friction has no position, thus the impedance at zero and no stiffness.
     solref = np.concatenate([model.dof_solref, model.tendon_solref_fri[tendons]])
+    solimp = np.concatenate([model.dof_solimp, model.tendon_solimp_fri[tendons]])
     if sharp:
         solref[:] = sharp_friction(model)
-    solimp = np.concatenate([model.dof_solimp, model.tendon_solimp_fri[tendons]])
+        solimp[:, :2] = SHARP_IMPEDANCE
     weight = np.concatenate([model.dof_invweight0, model.tendon_invweight0[tendons]])
     loss = np.concatenate([model.dof_frictionloss, model.tendon_frictionloss[tendons]])
     impedance = np.clip(solimp[:, 0], _MIN_IMPEDANCE, _MAX_IMPEDANCE)
