@@ -214,7 +214,7 @@ def _identified_spec(
     """The model with the values that are common to all robots, and those of one."""
     spec = CandidateBuilder(dataset.source_spec, params.for_robot(robot)).spec(result.values)
     if result.torque is not None:  # what was fitted is MuJoCo's friction at its sharpest
-        sharpen_friction(spec, dataset.source_spec.copy().compile())
+        sharpen_friction(spec)
     return spec
 
 

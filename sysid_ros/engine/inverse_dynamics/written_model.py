@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from sysid_ros.engine.regressor import (
     INERTIAL,
-    SHARP_IMPEDANCE,
     Columns,
     central,
+    fixed_tendons,
     sharp_friction,
 )
 from sysid_ros.errors import ModelError
@@ -71,7 +71,7 @@ def written_spec(
         else:
             _write(joints[owner], kind, value)
     if sharp:
-        sharpen_friction(copy, model)
+        sharpen_friction(copy)
     try:
         copy.compile()
     except ValueError as error:
@@ -79,20 +79,31 @@ def written_spec(
     return copy
 
 
-def sharpen_friction(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
+def sharpen_friction(spec: mujoco.MjSpec) -> None:
     """Give dry friction of joints and tendons the law of :func:`~.tables.sharp_friction`.
 
     Args:
-      spec: Changed.
-      model: The same, compiled.
+      spec: With the friction and inertia that were found; changed.
     """
+    model = spec.copy().compile()
+    solref, solimp = sharp_friction(model)
     for element in (*spec.joints, *spec.tendons):
-        if not element.name or np.max(np.atleast_1d(element.frictionloss)) <= 0.0:
-            continue  # MJCF tells elements apart by name
-        element.solref_friction = np.array(sharp_friction(model))
-        solimp = np.array(element.solimp_friction)
-        solimp[:2] = SHARP_IMPEDANCE
-        element.solimp_friction = solimp
+        if not element.name:  # MJCF tells elements apart by name
+            continue
+        if isinstance(element, mujoco.MjsJoint):
+            row = int(model.joint(element.name).dofadr[0])
+            loss = float(model.dof_frictionloss[row])
+        else:
+            tendon = model.tendon(element.name).id
+            loss = float(model.tendon_frictionloss[tendon])
+            if tendon not in fixed_tendons(model):
+                continue
+            row = model.nv + fixed_tendons(model).index(tendon)
+        if loss > 0.0:
+            element.solref_friction = solref
+            own = np.array(element.solimp_friction)
+            own[:2] = solimp[row]
+            element.solimp_friction = own
 
 
 def _write_inertia(body: Any, parameters: FloatArray) -> None:
