@@ -103,7 +103,7 @@ def _percent(share: float) -> str:
 
 def result_warnings(result: FitResult) -> tuple[str, ...]:
     """Return warnings about the fit itself: its end, and what it leaves open."""
-    found = []
+    found = [] if result.torque is None else [*result.torque.notes]
     if result.status is not FitStatus.CONVERGED:
         found.append(f"The fit did not converge: {result.message}.")
     found += [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable]
@@ -151,7 +151,7 @@ def warnings(
             "intervals assume white noise and are probably too narrow. Use shorter windows or "
             "more data."
         )
-    if _measured_torque_as_input(experiment):
+    if result.torque is None and _measured_torque_as_input(experiment):
         found.append(
             "A measured effort is used as input: its scale multiplies every inertia and friction "
             "and cannot be told from them without a known payload. Under feedback its noise also "
