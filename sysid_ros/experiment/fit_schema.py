@@ -50,7 +50,8 @@ class SearchConfig:
         default="starts",
         metadata=rule(
             "`starts`: fits from the best of points that fill the bounds; `cma-es` (restarted, "
-            "BIPOP) and `random` for costs that are not smooth; `nsga2` for two costs",
+            "BIPOP) and `random` for costs that are not smooth; `nsga2` for two costs; "
+            "`inverse_dynamics` where joint torque is measured",
             choices=SEARCH_METHODS,
         ),
     )

@@ -12,8 +12,8 @@ again where it then stands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import mujoco
@@ -53,6 +53,9 @@ LINEAR = {
     ("tendon", "damping"): ("tendon_damping",),
     ("tendon", "frictionloss"): ("tendon_frictionloss",),
 }
+# Of a joint that does not move these say nothing but noise.
+_NEED_MOTION = ("armature", "damping", "damping2", "damping3", "frictionloss", "stiffness")
+_HOLD = 1e-6  # of their size, by which they may stray
 _REACH = 0.5  # of a curved parameter in one round: this share of its size, or of one
 _STEP = 1e-5  # of differences, likewise
 
@@ -126,9 +129,15 @@ class Declared:
             self._known[key] = theta
         return self._known[key].copy()
 
-    def free(self, values: FloatArray) -> FreeParameters:
-        """The parameters to estimate, linearised at values of the declared ones."""
+    def free(self, values: FloatArray, still: Collection[int] = ()) -> FreeParameters:
+        """The parameters to estimate, linearised at values of the declared ones.
+
+        Args:
+          values: Of the declared parameters.
+          still: Joints that do not move, whose armature and friction keep the model's values.
+        """
         parts = [self._part(p, values) for p in self.params.free() if not self._is_gain(p)]
+        parts = [self._held(part, still) for part in parts] if still else parts
         size = sum(len(part.names) for part in parts)
         matrix = {robot: np.zeros((len(self.columns), size)) for robot in self.robots}
         at = 0
@@ -176,6 +185,13 @@ class Declared:
         if not found:
             return np.zeros(0), np.zeros((0, width))
         return np.concatenate(found), np.vstack(rows)
+
+    def is_held(self, p: Parameter, still: Collection[int]) -> bool:
+        """True for a parameter of joints that do not move, which keeps its value."""
+        kinds = LINEAR.get(_key(p), ())
+        if _key(p)[0] != "joint" or not kinds or not set(kinds) <= set(_NEED_MOTION):
+            return False
+        return all(self.model.joint(name).id in still for name in _modifier(p).names)
 
     def whole_bodies(self) -> dict[str, str]:
         """Parameters whose ten columns are estimated, with their body."""
@@ -228,6 +244,23 @@ class Declared:
                 names = (self.columns.names[columns[0][0][0]] + _suffix(p),)
         given = np.broadcast_to(np.asarray(mean, dtype=np.float64), p.size)
         return _Part(names, x, nominal, lower, upper, blocks, given, precision)
+
+    def _held(self, part: _Part, still: Collection[int]) -> _Part:
+        """A part whose parameters stay where they are if nothing moves that they belong to."""
+        of_joints = [
+            kind in _NEED_MOTION and owner in still
+            for kind, owner in zip(self.columns.kinds, self.columns.owners, strict=True)
+        ]
+        touched = np.any([block != 0.0 for block in part.matrix.values()], axis=0)
+        only = np.any(touched, axis=0) & ~np.any(touched[~np.array(of_joints)], axis=0)
+        if not only.any():
+            return part
+        sharp = 1.0 / (_HOLD * np.maximum(np.abs(part.nominal), 1e-3)) ** 2
+        return replace(
+            part,
+            mean=np.where(only, part.nominal, part.mean),
+            precision=np.where(only, sharp, part.precision),
+        )
 
     def _columns(self, p: Parameter) -> list[list[tuple[int, float]]] | None:
         """Columns and factors of each component; ``None`` for what is curved."""
@@ -315,6 +348,14 @@ class Declared:
 
     def _zeros(self, size: int) -> FloatArray:
         return np.zeros((len(self.columns), size))
+
+
+def speaks_of_torque(p: Parameter) -> bool:
+    """True for a parameter of the model's inertia or friction, which inverse dynamics can find."""
+    element, attribute = _key(p)
+    m1 = element == "joint" and attribute in MODELS["m1"]
+    inertial = element == "body" and attribute != "gravcomp"
+    return (element, attribute) in LINEAR or inertial or m1
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -84,15 +83,15 @@ def fit_torque(
             raise DataError("no torque was measured, or none outside contacts and gaps")
         if should_stop is not None and should_stop():
             raise StopRequestedError("the fit was stopped before anything was estimated")
-        values, status = _linearised(problem, evidence, own)
-        fit = fit_evidence(
-            problem.regressor, problem.recordings, problem.declared.free(values), own, evidence
-        )
-    return _result(problem, evidence, fit, settings, status, on_iteration, began)
+        still = _still(problem, evidence)
+        values, status = _linearised(problem, evidence, own, still)
+        free = problem.declared.free(values, still)
+        fit = fit_evidence(problem.regressor, problem.recordings, free, own, evidence)
+    return _result(problem, evidence, fit, status, still, on_iteration, began)
 
 
 def _linearised(
-    problem: TorqueProblem, evidence: Evidence, settings: Settings
+    problem: TorqueProblem, evidence: Evidence, settings: Settings, still: Collection[int]
 ) -> tuple[FloatArray, FitStatus]:
     """Values about which what is curved has settled, and whether it has."""
     declared = problem.declared
@@ -101,7 +100,7 @@ def _linearised(
         return values, FitStatus.CONVERGED
     dofs, spread = estimated_gains(problem.regressor.model, settings)
     for _ in range(_ROUNDS):
-        free = declared.free(values)
+        free = declared.free(values, still)
         found = estimate(
             problem.regressor.model, free, evidence.grams, settings, dofs, spread
         )
@@ -109,6 +108,16 @@ def _linearised(
         if np.allclose(before, values, rtol=_SETTLED, atol=_SETTLED):
             return values, FitStatus.CONVERGED
     return values, FitStatus.MAX_ITERATIONS
+
+
+def _still(problem: TorqueProblem, evidence: Evidence) -> list[int]:
+    """Joints whose motion cannot be told from noise."""
+    model, choices = problem.declared.model, evidence.filters.choices
+    return [
+        j
+        for j in range(model.njnt)
+        if (c := choices.get(int(model.jnt_qposadr[j]))) is not None and c.motion_end == 0.0
+    ]
 
 
 def _values(
@@ -122,8 +131,8 @@ def _result(
     problem: TorqueProblem,
     evidence: Evidence,
     fit: InverseDynamicsFit,
-    settings: FitSettings,
     status: FitStatus,
+    still: Collection[int],
     on_iteration: Callable[[Iteration], None] | None,
     began: float,
 ) -> FitResult:
@@ -145,7 +154,7 @@ def _result(
     for step in trace:
         if on_iteration is not None:
             on_iteration(step)
-    estimates = torque_estimates(declared, fit, values, covariance, slope)
+    estimates = torque_estimates(declared, fit, values, covariance, slope, still)
     width = np.array([p.standard_error or np.nan for p in estimates])
     known = np.where(np.isfinite(width), 1.0, np.nan)
     return FitResult(
@@ -165,7 +174,7 @@ def _result(
         singular_values=_directions(evidence, fit).sizes,
         unidentifiable=open_sentences(estimates),
         optimizer="convex program",
-        torque=torque_findings(problem, evidence, fit, values),
+        torque=torque_findings(problem, evidence, fit, values, still),
     )
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import mujoco
 import numpy as np
@@ -35,7 +35,11 @@ _SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 def torque_findings(
-    problem: TorqueProblem, evidence: Evidence, fit: InverseDynamicsFit, values: FloatArray
+    problem: TorqueProblem,
+    evidence: Evidence,
+    fit: InverseDynamicsFit,
+    values: FloatArray,
+    still: Collection[int],
 ) -> TorqueFindings:
     """Collect what a fit found besides its parameters.
 
@@ -44,6 +48,7 @@ def torque_findings(
       evidence: Sums of its recordings.
       fit: The regression.
       values: Of the declared parameters.
+      still: Joints that do not move.
     """
     base = _base(fit)
     counts = sum(int(one.counts.sum()) for one in evidence.grams.values())
@@ -56,8 +61,20 @@ def torque_findings(
         masked=problem.masked,
         blocks=fit.uncertainty.blocks,
         inflation=fit.uncertainty.inflation,
-        notes=problem.notes,
+        notes=(*problem.notes, *_stillness(problem, still)),
         advice=advice(problem.declared.model, fit),
+    )
+
+
+def _stillness(problem: TorqueProblem, still: Collection[int]) -> tuple[str, ...]:
+    model = problem.declared.model
+    unmeasured = problem.sources.unmeasured
+    names = [model.joint(j).name for j in still if model.joint(j).name not in unmeasured]
+    if not names:
+        return ()
+    return (
+        f"{', '.join(names)} did not move by more than noise; armature and friction there keep the "
+        "model's values.",
     )
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +42,18 @@ def torque_estimates(
     values: FloatArray,
     covariance: FloatArray,
     slope: FloatArray,
+    still: Collection[int],
 ) -> tuple[ParameterEstimate, ...]:
-    """One estimate per free scalar, flagged where the data does not determine it."""
+    """One estimate per free scalar, flagged where the data does not determine it.
+
+    Args:
+      declared: The parameters.
+      fit: The regression.
+      values: Of the parameters, (n,).
+      covariance: Theirs, (n, n).
+      slope: Their derivative by what was estimated, (n, k).
+      still: Joints that do not move.
+    """
     lower, upper = declared.params.get_bounds()
     initial = declared.params.as_vector()
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
@@ -51,11 +61,12 @@ def torque_estimates(
     found = []
     at = 0
     for p in declared.params.free():
-        whole = p.name in declared.whole_bodies()
+        whole, held = p.name in declared.whole_bodies(), declared.is_held(p, still)
         units = p.unit.split(", ") if len(p.unit.split(", ")) == p.size else [p.unit] * p.size
         for name, unit in zip(p.scalar_names(), units, strict=True):
-            flags = _flags(values[at], lower[at], upper[at])
+            flags = [] if held else _flags(values[at], lower[at], upper[at])
             bound = bool(flags)
+            opened[at] |= held
             if opened[at] and not bound:
                 flags.append(KEPT if whole else "unidentifiable")
             if not opened[at] and not bound and _biased(fit, slope[at], errors[at]):
@@ -66,7 +77,7 @@ def torque_estimates(
                     name=name,
                     unit=unit,
                     initial=float(initial[at]),
-                    value=float(values[at]),
+                    value=float(initial[at] if held else values[at]),
                     lower=float(lower[at]),
                     upper=float(upper[at]),
                     standard_error=float(errors[at]) if claimed and errors[at] > 0.0 else None,
