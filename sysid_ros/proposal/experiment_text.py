@@ -42,6 +42,7 @@ class Draft:
       folders: ``package_path`` and ``msg_path`` as written, where they are given.
       parameters: To identify.
       undetermined: Parameters that the recordings do not determine.
+      torque: Entries of parameters for a fit by inverse dynamics, which is proposed if there are any.
     """
 
     model: str | dict[str, str]
@@ -56,6 +57,7 @@ class Draft:
     folders: Mapping[str, list[str]] = field(default_factory=dict)
     parameters: tuple[Candidate, ...] = ()
     undetermined: tuple[Candidate, ...] = field(default=())
+    torque: tuple[Mapping[str, Any], ...] = field(default=())
 
     def text(self) -> str:
         """The file's content."""
@@ -109,6 +111,12 @@ class Draft:
         return lines
 
     def _settings(self) -> list[str]:
+        if self.torque:
+            return [
+                "# Torque is measured and no reference of a controller is known: what the measured",
+                "# motion takes is compared with it; see inverse_dynamics.md.",
+                "fit: {method: inverse_dynamics}",
+            ]
         if self.window is None:
             lines = ["# The recordings are short, so that none is cut.", "windows: {length: whole}"]
         else:
@@ -125,6 +133,8 @@ class Draft:
 
     def _parameters(self) -> list[str]:
         lines = ["parameters:"]
+        if self.torque:
+            return [*lines, *(f"  - {_flow(dict(entry))}" for entry in self.torque)]
         if not self.parameters:
             lines = [
                 f"{CHECK} what is to be found? These recordings determine nothing that init knows."

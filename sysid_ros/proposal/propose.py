@@ -28,6 +28,7 @@ from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.mapping import Mapping, map_channels
 from sysid_ros.proposal.proposed_parameters import Candidate, candidates, determined
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
+from sysid_ros.proposal.torque_proposal import torque_is_measured, torque_parameters
 from sysid_ros.robots import description_in, load_model
 
 _MOST_READ = 12  # recordings that channels are read from
@@ -116,7 +117,10 @@ def propose(
         loss="huber" if len(usable) >= _MOST_READ else "linear",
     )
     draft, findings = _tested(draft, output)
-    draft = _with_parameters(draft, spec, mapping, output)
+    if torque_is_measured(compiled, mapping):
+        draft = replace(draft, torque=torque_parameters(compiled, mapping))
+    else:
+        draft = _with_parameters(draft, spec, mapping, output)
     text = draft.text()
     return Proposal(text, parse_experiment(text, path=output), findings)
 

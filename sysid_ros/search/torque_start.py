@@ -45,9 +45,7 @@ def torque_start(inputs: FitInputs) -> tuple[FloatArray, str]:
             "search: {method: inverse_dynamics} finds inertia, armature, damping and dry friction; "
             f"none of them is among the parameters ({', '.join(wanted[:6])})"
         )
-    found = fit_torque(
-        inputs.dataset.training.groups, params, inputs.settings, known=inputs.known
-    )
+    found = fit_torque(inputs.dataset.training.groups, params, inputs.settings, known=inputs.known)
     values = {p.name: p.value for p in found.parameters}
     start, (lower, upper) = inputs.params.as_vector(), inputs.params.get_bounds()
     for i, name in enumerate(wanted):

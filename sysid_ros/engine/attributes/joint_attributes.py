@@ -102,8 +102,8 @@ def _write_springref(spec: Any, name: str, value: FloatArray) -> None:
     joint.springref = float(value[0]) * _per_radian(spec, joint)
 
 
-# MuJoCo has no constant torque on a joint; a spring so soft that its stiffness does not matter, with
-# its rest position far away, is one.
+# MuJoCo has no constant torque on a joint; a spring so soft that its stiffness does not matter, and
+# whose rest position is far away, is one.
 _SOFT = 1e-4  # N m/rad or N/m
 
 

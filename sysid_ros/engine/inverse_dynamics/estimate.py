@@ -180,9 +180,7 @@ def _loudness(free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:
     return np.where(deaf, 1e12 / size**2, effect / np.maximum(torque, 1e-300))
 
 
-def _sober(
-    model: mujoco.MjModel, free: FreeParameters, grams: Mapping[str, Grams]
-) -> FloatArray:
+def _sober(model: mujoco.MjModel, free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:
     """Precision (k,) that keeps armature and damping of joints that hardly move in proportion.
 
     A motor's armature is no more than a few times the largest inertia that the robot has, and its

@@ -5,9 +5,16 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.measured_torque.declared_columns import speaks_of_torque
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
 from sysid_ros.engine.measured_torque.methods import METHODS, fit_by_method
+from sysid_ros.engine.measured_torque.parameter_kinds import speaks_of_torque
 from sysid_ros.engine.measured_torque.predicted_torque import TorqueTrace, torque_traces
 
-__all__ = ["METHODS", "TorqueTrace", "fit_by_method", "fit_torque", "speaks_of_torque", "torque_traces"]
+__all__ = [
+    "METHODS",
+    "TorqueTrace",
+    "fit_by_method",
+    "fit_torque",
+    "speaks_of_torque",
+    "torque_traces",
+]

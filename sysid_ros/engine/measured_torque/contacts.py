@@ -81,9 +81,7 @@ def _pair(model: mujoco.MjModel, geoms: npt.NDArray[np.int32]) -> tuple[int, int
     return min(one, other), max(one, other)
 
 
-def _near(
-    times: npt.NDArray[np.float64], bad: npt.NDArray[np.float64]
-) -> npt.NDArray[np.bool_]:
+def _near(times: npt.NDArray[np.float64], bad: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     """Samples within one look of a bad instant."""
     after = np.searchsorted(bad, times)
     before = bad[np.clip(after - 1, 0, len(bad) - 1)]

@@ -20,18 +20,23 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import BodyInertia, inertia_from_theta, theta_from_pseudo
-from sysid_ros.engine.friction import COEFFICIENTS, MODELS
+from sysid_ros.engine.elements import theta_from_pseudo
 from sysid_ros.engine.inverse_dynamics import (
     Columns,
     FreeParameters,
     columns_of,
-    parameters_of,
     pseudo_inertia,
+)
+from sysid_ros.engine.measured_torque.inertia_columns import ten_of_theta, theta_slope
+from sysid_ros.engine.measured_torque.parameter_kinds import (
+    LINEAR,
+    NEED_MOTION,
+    check_law,
+    key_of,
+    modifier_of,
 )
 from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal
 from sysid_ros.engine.parameters import (
-    AttributeModifier,
     Parameter,
     ParameterDict,
     SignalModifier,
@@ -41,20 +46,6 @@ from sysid_ros.engine.regressor import DEFAULT_KINDS, INERTIAL
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.errors import ParameterError
 
-# Attributes that are columns, by element: the kinds of their components.
-LINEAR = {
-    ("joint", "armature"): ("armature",),
-    ("joint", "damping"): ("damping",),
-    ("joint", "damping_poly"): ("damping2", "damping3"),
-    ("joint", "frictionloss"): ("frictionloss",),
-    ("joint", "stiffness"): ("stiffness",),
-    ("joint", "torque_offset"): ("offset",),
-    ("tendon", "armature"): ("tendon_armature",),
-    ("tendon", "damping"): ("tendon_damping",),
-    ("tendon", "frictionloss"): ("tendon_frictionloss",),
-}
-# Of a joint that does not move these say nothing but noise.
-_NEED_MOTION = ("armature", "damping", "damping2", "damping3", "frictionloss", "stiffness")
 _HOLD = 1e-6  # of their size, by which they may stray
 _REACH = 0.5  # of a curved parameter in one round: this share of its size, or of one
 _STEP = 1e-5  # of differences, likewise
@@ -85,7 +76,7 @@ class Declared:
     @cached_property
     def kinds(self) -> tuple[str, ...]:
         """Kinds of parameters of joints and tendons, besides the inertia of bodies."""
-        asked = [LINEAR.get(_key(p), ()) for p in self.params.free()]
+        asked = [LINEAR.get(key_of(p), ()) for p in self.params.free()]
         return tuple(dict.fromkeys((*DEFAULT_KINDS, *(k for kinds in asked for k in kinds))))
 
     @cached_property
@@ -175,7 +166,7 @@ class Declared:
             elif self._is_whole(p):
                 ten = x[at : at + 10]
                 found.append(theta_from_pseudo(pseudo_inertia(ten)))
-                slope[:, at : at + 10] = _theta_slope(ten)
+                slope[:, at : at + 10] = theta_slope(ten)
                 at += 10
             else:
                 found.append(x[at : at + p.size])
@@ -188,10 +179,10 @@ class Declared:
 
     def is_held(self, p: Parameter, still: Collection[int]) -> bool:
         """True for a parameter of joints that do not move, which keeps its value."""
-        kinds = LINEAR.get(_key(p), ())
-        if _key(p)[0] != "joint" or not kinds or not set(kinds) <= set(_NEED_MOTION):
+        kinds = LINEAR.get(key_of(p), ())
+        if key_of(p)[0] != "joint" or not kinds or not set(kinds) <= set(NEED_MOTION):
             return False
-        return all(self.model.joint(name).id in still for name in _modifier(p).names)
+        return all(self.model.joint(name).id in still for name in modifier_of(p).names)
 
     def whole_bodies(self) -> dict[str, str]:
         """Parameters whose ten columns are estimated, with their body."""
@@ -202,7 +193,7 @@ class Declared:
         params = self.params.for_robot(robot or None)
         params.update_from_vector(values)
         for p in params.values():
-            if _key(p) == ("joint", "torque_offset") and not p.frozen:
+            if key_of(p) == ("joint", "torque_offset") and not p.frozen:
                 p.value = np.zeros(1)
         model = CandidateBuilder(self.spec, params).build(params.as_vector()).model
         return model
@@ -217,13 +208,13 @@ class Declared:
         x, nominal = at[p.name].as_vector(), p.as_nominal_vector()
         names = _labels(p)
         if self._is_whole(p):
-            bodies = [self.model.body(name).id for name in _modifier(p).names]
-            names = tuple(f"{_modifier(p).names[0]}.{k}{_suffix(p)}" for k in INERTIAL)
+            bodies = [self.model.body(name).id for name in modifier_of(p).names]
+            names = tuple(f"{modifier_of(p).names[0]}.{k}{_suffix(p)}" for k in INERTIAL)
             eye = self._zeros(10)
             for body in bodies:
                 if (body, "m") in self.columns.place:
                     eye[self.columns.of_body(body)] = np.eye(10)
-            x, nominal = _ten(x), _ten(nominal)
+            x, nominal = ten_of_theta(x), ten_of_theta(nominal)
             low = np.array([0.0, *[-np.inf] * 9])
             return _Part(
                 names, x, nominal, low, np.full(10, np.inf), dict.fromkeys(robots, eye), x,
@@ -248,7 +239,7 @@ class Declared:
     def _held(self, part: _Part, still: Collection[int]) -> _Part:
         """A part whose parameters stay where they are if nothing moves that they belong to."""
         of_joints = [
-            kind in _NEED_MOTION and owner in still
+            kind in NEED_MOTION and owner in still
             for kind, owner in zip(self.columns.kinds, self.columns.owners, strict=True)
         ]
         touched = np.any([block != 0.0 for block in part.matrix.values()], axis=0)
@@ -273,14 +264,14 @@ class Declared:
                 self._signal(p)
                 return None
             return [self._offsets(p)]
-        _check_law(p)
+        check_law(p)
         if self._is_whole(p):
             return [[]]
-        if _key(p) not in LINEAR:
+        if key_of(p) not in LINEAR:
             return None
-        if _key(p) == ("joint", "torque_offset"):
+        if key_of(p) == ("joint", "torque_offset"):
             return [self._offsets(p)]
-        modifier, kinds = _modifier(p), LINEAR[_key(p)]
+        modifier, kinds = modifier_of(p), LINEAR[key_of(p)]
         find = self.model.joint if modifier.element == "joint" else self.model.tendon
         owners = [find(name).id for name in modifier.names]
         place = self.columns.place
@@ -290,8 +281,8 @@ class Declared:
         """Columns of constant torque that a parameter adds to, with factors."""
         if p.frozen:
             return []  # in the model, or taken from the measurement
-        if _key(p) == ("joint", "torque_offset"):
-            dofs = [int(self.model.joint(n).dofadr[0]) for n in _modifier(p).names]
+        if key_of(p) == ("joint", "torque_offset"):
+            dofs = [int(self.model.joint(n).dofadr[0]) for n in modifier_of(p).names]
             return [(self.columns.place[dof, "offset"], 1.0) for dof in dofs]
         if isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "bias":
             found = []
@@ -327,7 +318,7 @@ class Declared:
     def _is_whole(self, p: Parameter) -> bool:
         """True for a body's whole inertia that nothing but its consistency limits."""
         unbounded = not np.any(np.isfinite(p.get_bounds()))
-        return _key(p) == ("body", "inertia") and unbounded and p.prior is None
+        return key_of(p) == ("body", "inertia") and unbounded and p.prior is None
 
     def _is_gain(self, p: Parameter) -> bool:
         return isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "gain"
@@ -350,14 +341,6 @@ class Declared:
         return np.zeros((len(self.columns), size))
 
 
-def speaks_of_torque(p: Parameter) -> bool:
-    """True for a parameter of the model's inertia or friction, which inverse dynamics can find."""
-    element, attribute = _key(p)
-    m1 = element == "joint" and attribute in MODELS["m1"]
-    inertial = element == "body" and attribute != "gravcomp"
-    return (element, attribute) in LINEAR or inertial or m1
-
-
 @dataclass(frozen=True)
 class _Part:
     """One parameter's share of the estimated ones, (k,) or (p, k) each."""
@@ -372,28 +355,6 @@ class _Part:
     precision: FloatArray
 
 
-def _key(p: Parameter) -> tuple[str, str]:
-    modifier = p.modifier
-    if isinstance(modifier, AttributeModifier):
-        return modifier.element, modifier.attribute
-    return "", ""
-
-
-def _modifier(p: Parameter) -> AttributeModifier:
-    if not isinstance(p.modifier, AttributeModifier):
-        raise ParameterError(f"parameter {p.name!r} belongs to no element")
-    return p.modifier
-
-
-def _check_law(p: Parameter) -> None:
-    element, attribute = _key(p)
-    if element == "joint" and attribute in COEFFICIENTS and attribute not in MODELS["m1"]:
-        raise ParameterError(
-            f"parameter {p.name!r}: inverse dynamics fits viscous and dry friction (m1, or "
-            "damping and frictionloss); the other laws take fit: {method: forward}"
-        )
-
-
 def _labels(p: Parameter) -> tuple[str, ...]:
     return tuple(p.scalar_names())
 
@@ -404,34 +365,3 @@ def _suffix(p: Parameter) -> str:
 
 def _joined(parts: Sequence[FloatArray]) -> FloatArray:
     return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _ten(theta: FloatArray) -> FloatArray:
-    """Ten inertial parameters of coordinates theta."""
-    return ten_parameters(inertia_from_theta(theta))
-
-
-def ten_parameters(body: BodyInertia) -> FloatArray:
-    """Ten inertial parameters about a body's origin, (10,): kg, kg m, kg m^2."""
-    matrix = np.empty(9)
-    mujoco.mju_quat2Mat(matrix, np.asarray(body.iquat, dtype=np.float64))
-    axes = matrix.reshape(3, 3)
-    second = axes @ np.diag(0.5 * body.inertia.sum() - body.inertia) @ axes.T
-    pseudo = np.empty((4, 4))
-    pseudo[:3, :3] = second + body.mass * np.outer(body.ipos, body.ipos)
-    pseudo[:3, 3] = pseudo[3, :3] = body.mass * body.ipos
-    pseudo[3, 3] = body.mass
-    return parameters_of(pseudo)
-
-
-def _theta_slope(ten: FloatArray) -> FloatArray:
-    """Derivative of the coordinates theta by ten parameters, (10, 10)."""
-    lower = np.linalg.cholesky(pseudo_inertia(ten))
-    size = float(np.linalg.eigvalsh(pseudo_inertia(ten))[0])
-    slope = np.empty((10, 10))
-    for i in range(10):
-        step = 1e-4 * min(size, float(np.abs(lower).max()) ** 2)
-        moved = [ten + sign * step * np.eye(10)[i] for sign in (-1.0, 1.0)]
-        low, high = (theta_from_pseudo(pseudo_inertia(one)) for one in moved)
-        slope[:, i] = (high - low) / (2.0 * step)
-    return slope

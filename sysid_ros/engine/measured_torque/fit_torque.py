@@ -101,9 +101,7 @@ def _linearised(
     dofs, spread = estimated_gains(problem.regressor.model, settings)
     for _ in range(_ROUNDS):
         free = declared.free(values, still)
-        found = estimate(
-            problem.regressor.model, free, evidence.grams, settings, dofs, spread
-        )
+        found = estimate(problem.regressor.model, free, evidence.grams, settings, dofs, spread)
         before, values = values, _values(problem, found.x, found.gains)[0]
         if np.allclose(before, values, rtol=_SETTLED, atol=_SETTLED):
             return values, FitStatus.CONVERGED
