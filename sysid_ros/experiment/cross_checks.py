@@ -55,7 +55,8 @@ def check_fittable(experiment: Experiment) -> None:
             f"{source}: there are no sequences to fit; list bags under 'sequences' "
             "or name them with --bag"
         )
-    if all(parameter.frozen for parameter in experiment.parameters):
+    frozen = all(parameter.frozen for parameter in experiment.parameters)
+    if frozen and experiment.payload is None:
         raise ExperimentError(
             f"{source}: there are no parameters to fit; list them under 'parameters'"
         )

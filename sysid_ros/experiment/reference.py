@@ -30,6 +30,7 @@ from sysid_ros.experiment.schema import (
     Experiment,
     MaskConfig,
     ParameterConfig,
+    PayloadConfig,
     PriorConfig,
     SequenceConfig,
     SignalConfig,
@@ -64,6 +65,7 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
         "One mapping or a list of them, such as `{topic: /servo/powered, field: data}`. Stretches "
         "in which it does not hold are left out and counted, never bridged.",
     ),
+    ("`payload`", PayloadConfig, ""),
     ("`validation`", ValidationConfig, "One of:"),
     ("`windows`, `scoring`", WindowConfig, ""),
     ("`initial_state`", InitialStateConfig, ""),

@@ -42,7 +42,7 @@ class Draft:
       folders: ``package_path`` and ``msg_path`` as written, where they are given.
       parameters: To identify.
       undetermined: Parameters that the recordings do not determine.
-      torque: Entries of parameters for a fit by inverse dynamics, which is proposed if there are any.
+      torque: Entries of parameters for a fit by inverse dynamics; without any it is not proposed.
     """
 
     model: str | dict[str, str]

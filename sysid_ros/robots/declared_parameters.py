@@ -20,7 +20,12 @@ from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.robots.declared_friction import expanded
 from sysid_ros.robots.hook import call_hook
 from sysid_ros.robots.state_sensors import state_labels
-from sysid_ros.robots.torque_parameters import INVERSE_DYNAMICS, torque_offsets, unlimited
+from sysid_ros.robots.torque_parameters import (
+    INVERSE_DYNAMICS,
+    payload_inertia,
+    torque_offsets,
+    unlimited,
+)
 
 # What the attributes of a body determine; of two that overlap, one can be fitted.
 _CENTRE = ("com_x", "com_y", "com_z")
@@ -102,7 +107,8 @@ def _of_robot(parameter: Parameter, robot: str | None) -> Parameter:
 
 def _all_parameters(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, ...]:
     try:
-        return (*expanded(experiment, spec), *torque_offsets(experiment, spec))
+        added = (*payload_inertia(experiment), *torque_offsets(experiment, spec))
+        return (*expanded(experiment, spec), *added)
     except SysidError as error:
         raise ExperimentError(f"{experiment.path or 'experiment'}: {error}") from error
 

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parameters of a fit to measured torque: bounds that do not bind, and offsets nobody asked for."""
+"""Parameters that a fit to measured torque has by itself, and bounds that do not bind."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes import Attribute
+from sysid_ros.engine.inverse_dynamics import PAYLOAD
 from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.recording.mapping import SignalKind
 
@@ -62,6 +63,17 @@ def torque_offsets(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, 
         and not np.any(joint.stiffness)
         and not any(_names(config, joint.name, signal) for config in taken)
     )
+
+
+def payload_inertia(experiment: Experiment) -> tuple[ParameterConfig, ...]:
+    """The whole inertia of the experiment's payload, unless its parameters say otherwise."""
+    declared = any(
+        config.element == "body" and fnmatchcase(PAYLOAD, config.pattern)
+        for config in experiment.parameters
+    )
+    if experiment.payload is None or declared:
+        return ()
+    return (ParameterConfig("body", PAYLOAD, "inertia", form="pseudo"),)
 
 
 def _names(config: ParameterConfig, joint: str, signal: str) -> bool:

@@ -57,13 +57,14 @@ def _place(model: mujoco.MjModel, fit: InverseDynamicsFit, column: int) -> str:
     """The body and the joints that a column belongs to, as "body/joint"."""
     kind, owner = fit.free.columns.kinds[column], fit.free.columns.owners[column]
     if kind.startswith("tendon"):
-        return model.tendon(owner).name
+        return str(model.tendon(owner).name)
     if kind == "offset":
         joint = int(model.dof_jntid[owner])
         return f"{model.joint(joint).name}/{model.joint(joint).name}"
     if (owner, "m") not in fit.free.columns.place or kind not in INERTIAL:
         return f"{model.joint(owner).name}/{model.joint(owner).name}"
-    body, joints = owner, []
+    body = owner
+    joints: list[str] = []
     while body and len(joints) < 2:
         first = int(model.body_jntadr[body])
         joints += [model.joint(first + i).name for i in range(int(model.body_jntnum[body]))]

@@ -118,7 +118,7 @@ class Declared:
             if len(self._known) > 64:
                 self._known.clear()
             self._known[key] = theta
-        return self._known[key].copy()
+        return np.array(self._known[key])
 
     def free(self, values: FloatArray, still: Collection[int] = ()) -> FreeParameters:
         """The parameters to estimate, linearised at values of the declared ones.
@@ -186,7 +186,7 @@ class Declared:
 
     def whole_bodies(self) -> dict[str, str]:
         """Parameters whose ten columns are estimated, with their body."""
-        return {p.name: p.modifier.names[0] for p in self.params.free() if self._is_whole(p)}
+        return {p.name: modifier_of(p).names[0] for p in self.params.free() if self._is_whole(p)}
 
     def _compiled(self, values: FloatArray, robot: str) -> mujoco.MjModel:
         """The model without the springs that stand for offsets."""

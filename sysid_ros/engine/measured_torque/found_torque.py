@@ -104,7 +104,7 @@ def _bodies(
         quaternion = np.empty(4)
         mujoco.mju_mat2Quat(quaternion, axes.ravel())
         name = declared.model.body(body).name
-        eigenvalues = np.linalg.eigvalsh(scales[body].relative(ten))
+        eigenvalues: FloatArray = np.linalg.eigvalsh(scales[body].relative(ten)).astype(np.float64)
         found.append(
             BodyFinding(
                 f"{name}@{robot}" if robot and len(declared.robots) > 1 else name, mass, centre,

@@ -82,7 +82,7 @@ def known_dofs(
       signals: Its torque signals.
       measured: Joints whose position is measured.
     """
-    found = {}
+    found: dict[int, str] = {}
     signals = list(signals)
     for joint in measured:
         dof, kind = int(model.jnt_dofadr[joint]), int(model.jnt_type[joint])

@@ -133,9 +133,9 @@ def layout_of(model: mujoco.MjModel, columns: Columns) -> Layout:
     )
 
 
-# Speeds below which dry friction is not yet whole, of hinges (rad/s) and slides (m/s). They are about
-# those of MuJoCo's defaults. At rest friction holds against whatever pulls; without such a range its
-# sign would follow the noise of velocities there.
+# Speeds below which dry friction is not yet whole, of hinges (rad/s) and slides (m/s), about those
+# of MuJoCo's defaults. At rest friction holds against whatever pulls; without such a range its sign
+# would follow the noise of velocities there.
 _CREEP, _SLIDE_CREEP = 0.01, 0.002
 _WIDEST = 0.999  # impedance that says with its time constant how fast friction stops a motion
 
@@ -143,7 +143,7 @@ _WIDEST = 0.999  # impedance that says with its time constant how fast friction 
 def sharp_friction(model: mujoco.MjModel) -> tuple[FloatArray, FloatArray]:
     """Solver parameters with which MuJoCo's dry friction follows velocity as closely as it can.
 
-    Its force is that of clip((qacc + b qvel) / width, -1, 1). The usual time constant of 20 ms gives
+    Its share is clip((qacc + b qvel) / width, -1, 1). The usual time constant of 20 ms gives
     1 / b = 9.5 ms, in which an arm's velocity changes by a tenth of a radian per second; two time
     steps are the least that MuJoCo allows. The width, b times a hundredth of a radian per second,
     takes an impedance that depends on the friction and on the inertia it works against.
