@@ -15,7 +15,6 @@ import numpy.typing as npt
 from sysid_ros.engine.inverse_dynamics import Recording
 
 _EVERY = 0.02  # s between poses that are looked at
-_DEEP = -1e-3  # m, of a contact that counts
 _ALWAYS = 0.3  # share of a recording; geometry that overlaps so often is drawn so, not touching
 
 
@@ -71,7 +70,7 @@ def _touching(
         data.qpos[:] = recording.qpos[row]
         mujoco.mj_kinematics(model, data)
         mujoco.mj_collision(model, data)
-        deep = [c for c in range(data.ncon) if data.contact.dist[c] < _DEEP]
+        deep = [c for c in range(data.ncon) if data.contact.dist[c] < 0.0]
         found.append({_pair(model, data.contact.geom[c]) for c in deep})
     return recording.times[rows], found
 
