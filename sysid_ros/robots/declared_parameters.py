@@ -22,6 +22,7 @@ from sysid_ros.robots.hook import call_hook
 from sysid_ros.robots.state_sensors import state_labels
 from sysid_ros.robots.torque_parameters import (
     INVERSE_DYNAMICS,
+    moving_bodies,
     payload_inertia,
     torque_offsets,
     unlimited,
@@ -123,7 +124,10 @@ class _Target:
 
 def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list[str]:
     if config.element != "signal":
-        return matching(spec, config.element, config.pattern)
+        names = matching(spec, config.element, config.pattern)
+        patterned = config.element == "body" and config.pattern not in names
+        wide = patterned and experiment.fit.method == INVERSE_DYNAMICS
+        return moving_bodies(spec, names) if wide else names
     mapped = dict.fromkeys(
         label for signal in experiment.signals for label in state_labels(spec, signal.label)
     )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes import Attribute
+from sysid_ros.engine.elements import read_inertia
 from sysid_ros.engine.inverse_dynamics import PAYLOAD
 from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.recording.mapping import SignalKind
@@ -63,6 +64,25 @@ def torque_offsets(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, 
         and not np.any(joint.stiffness)
         and not any(_names(config, joint.name, signal) for config in taken)
     )
+
+
+def moving_bodies(spec: Any, names: Sequence[str]) -> list[str]:
+    """Those of some bodies that joints move and that are more than frames; all if there are none.
+
+    Args:
+      spec: The model.
+      names: Bodies that a pattern stands for.
+    """
+    found = [n for n in names if _moves(spec.body(n)) and read_inertia(spec, n).mass > 0.0]
+    return found or list(names)
+
+
+def _moves(body: Any) -> bool:
+    while body is not None and body.name != "world":
+        if body.joints:
+            return True
+        body = body.parent
+    return False
 
 
 def payload_inertia(experiment: Experiment) -> tuple[ParameterConfig, ...]:

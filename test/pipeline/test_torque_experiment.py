@@ -55,6 +55,17 @@ def run(folder):
     )
 
 
+def test_a_pattern_of_bodies_leaves_frames_and_fixed_bodies_out(folder):
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    spec.body("fore").add_body(name="flange")
+    pedestal = spec.worldbody.add_body(name="pedestal")
+    pedestal.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.1, 0, 0])
+    (folder / "frames.xml").write_text(spec.to_xml())
+    text = experiment_text('  - {body: "*", inertia: pseudo}').replace("arm.xml", "frames.xml")
+    names = evaluate(parse_experiment(text, path=folder / "frames.yaml"), {}).parameters
+    assert {n.partition("_inertia")[0] for n in names if "inertia" in n} == set(BODIES)
+
+
 def test_the_verdict_is_about_torque_that_was_held_out(run):
     validation = run.outcome.validation
     assert validation.unit_all == "N m"

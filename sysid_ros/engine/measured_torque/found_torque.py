@@ -26,6 +26,7 @@ from sysid_ros.engine.inverse_dynamics import (
     central,
 )
 from sysid_ros.engine.measured_torque.advice import advice
+from sysid_ros.engine.measured_torque.coupled_joints import couplings
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
 
 _SHOWN = 400  # samples of torque that are drawn
@@ -61,7 +62,7 @@ def torque_findings(
         masked=problem.masked,
         blocks=fit.uncertainty.blocks,
         inflation=fit.uncertainty.inflation,
-        notes=(*problem.notes, *_stillness(problem, still)),
+        notes=(*problem.notes, *_stillness(problem, still), *couplings(problem, fit.predictions)),
         advice=advice(problem.declared.model, fit),
     )
 

@@ -220,6 +220,19 @@ def test_contact_is_left_out_and_counted():
     assert value(result, "b_torque_offset") == pytest.approx(OFFSETS[1], abs=0.1)
 
 
+def test_a_motor_that_turns_with_two_joints_is_noticed():
+    spec = true_spec()
+    times, motion, torque = moved(spec.compile())
+    both = motion.qvel[:, 1] + motion.qvel[:, 2]
+    torque[:, 1:] += (2.0 * np.tanh(both / 0.01) + 1.0 * both)[:, None]
+    result = sysid.fit(
+        [torque_sequences(spec, times, *noisy(motion.qpos, torque))], of_joints(spec), INVERSE
+    )
+    (note,) = result.torque.notes
+    assert "of b or c follows the velocity of the other" in note
+    assert "fixed tendon" in note
+
+
 def test_an_offset_is_a_soft_spring_whose_torque_mj_inverse_gives():
     spec = mujoco.MjSpec.from_string(nominal_xml())
     row = lookup("joint", "torque_offset")
