@@ -44,6 +44,7 @@ setup(
         "sysid_ros.engine.estimation",
         "sysid_ros.engine.friction",
         "sysid_ros.engine.inverse_dynamics",
+        "sysid_ros.engine.measured_torque",
         "sysid_ros.engine.least_squares",
         "sysid_ros.engine.parameters",
         "sysid_ros.engine.problem",

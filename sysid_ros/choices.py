@@ -5,5 +5,9 @@
 
 from __future__ import annotations
 
-SEARCH_METHODS = ("starts", "cma-es", "random", "nsga2")  # the methods of search.run
+SEARCH_METHODS = (
+    "starts", "cma-es", "random", "nsga2",  # the methods of search.run
+    "inverse_dynamics",  # search.torque_start
+)  # fmt: skip
 LOG_NAMES = ("tensorboard", "wandb", "mlflow")  # the keys of run_logs.run_log.LOGS
+FIT_METHODS = ("forward", "inverse_dynamics")  # the methods of engine.measured_torque.methods

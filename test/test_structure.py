@@ -27,6 +27,7 @@ ORDER = (
     "engine.attributes", "engine.parameters", "engine.residuals", "engine.simulation",
     "engine.windows", "engine.derivatives", "engine.least_squares", "engine.problem",
     "engine.uncertainty", "engine.estimation", "engine.regressor", "engine.inverse_dynamics",
+    "engine.measured_torque",
     "recording.messages", "recording.bags", "recording.mapping", "recording",
     "experiment", "robots", "dataset", "diagnosis", "proposal", "judgement", "terminal",
     "exports", "results", "run_logs", "playback", "video", "report.svg", "report",

@@ -52,13 +52,18 @@ class Published:
     deviation: float
 
 
-def read_model(folder: Path) -> mujoco.MjModel:
+def read_spec(folder: Path) -> mujoco.MjSpec:
     """The arm with its coupled wrist."""
     spec = mujoco.MjSpec.from_file(str(folder / "tx40.urdf"))
     wrist = spec.add_tendon(name="wrist")
     wrist.wrap_joint("joint_5", 1.0)
     wrist.wrap_joint("joint_6", 1.0)
-    return spec.compile()
+    return spec
+
+
+def read_model(folder: Path) -> mujoco.MjModel:
+    """The same, compiled."""
+    return read_spec(folder).compile()
 
 
 def read_recording(folder: Path) -> Recording:
@@ -149,7 +154,14 @@ def main() -> None:
     """Print both comparisons."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path, help="with bags/, tx40.urdf, published_ep.csv")
-    folder = parser.parse_args().folder
+    parser.add_argument("--model", type=Path, help="write the arm as MJCF there, and no more")
+    asked = parser.parse_args()
+    folder = asked.folder
+    if asked.model is not None:
+        spec = read_spec(folder)
+        spec.compile()
+        asked.model.write_text(spec.to_xml())
+        return
     model, recording = read_model(folder), read_recording(folder)
     rows = compare_essential(model, recording, read_published(folder))
     for name, value, error, target, distance in rows:

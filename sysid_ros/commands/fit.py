@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sysid_ros.choices import LOG_NAMES, SEARCH_METHODS
+from sysid_ros.choices import FIT_METHODS, LOG_NAMES, SEARCH_METHODS
 from sysid_ros.commands.common import (
     AddParser,
     complain,
@@ -56,6 +56,11 @@ def register(add_parser: AddParser) -> None:
     )
     parser.add_argument("--threads", type=int, metavar="N", help="how many threads to simulate on")
     parser.add_argument(
+        "--method",
+        metavar="METHOD",
+        help=f"how to fit: {', '.join(FIT_METHODS)} (experiment's)",
+    )
+    parser.add_argument(
         "--bias-check",
         action="store_true",
         help="refit with half the time step, other windows and another filter",
@@ -100,6 +105,8 @@ def _run(options: argparse.Namespace) -> int:
     experiment = experiment_of(options)
     if options.threads is not None:
         experiment = with_overrides(experiment, [f"fit.threads={options.threads}"])
+    if options.method is not None:
+        experiment = with_overrides(experiment, [f"fit.method={options.method}"])
     if options.bias_check:
         experiment = with_overrides(experiment, ["fit.bias_check=true"])
     experiment = with_overrides(experiment, _search(options))

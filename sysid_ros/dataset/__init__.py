@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.dataset.fit_inputs import FitInputs, fit_settings
+from sysid_ros.dataset.fit_inputs import FitInputs, fit_settings, torque_settings
 from sysid_ros.dataset.loading import load_dataset, model_of
 from sysid_ros.dataset.sequences import (
     Dataset,
@@ -24,5 +24,6 @@ __all__ = [
     "load_dataset",
     "model_of",
     "model_sequences",
+    "torque_settings",
     "unusable",
 ]

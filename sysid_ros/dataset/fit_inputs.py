@@ -12,8 +12,15 @@ from pathlib import Path
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset.loading import load_dataset
 from sysid_ros.dataset.sequences import Dataset
-from sysid_ros.engine.estimation import FitResult, FitSettings, FitState, SignalNoise, fit
+from sysid_ros.engine.estimation import (
+    FitResult,
+    FitSettings,
+    FitState,
+    SignalNoise,
+    TorqueSettings,
+)
 from sysid_ros.engine.least_squares import Iteration
+from sysid_ros.engine.measured_torque import fit_by_method
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
@@ -87,14 +94,14 @@ class FitInputs:
           should_stop: Asked while simulating; true ends the fit with its best parameters.
 
         Raises:
-          SysidError: As of :func:`~sysid_ros.engine.estimation.fit.fit`.
+          SysidError: As of the experiment's method.
         """
         settings = self.settings
         if not landscapes:
             settings = replace(settings, landscapes=0, model_error=False)
         if time_limit is not None:
             settings = replace(settings, time_limit=time_limit)
-        return fit(
+        return fit_by_method(
             self.dataset.training.groups,
             self.params,
             settings,
@@ -122,4 +129,19 @@ def fit_settings(experiment: Experiment) -> FitSettings:
         landscapes=experiment.fit.landscapes,
         engine=experiment.fit.engine,
         model_error=experiment.fit.model_error,
+        method=experiment.fit.method,
+        torque=torque_settings(experiment),
+    )
+
+
+def torque_settings(experiment: Experiment) -> TorqueSettings:
+    """The settings of a fit by inverse dynamics in the library's words."""
+    given = experiment.fit.inverse_dynamics
+    return TorqueSettings(
+        motion_cutoff=given.motion_cutoff,
+        row_cutoff=given.row_cutoff,
+        prior=given.prior,
+        spread=given.spread,
+        hulls=given.hulls,
+        total_mass=given.total_mass,
     )

@@ -38,6 +38,7 @@ def check_consistency(experiment: Experiment, root: Value, problems: Problems) -
     _check_condition(experiment, place, problems)
     _check_folds(experiment, place, problems)
     _check_search(experiment, place, problems)
+    _check_method(experiment, place, problems)
 
 
 def check_fittable(experiment: Experiment) -> None:
@@ -54,7 +55,8 @@ def check_fittable(experiment: Experiment) -> None:
             f"{source}: there are no sequences to fit; list bags under 'sequences' "
             "or name them with --bag"
         )
-    if all(parameter.frozen for parameter in experiment.parameters):
+    frozen = all(parameter.frozen for parameter in experiment.parameters)
+    if frozen and experiment.payload is None:
         raise ExperimentError(
             f"{source}: there are no parameters to fit; list them under 'parameters'"
         )
@@ -130,6 +132,19 @@ def _check_search(experiment: Experiment, place: Callable[..., Place], problems:
             "fit.search.costs must name two groups of signals for nsga2, such as "
             '["*_pos", "*_vel"]',
         )
+
+
+def _check_method(experiment: Experiment, place: Callable[..., Place], problems: Problems) -> None:
+    fit = experiment.fit
+    if fit.method == "forward":
+        return
+    for key, given in (("search", fit.search is not None), ("bias_check", fit.bias_check)):
+        if given:
+            problems.add(
+                place("fit", key),
+                f"fit.{key} belongs to method: forward; {fit.method} simulates nothing and finds "
+                "the best parameters wherever they are",
+            )
 
 
 def matches_condition(sequence: SequenceConfig, condition: object) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import field as key
 
-from sysid_ros.choices import SEARCH_METHODS
+from sysid_ros.choices import FIT_METHODS, SEARCH_METHODS
 from sysid_ros.experiment.rules import rule
 
 
@@ -50,7 +50,8 @@ class SearchConfig:
         default="starts",
         metadata=rule(
             "`starts`: fits from the best of points that fill the bounds; `cma-es` (restarted, "
-            "BIPOP) and `random` for costs that are not smooth; `nsga2` for two costs",
+            "BIPOP) and `random` for costs that are not smooth; `nsga2` for two costs; "
+            "`inverse_dynamics` where joint torque is measured",
             choices=SEARCH_METHODS,
         ),
     )
@@ -92,9 +93,62 @@ def _losses() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class TorqueFitConfig:
+    """The settings of a fit by inverse dynamics."""
+
+    motion_cutoff: float | None = key(
+        default=None,
+        metadata=rule(
+            "Hz; low-pass in front of derivatives of positions; chosen from their spectra if left "
+            "out",
+            above=0,
+        ),
+    )
+    row_cutoff: float | None = key(
+        default=None,
+        metadata=rule("Hz; low-pass on torque and on what predicts it; likewise", above=0),
+    )
+    torque_offsets: bool = key(
+        default=True,
+        metadata=rule(
+            "estimate a constant torque of every joint whose torque is measured, as its "
+            "`torque_offset`, unless `parameters` name that or the signal's `bias`"
+        ),
+    )
+    prior: str = key(
+        default="entropic",
+        metadata=rule(
+            "the distance that keeps bodies near the model where torque leaves them open",
+            choices=("entropic", "gaussian"),
+        ),
+    )
+    spread: float = key(
+        default=1.0,
+        metadata=rule("how wrong the model's bodies may be, relative to themselves", above=0),
+    )
+    hulls: bool = key(
+        default=True, metadata=rule("keep centres of mass within their body's geometry")
+    )
+    total_mass: float | None = key(
+        default=None, metadata=rule("kg, of all moving bodies together, where known", above=0)
+    )
+
+
+@dataclass(frozen=True)
 class FitConfig:
     """The settings of the fit."""
 
+    method: str = key(
+        default="forward",
+        metadata=rule(
+            "`forward` compares simulated with measured signals; `inverse_dynamics` measured "
+            "torque with what the measured motion takes, see inverse_dynamics.md",
+            choices=FIT_METHODS,
+        ),
+    )
+    inverse_dynamics: TorqueFitConfig = key(
+        default=TorqueFitConfig(), metadata=rule("settings of that method")
+    )
     optimizer: str = key(
         default="auto",
         metadata=rule(

@@ -21,6 +21,7 @@ from sysid_ros.experiment.fit_schema import (
     FitConfig,
     InitialStateConfig,
     SearchConfig,
+    TorqueFitConfig,
     WindowConfig,
 )
 from sysid_ros.experiment.rules import Rule
@@ -29,6 +30,7 @@ from sysid_ros.experiment.schema import (
     Experiment,
     MaskConfig,
     ParameterConfig,
+    PayloadConfig,
     PriorConfig,
     SequenceConfig,
     SignalConfig,
@@ -63,6 +65,7 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
         "One mapping or a list of them, such as `{topic: /servo/powered, field: data}`. Stretches "
         "in which it does not hold are left out and counted, never bridged.",
     ),
+    ("`payload`", PayloadConfig, ""),
     ("`validation`", ValidationConfig, "One of:"),
     ("`windows`, `scoring`", WindowConfig, ""),
     ("`initial_state`", InitialStateConfig, ""),
@@ -78,6 +81,11 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
     ),
     ("`prior`", PriorConfig, ""),
     ("`fit`", FitConfig, ""),
+    (
+        "`fit.inverse_dynamics`",
+        TorqueFitConfig,
+        "Of `method: inverse_dynamics`; see [inverse_dynamics.md](inverse_dynamics.md).",
+    ),
     ("`fit.search`", SearchConfig, "An empty mapping, `search: {}`, means all defaults."),
     (
         "`alternatives`, per name",

@@ -212,6 +212,14 @@ class PriorConfig:
 
 
 @dataclass(frozen=True)
+class PayloadConfig:
+    """A payload of unknown inertia that a body of the robot holds."""
+
+    body: str = key(metadata=rule("what holds it; its frame is the payload's"))
+    mass: float = key(default=1.0, metadata=rule("kg, a guess to start from", above=0))
+
+
+@dataclass(frozen=True)
 class ParameterConfig:
     """One entry of ``parameters``: an attribute of all model elements matching a pattern."""
 
@@ -295,6 +303,13 @@ class Experiment:
         metadata=rule(
             "`.msg` or `.idl` files, packages or folders of them, for message types that a bag "
             "does not define"
+        ),
+    )
+    payload: PayloadConfig | None = key(
+        default=None,
+        metadata=rule(
+            "one more body, `payload`, whose whole inertia is identified unless `parameters` name "
+            "it: `{body: hand}`"
         ),
     )
     validation: ValidationConfig = key(

@@ -12,13 +12,17 @@ from pathlib import Path
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs, SequenceSet
-from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.outcome import Evaluation, Score, SequenceFit
 from sysid_ros.judgement.scored_fit import scoring_settings
 from sysid_ros.judgement.scoring import open_loop_errors, score, traces
-from sysid_ros.robots import set_values
+from sysid_ros.judgement.torque_scoring import (
+    torque_predictions,
+    torque_score,
+    torque_sequences,
+)
+from sysid_ros.robots import INVERSE_DYNAMICS, set_values
 
 
 def evaluate(
@@ -50,8 +54,8 @@ def evaluate(
     tried = params.copy()
     set_values(tried, values)
     theta = tried.as_vector()
-    first, training = _scored(experiment, dataset.training, params, theta, held_out_only)
-    second, validation = _scored(experiment, dataset.validation, params, theta, True)
+    first, training = _scored(inputs, dataset.training, theta, held_out_only)
+    second, validation = _scored(inputs, dataset.validation, theta, True)
     return Evaluation(
         parameters=dict(zip(params.scalar_names(), theta.tolist(), strict=True)),
         training=None if held_out_only else training,
@@ -122,15 +126,15 @@ def _beside(found: Score | None, untuned: Score | None) -> Score | None:
 
 
 def _scored(
-    experiment: Experiment,
-    used: SequenceSet,
-    params: ParameterDict,
-    theta: FloatArray,
-    held_out: bool,
+    inputs: FitInputs, used: SequenceSet, theta: FloatArray, held_out: bool
 ) -> tuple[tuple[SequenceFit, ...], Score | None]:
+    experiment, params = inputs.experiment, inputs.params
     if not used.groups:
         return (), None
     role = "validation" if held_out else "training"
+    if experiment.fit.method == INVERSE_DYNAMICS:
+        torque = torque_predictions(inputs, used, theta)
+        return torque_sequences(torque, role), torque_score(torque)
     settings = scoring_settings(experiment, overlap=True)
     errors = open_loop_errors(used.groups, params, theta, settings, used.excluded)
     apart = errors

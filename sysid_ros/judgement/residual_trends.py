@@ -9,7 +9,7 @@ that grows with the load follows the torque (Armstrong-Hélouvry, Dupont and Can
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -39,13 +39,21 @@ def residual_trends(
     Returns:
       Against velocity and, where the actuators' torque at the joint is known, against torque.
     """
-    pooled: dict[str, list[_Samples]] = {}
     by_sequence: dict[int, list[WindowErrors]] = {}
     for error in errors:
         by_sequence.setdefault(id(error.window.sequence), []).append(error)
-    for members in by_sequence.values():
-        for samples in _sequence_samples(members, velocity_filter):
-            pooled.setdefault(samples.signal, []).append(samples)
+    return binned_trends(
+        samples
+        for members in by_sequence.values()
+        for samples in _sequence_samples(members, velocity_filter)
+    )
+
+
+def binned_trends(samples: Iterable[JointSamples]) -> tuple[ResidualTrend, ...]:
+    """Residuals of every signal, all its sequences together, in bins of velocity and torque."""
+    pooled: dict[str, list[JointSamples]] = {}
+    for one in samples:
+        pooled.setdefault(one.signal, []).append(one)
     found = []
     for parts in pooled.values():
         residual = np.concatenate([part.residual for part in parts])
@@ -58,7 +66,7 @@ def residual_trends(
 
 
 @dataclass(frozen=True)
-class _Samples:
+class JointSamples:
     """One signal of one sequence: residuals and what its joint did then, (m,) each."""
 
     signal: str
@@ -69,7 +77,7 @@ class _Samples:
     torque: FloatArray
 
 
-def _sequence_samples(errors: Sequence[WindowErrors], velocity_filter: float) -> list[_Samples]:
+def _sequence_samples(errors: Sequence[WindowErrors], velocity_filter: float) -> list[JointSamples]:
     window = errors[0].window
     sequence, model = window.sequence, window.model
     joints = measured_joints(model, sequence.sensordata, velocity_filter)
@@ -87,7 +95,7 @@ def _sequence_samples(errors: Sequence[WindowErrors], velocity_filter: float) ->
         chosen = later & (signals == i)
         times = sequence.sensordata.times[rows[chosen]]
         found.append(
-            _Samples(
+            JointSamples(
                 signal=signal.name,
                 unit=sensor_unit(model, sensor),
                 slides=int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_SLIDE),
@@ -166,7 +174,7 @@ def _actuator_torque(
 
 
 def _binned(
-    samples: _Samples, against: str, values: FloatArray, residual: FloatArray
+    samples: JointSamples, against: str, values: FloatArray, residual: FloatArray
 ) -> ResidualTrend | None:
     known = np.isfinite(values) & np.isfinite(residual)
     values, residual = values[known], residual[known]

@@ -25,7 +25,7 @@ from sysid_ros.engine.estimation import (
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.parameters import ParameterDict, modifier_to_dict
 from sysid_ros.engine.simulation import CandidateBuilder
-from sysid_ros.errors import StopRequestedError
+from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.findings import doubts_of
 from sysid_ros.judgement.outcome import (
@@ -48,6 +48,12 @@ from sysid_ros.judgement.scoring import (
 )
 from sysid_ros.judgement.signal_corrections import corrections_warning
 from sysid_ros.judgement.torque_check import torque_errors
+from sysid_ros.judgement.torque_scoring import (
+    torque_predictions,
+    torque_score,
+    torque_sequences,
+    torque_trends,
+)
 from sysid_ros.judgement.verdict import warnings, with_verdict
 
 _UNSCORED = (
@@ -112,7 +118,8 @@ def outcome_of(
     applied = applied_parameters(params, values)
     result, unusual = with_plausibility(result, applied)
     try:
-        simulated = _simulated(inputs, values, should_stop)
+        predicted = _motion if result.torque is None else _torque
+        simulated = predicted(inputs, result, should_stop)
         # A fit that was stopped is not kept waiting.
         if result.status is not FitStatus.CANCELED and not of_a_part:
             simulated = replace(simulated, exchanged=_exchanged(dataset))
@@ -154,8 +161,31 @@ def outcome_of(
     return with_verdict(replace(outcome, warnings=said))
 
 
-def _simulated(
-    inputs: FitInputs, values: FloatArray, should_stop: Callable[[], bool] | None
+def _torque(
+    inputs: FitInputs, result: FitResult, should_stop: Callable[[], bool] | None
+) -> _Simulated:
+    """Predict and judge the torque of every recording from its measured motion.
+
+    Raises:
+      DataError: Nothing can be predicted.
+    """
+    del should_stop  # a few seconds at most
+    values, findings = result.values, result.torque
+    training = torque_predictions(inputs, inputs.dataset.training, values, findings)
+    held_out = torque_predictions(inputs, inputs.dataset.validation, values, findings)
+    first = torque_score(training)
+    if first is None:
+        raise DataError("no torque of the recordings that were fitted can be predicted")
+    return _Simulated(
+        training=first,
+        validation=torque_score(held_out),
+        sequences=torque_sequences(training, "training") + torque_sequences(held_out, "validation"),
+        trends=torque_trends(held_out or training),
+    )
+
+
+def _motion(
+    inputs: FitInputs, result: FitResult, should_stop: Callable[[], bool] | None
 ) -> _Simulated:
     """Simulate and judge every recording.
 
@@ -163,6 +193,7 @@ def _simulated(
       StopRequestedError: ``should_stop`` asked for it.
     """
     experiment, dataset, params = inputs.experiment, inputs.dataset, inputs.params
+    values = result.values
 
     def errors(used: SequenceSet, *, overlap: bool) -> tuple[WindowErrors, ...]:
         if not used.groups:

@@ -69,7 +69,7 @@ def _percent(share: float) -> str:
 
 def result_warnings(result: FitResult) -> tuple[str, ...]:
     """Return warnings about the fit itself: its end, and what it leaves open."""
-    found = []
+    found = [] if result.torque is None else [*result.torque.notes]
     if result.status is not FitStatus.CONVERGED:
         found.append(f"The fit did not converge: {result.message}.")
     opened = [p.name for p in result.parameters if "unidentifiable" in p.flags]
@@ -127,7 +127,7 @@ def warnings(experiment: Experiment, outcome: Outcome, model: mujoco.MjModel) ->
             "intervals assume white noise and are probably too narrow. Use shorter windows or "
             "more data."
         )
-    if _measured_torque_as_input(experiment, model):
+    if result.torque is None and _measured_torque_as_input(experiment, model):
         found.append(
             "A measured effort is used as input: its scale multiplies every inertia and friction "
             "and cannot be told from them without a known payload. Under feedback its noise also "

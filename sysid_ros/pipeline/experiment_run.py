@@ -13,6 +13,7 @@ import mujoco
 
 from sysid_ros.dataset import Dataset, FitInputs
 from sysid_ros.engine.estimation import BiasCheck, FitResult, FitState, bias_check, flagged
+from sysid_ros.engine.inverse_dynamics import sharpen_friction
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.simulation import CandidateBuilder
@@ -233,7 +234,10 @@ def _identified_spec(
     dataset: Dataset, params: ParameterDict, result: FitResult, robot: str | None
 ) -> mujoco.MjSpec:
     """The model with the values that are common to all robots, and those of one."""
-    return CandidateBuilder(dataset.source_spec, params.for_robot(robot)).spec(result.values)
+    spec = CandidateBuilder(dataset.source_spec, params.for_robot(robot)).spec(result.values)
+    if result.torque is not None:  # what was fitted is MuJoCo's friction at its sharpest
+        sharpen_friction(spec)
+    return spec
 
 
 def _start_state(dataset: Dataset) -> StartState | None:

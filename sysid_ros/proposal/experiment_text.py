@@ -50,6 +50,7 @@ class Draft:
       folders: ``package_path`` and ``msg_path`` as written, where they are given.
       parameters: To identify.
       undetermined: Parameters that the recordings do not determine.
+      torque: Entries of parameters for a fit by inverse dynamics; without any it is not proposed.
     """
 
     model: str | dict[str, str]
@@ -66,6 +67,7 @@ class Draft:
     window_reason: str = ""
     parameters: tuple[Candidate, ...] = ()
     undetermined: tuple[Candidate, ...] = field(default=())
+    torque: tuple[Mapping[str, Any], ...] = field(default=())
 
     def text(self) -> str:
         """The file's content."""
@@ -123,6 +125,12 @@ class Draft:
         return lines
 
     def _settings(self) -> list[str]:
+        if self.torque:
+            return [
+                "# Torque is measured and no reference of a controller is known: what the measured",
+                "# motion takes is compared with it; see inverse_dynamics.md.",
+                "fit: {method: inverse_dynamics}",
+            ]
         if self.window is None:
             lines = ["# The recordings are short, so that none is cut.", "windows: {length: whole}"]
         else:
@@ -139,6 +147,8 @@ class Draft:
 
     def _parameters(self) -> list[str]:
         lines = ["parameters:"]
+        if self.torque:
+            return [*lines, *(f"  - {_flow(dict(entry))}" for entry in self.torque)]
         if not self.parameters:
             lines = [
                 f"{CHECK} what is to be found? These recordings determine nothing that init knows."

@@ -41,6 +41,7 @@ from sysid_ros.proposal.mapping import Mapping, map_channels
 from sysid_ros.proposal.orders import stated_orders
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
+from sysid_ros.proposal.torque_proposal import torque_is_measured, torque_parameters
 from sysid_ros.robots import description_in, load_model
 
 _MOST_READ = 12  # recordings that channels are read from
@@ -139,8 +140,11 @@ def propose(
     )
     on_stage("testing the recordings against the model")
     draft, findings = _tested(draft, output)
-    on_stage("trying which parameters the recordings determine")
-    draft = _with_parameters(draft, spec, mapping, output)
+    if torque_is_measured(compiled, mapping):
+        draft = replace(draft, torque=torque_parameters(compiled, mapping))
+    else:
+        on_stage("trying which parameters the recordings determine")
+        draft = _with_parameters(draft, spec, mapping, output)
     text = draft.text()
     return Proposal(text, parse_experiment(text, path=output), findings, draft)
 

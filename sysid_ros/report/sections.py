@@ -104,6 +104,11 @@ def _signals(shown: Shown) -> Content | None:
     return {"signal_columns": columns, "sequence_rows": sequences}
 
 
+def _torque(shown: Shown) -> Content | None:
+    findings = shown.outcome.fit.torque
+    return None if findings is None else {"torque": findings}
+
+
 def _residuals(shown: Shown) -> Content | None:
     sequences = shown.outcome.sequences
     held_out = [s for s in sequences if s.role == "validation"]
@@ -154,6 +159,7 @@ SECTIONS = (
     Section("verdict", "", _verdict),
     Section("parameters", "Parameters", _parameters),
     Section("signals", "Signals", _signals),
+    Section("torque", "Torque", _torque),
     Section("residuals", "Residuals", _residuals),
     Section("identifiability", "Identifiability", _identifiability),
     Section("optimisation", "Optimisation", _optimisation),

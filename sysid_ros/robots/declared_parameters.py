@@ -20,6 +20,13 @@ from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.robots.declared_friction import expanded
 from sysid_ros.robots.hook import call_hook
 from sysid_ros.robots.state_sensors import state_labels
+from sysid_ros.robots.torque_parameters import (
+    INVERSE_DYNAMICS,
+    moving_bodies,
+    payload_inertia,
+    torque_offsets,
+    unlimited,
+)
 
 MOST = 2000  # scalars; the equations of more take gigabytes
 
@@ -74,7 +81,7 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
                 known = known.copy()  # in which every inertia is read without compiling
                 make_explicit(known, names)
             for target in targets:
-                parameter = _parameter(config, row, target, known)
+                parameter = _parameter(experiment, config, row, target, known)
                 for robot in robots:
                     own = _of_robot(parameter, robot)
                     if own.name in parameters:  # a joint and an actuator of one name
@@ -134,7 +141,8 @@ def _of_robot(parameter: Parameter, robot: str | None) -> Parameter:
 
 def _all_parameters(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, ...]:
     try:
-        return expanded(experiment, spec)
+        added = (*payload_inertia(experiment), *torque_offsets(experiment, spec))
+        return (*expanded(experiment, spec), *added)
     except SysidError as error:
         raise ExperimentError(f"{experiment.path or 'experiment'}: {error}") from error
 
@@ -149,7 +157,10 @@ class _Target:
 
 def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list[str]:
     if config.element != "signal":
-        return matching(spec, config.element, config.pattern)
+        names = matching(spec, config.element, config.pattern)
+        patterned = config.element == "body" and config.pattern not in names
+        wide = patterned and experiment.fit.method == INVERSE_DYNAMICS
+        return moving_bodies(spec, names) if wide else names
     mapped = {
         label: signal.topic
         for signal in experiment.signals
@@ -193,10 +204,13 @@ def _targets(config: ParameterConfig, row: Attribute, names: list[str]) -> list[
     return [_Target(constant or "all", tuple(names))]
 
 
-def _parameter(config: ParameterConfig, row: Attribute, target: _Target, spec: Any) -> Parameter:
+def _parameter(
+    experiment: Experiment, config: ParameterConfig, row: Attribute, target: _Target, spec: Any
+) -> Parameter:
     first = target.names[0]
     nominal = _start(config, row, target, spec)
-    lower, upper = _bounds(config, row, nominal)
+    wide = experiment.fit.method == INVERSE_DYNAMICS
+    lower, upper = _bounds(config, row, nominal, wide=wide)
     one_or_all: str | tuple[str, ...] = first if len(target.names) == 1 else target.names
     modifier: AttributeModifier | SignalModifier
     if row.element == "signal":
@@ -228,10 +242,10 @@ def _start(config: ParameterConfig, row: Attribute, target: _Target, spec: Any) 
 
 
 def _bounds(
-    config: ParameterConfig, row: Attribute, nominal: FloatArray
+    config: ParameterConfig, row: Attribute, nominal: FloatArray, *, wide: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """The entry's bounds, the attribute's own where it leaves them out."""
-    lower, upper = row.bounds(nominal)
+    """The entry's bounds, the attribute's own (or hardly any) where it leaves them out."""
+    lower, upper = (unlimited(row, nominal) if wide else None) or row.bounds(nominal)
     if config.frozen:  # it may be anything, such as a gain of 0 while there is no power
         lower, upper = nominal, nominal
     if config.min is not None:

@@ -18,8 +18,10 @@ from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.experiment import Experiment, SearchConfig
 from sysid_ros.processes import IN_THIS_PROCESS, TaskPool, Workers
+from sysid_ros.robots import INVERSE_DYNAMICS
 from sysid_ros.search.run import Costs, SearchEnd, run_search
 from sysid_ros.search.space import SearchSpace
+from sysid_ros.search.torque_start import torque_start
 from sysid_ros.search.trial_task import (
     Refined,
     SearchKey,
@@ -88,6 +90,10 @@ def find_start(
       SysidError: A parameter has no bounds, no candidate can be simulated, or a package is absent.
     """
     search = _Search(inputs, listener, should_stop)
+    if search.config.method == INVERSE_DYNAMICS:
+        listener.stage("searching by inverse dynamics")
+        values, summary = torque_start(inputs)
+        return FoundStart(values, Trials.none(inputs.params.scalar_names(), 1), summary)
     key = _key(inputs.experiment, data_dir, workers)
     with TaskPool(workers) as pool:
         end = search.run(pool, key, earlier)

@@ -15,12 +15,13 @@ from sysid_ros.engine.estimation import FitResult as FitResult
 from sysid_ros.engine.estimation import FitSettings as FitSettings
 from sysid_ros.engine.estimation import Landscape as Landscape
 from sysid_ros.engine.estimation import SignalNoise as SignalNoise
+from sysid_ros.engine.estimation import TorqueSettings as TorqueSettings
 from sysid_ros.engine.estimation import bias_check as bias_check
-from sysid_ros.engine.estimation import fit as fit
 from sysid_ros.engine.estimation import landscape as landscape
 from sysid_ros.engine.estimation import optimize as optimize
 from sysid_ros.engine.least_squares import FitStatus as FitStatus
 from sysid_ros.engine.least_squares import Iteration as Iteration
+from sysid_ros.engine.measured_torque import fit_by_method
 from sysid_ros.engine.parameters import AttributeModifier as AttributeModifier
 from sysid_ros.engine.parameters import BodyInertiaModifier as BodyInertiaModifier
 from sysid_ros.engine.parameters import Parameter as Parameter
@@ -78,3 +79,5 @@ from sysid_ros.sysid.default_report import Report as Report
 from sysid_ros.sysid.default_report import default_report as default_report
 from sysid_ros.sysid.model_saving import save_model as save_model
 from sysid_ros.sysid.results_io import save_results as save_results
+
+fit = fit_by_method

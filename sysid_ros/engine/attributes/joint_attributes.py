@@ -27,6 +27,7 @@ def joint_attributes() -> list[Attribute]:
         _higher("joint", "damping", "N m s^2/rad^2, N m s^3/rad^3"),
         _higher("joint", "stiffness", "N m/rad^2, N m/rad^3"),
         Attribute("joint", "springref", "rad", 1, around(np.pi), _read_springref, _write_springref),
+        Attribute("joint", "torque_offset", "N m", 1, around(10.0), _read_offset, _write_offset),
         _number("tendon", "armature", "kg", 0.1),
         _number("tendon", "frictionloss", "N", 5.0),
         _first("tendon", "damping", "N s/m", 10.0),
@@ -99,6 +100,37 @@ def _read_springref(spec: Any, name: str) -> FloatArray:
 def _write_springref(spec: Any, name: str, value: FloatArray) -> None:
     joint = find(spec, "joint", name)
     joint.springref = float(value[0]) * _per_radian(spec, joint)
+
+
+# MuJoCo has no constant torque on a joint; a spring so soft that its stiffness does not matter, and
+# whose rest position is far away, is one.
+_SOFT = 1e-4  # N m/rad or N/m
+
+
+def _read_offset(spec: Any, name: str) -> FloatArray:
+    joint = _without_spring(spec, name)
+    soft = float(np.atleast_1d(joint.stiffness)[0]) == _SOFT
+    return scalar(-_SOFT * joint.springref / _per_radian(spec, joint) if soft else 0.0)
+
+
+def _write_offset(spec: Any, name: str, value: FloatArray) -> None:
+    """The torque that is needed besides what inertia, gravity, springs and friction ask for."""
+    joint = _without_spring(spec, name)
+    stiffness = np.array(joint.stiffness, dtype=np.float64)
+    softened = _SOFT if value[0] else 0.0
+    joint.stiffness = softened if stiffness.ndim == 0 else np.array([softened, *stiffness[1:]])
+    joint.springref = -float(value[0]) / _SOFT * _per_radian(spec, joint)
+
+
+def _without_spring(spec: Any, name: str) -> Any:
+    joint = find(spec, "joint", name)
+    if joint.type not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+        raise ModelError(f"torque_offset of joint {name!r}: only hinges and slides have one")
+    if np.atleast_1d(joint.stiffness)[0] not in (0.0, _SOFT):
+        raise ModelError(
+            f"torque_offset of joint {name!r}: it has a spring; identify its springref instead"
+        )
+    return joint
 
 
 def _per_radian(spec: Any, joint: Any) -> float:

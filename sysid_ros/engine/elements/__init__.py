@@ -19,6 +19,7 @@ from sysid_ros.engine.elements.inertia import (
     full_inertia,
     inertia_from_theta,
     theta_from_inertia,
+    theta_from_pseudo,
 )
 from sysid_ros.engine.elements.named_elements import find, is_slide, matching, matching_names, names
 from sysid_ros.engine.elements.slim_model import SlimModel, remove_visuals, without_visuals
@@ -40,6 +41,7 @@ __all__ = [
     "read_inertia",
     "remove_visuals",
     "theta_from_inertia",
+    "theta_from_pseudo",
     "without_visuals",
     "write_inertia",
     "write_moving_inertia",

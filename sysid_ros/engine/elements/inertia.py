@@ -73,13 +73,22 @@ def theta_from_inertia(body: BodyInertia) -> FloatArray:
     pseudo[:3, 3] = pseudo[3, :3] = body.mass * body.ipos
     pseudo[3, 3] = body.mass
     try:
-        # An upper factor: reverse rows and columns, take the lower one, reverse again.
-        upper = np.linalg.cholesky(pseudo[::-1, ::-1])[::-1, ::-1]
+        return theta_from_pseudo(pseudo)
     except np.linalg.LinAlgError as error:
         raise ValueError(
             f"mass {body.mass:g} kg with principal moments {body.inertia.tolist()} kg m^2 is not "
             "the inertia of a body with volume (each moment must be below the sum of the others)"
         ) from error
+
+
+def theta_from_pseudo(pseudo: FloatArray) -> FloatArray:
+    """The coordinates theta, shape (10,), of a pseudo-inertia J, shape (4, 4).
+
+    Raises:
+      LinAlgError: It is not positive definite.
+    """
+    # An upper factor: reverse rows and columns, take the lower one, reverse again.
+    upper = np.linalg.cholesky(pseudo[::-1, ::-1])[::-1, ::-1]
     scale = upper[3, 3]
     unit = upper / scale
     return np.array(

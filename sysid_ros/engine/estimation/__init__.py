@@ -8,7 +8,13 @@ from __future__ import annotations
 from sysid_ros.engine.estimation.bias_check import BiasCheck, Refit, bias_check, flagged
 from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_result import FitResult
-from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
+from sysid_ros.engine.estimation.fit_settings import (
+    DEFAULT_SETTINGS,
+    NOTHING_KNOWN,
+    FitSettings,
+    SignalNoise,
+    TorqueSettings,
+)
 from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import friction_provenance
 from sysid_ros.engine.estimation.landscape import Landscape, landscape
@@ -20,20 +26,34 @@ from sysid_ros.engine.estimation.servo_combinations import (
     sentences,
     servo_combinations,
 )
+from sysid_ros.engine.estimation.torque_findings import (
+    BaseParameter,
+    BodyFinding,
+    JointFinding,
+    TorqueFindings,
+    thinned,
+)
 
 __all__ = [
+    "DEFAULT_SETTINGS",
+    "NOTHING_KNOWN",
+    "BaseParameter",
     "BiasCheck",
+    "BodyFinding",
     "Combination",
     "FitResult",
     "FitSettings",
     "FitState",
     "Information",
+    "JointFinding",
     "Landscape",
     "ModelError",
     "Refit",
     "RunningInformation",
     "Shift",
     "SignalNoise",
+    "TorqueFindings",
+    "TorqueSettings",
     "bias_check",
     "fit",
     "flagged",
@@ -43,4 +63,5 @@ __all__ = [
     "optimize",
     "sentences",
     "servo_combinations",
+    "thinned",
 ]

@@ -13,6 +13,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.landscape import Landscape
 from sysid_ros.engine.estimation.model_error import ModelError
+from sysid_ros.engine.estimation.torque_findings import TorqueFindings
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate, ResidualSize
 
@@ -41,6 +42,7 @@ class FitResult:
     derivatives: Mapping[str, str] = field(default_factory=dict)  # "exact" or why not, by parameter
     model_error: ModelError | None = None  # what widens intervals beyond noise
     residuals: Mapping[str, ResidualSize] = field(default_factory=dict)  # by signal; not stored
+    torque: TorqueFindings | None = None  # of a fit by inverse dynamics
 
     @property
     def values(self) -> FloatArray:

@@ -10,6 +10,28 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class TorqueSettings:
+    """The settings of a fit by inverse dynamics.
+
+    Attributes:
+      motion_cutoff: Hz, of the low-pass in front of derivatives; ``None`` to choose it from the
+        positions' spectra.
+      row_cutoff: Hz, of that on both sides of the equations; ``None`` likewise.
+      prior: ``entropic`` or ``gaussian`` distance of bodies from the model's.
+      spread: How wrong the model's bodies may be, relative to themselves.
+      hulls: Whether centres of mass stay within their body's geometry.
+      total_mass: kg of all moving bodies; ``None`` where unknown.
+    """
+
+    motion_cutoff: float | None = None
+    row_cutoff: float | None = None
+    prior: str = "entropic"
+    spread: float = 1.0
+    hulls: bool = True
+    total_mass: float | None = None
+
+
+@dataclass(frozen=True)
 class FitSettings:
     """The settings of a fit.
 
@@ -29,6 +51,8 @@ class FitSettings:
         differences throughout.
       model_error: Widen intervals by what another time step, window or filter moves, and by what
         recordings differ.
+      method: ``forward`` compares simulated with measured signals, ``inverse_dynamics`` torque.
+      torque: Settings of the latter.
     """
 
     window_length: float | None = 1.0
@@ -43,6 +67,8 @@ class FitSettings:
     landscapes: int = 0
     engine: str = "auto"
     model_error: bool = True
+    method: str = "forward"
+    torque: TorqueSettings = field(default_factory=TorqueSettings)
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,26 @@ from sysid_ros.engine.inverse_dynamics.base_parameters import (
     grouping_order,
 )
 from sysid_ros.engine.inverse_dynamics.combinations import CombinationFit, fit_combinations
-from sysid_ros.engine.inverse_dynamics.consistency import is_consistent, smallest_share
+from sysid_ros.engine.inverse_dynamics.consistency import (
+    body_scales,
+    is_consistent,
+    smallest_share,
+)
+from sysid_ros.engine.inverse_dynamics.estimate import estimate
+from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
-from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction
+from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.prior import PriorKind
-from sysid_ros.engine.inverse_dynamics.torque_fit import fit_inverse_dynamics
+from sysid_ros.engine.inverse_dynamics.torque_fit import (
+    estimated_gains,
+    fit_evidence,
+    fit_inverse_dynamics,
+)
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.inverse_dynamics.torque_scores import torque_rmse
-from sysid_ros.engine.inverse_dynamics.written_model import written_spec
+from sysid_ros.engine.inverse_dynamics.written_model import sharpen_friction, written_spec
 from sysid_ros.engine.regressor import (
     Columns,
     Filters,
@@ -47,6 +57,7 @@ __all__ = [
     "BaseParameters",
     "Columns",
     "CombinationFit",
+    "Evidence",
     "Filters",
     "FreeParameters",
     "InverseDynamicsFit",
@@ -58,16 +69,23 @@ __all__ = [
     "TorquePrediction",
     "base_combination",
     "base_names",
+    "body_scales",
     "central",
     "columns_of",
+    "estimate",
+    "estimated_gains",
     "fit_combinations",
+    "fit_evidence",
     "fit_inverse_dynamics",
     "free_parameters",
+    "gather",
     "grouping_order",
     "is_consistent",
     "mujoco_torque",
     "parameters_of",
+    "predict",
     "pseudo_inertia",
+    "sharpen_friction",
     "smallest_share",
     "torque_rmse",
     "with_payload",

@@ -26,6 +26,9 @@ IntArray = npt.NDArray[np.intp]
 
 _DEAF = 1e-9  # of the torque: what less than this comes from has no effect on the data
 _CONSISTENT = 2  # solutions of the program: one for the weights of the other
+# Widths of the prior on armature and damping, in terms of the largest inertia of any joint; and the
+# least of that, in kg m^2, or by the acceleration (rad/s^2) that all torque would give it.
+_ARMATURE, _DAMPING, _LEAST_INERTIA, _FAST = 5.0, 100.0, 0.1, 10.0
 _SAME = 1e-2  # relative change of weights and gains below which they are settled
 
 
@@ -148,9 +151,14 @@ def _prior(
         matrix = np.hstack([free.matrix[condition][rows], np.zeros((len(rows), extra))])
         terms.append(BodyTerm(condition, body, matrix, free.fixed[condition][rows], scales[body]))
     inertial = np.any([np.any(term.matrix, axis=0) for term in terms], axis=0) if terms else False
-    precision = np.where(inertial, 0.0, np.append(_loudness(free, grams), np.zeros(extra)))
+    loudness = np.maximum(_loudness(free, grams), _sober(model, free, grams))
+    precision = np.where(inertial, 0.0, np.append(loudness, np.zeros(extra)))
     precision[len(free.names) :] = 1.0 / gain_spread**2
     mean = np.append(free.nominal, np.ones(extra))
+    if free.precision is not None and free.mean is not None:
+        given = np.append(free.precision > 0.0, np.zeros(extra, dtype=np.bool_))
+        precision[given] = free.precision[free.precision > 0.0]
+        mean[given] = free.mean[free.precision > 0.0]
     return Prior(tuple(terms), settings.prior, settings.spread, mean, precision)
 
 
@@ -170,6 +178,27 @@ def _loudness(free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:
     size = np.maximum(np.abs(free.nominal), 1e-3)
     deaf = effect * size**2 <= _DEAF**2 * np.maximum(torque, 1e-300)
     return np.where(deaf, 1e12 / size**2, effect / np.maximum(torque, 1e-300))
+
+
+def _sober(model: mujoco.MjModel, free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:
+    """Precision (k,) that keeps armature and damping of joints that hardly move in proportion.
+
+    A motor's armature is no more than a few times the largest inertia that the robot has, and its
+    damping stops that inertia in no less than some milliseconds.
+    """
+    rows = sum(one.counts.sum() for one in grams.values())
+    squares = sum(float(one.torque_squares().sum()) for one in grams.values())
+    torque = float(np.sqrt(squares / max(int(rows), 1)))
+    own = np.max(model.dof_M0, initial=0.0)
+    inertia = max(float(own), _LEAST_INERTIA, torque / _FAST)
+    widest = {"armature": _ARMATURE, "damping": _DAMPING}
+    found: FloatArray = np.zeros(len(free.names))
+    for matrix in free.matrix.values():
+        for kind, factor in widest.items():
+            rows_of = [k.removeprefix("tendon_") == kind for k in free.columns.kinds]
+            used = np.any(matrix[rows_of] != 0.0, axis=0)
+            found[used] = 1.0 / (factor * inertia) ** 2
+    return found
 
 
 def _constraints(

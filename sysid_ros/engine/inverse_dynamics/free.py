@@ -43,6 +43,8 @@ class FreeParameters:
       upper: (k,) bounds.
       matrix: T_c (p, k) by condition.
       fixed: fixed_c (p,) by condition.
+      mean: (k,) centre of a Gaussian prior, where ``precision`` is positive.
+      precision: (k,) of that prior; zero where only the default one holds. ``None`` for nowhere.
     """
 
     names: tuple[str, ...]
@@ -52,6 +54,8 @@ class FreeParameters:
     upper: FloatArray
     matrix: Mapping[str, FloatArray]
     fixed: Mapping[str, FloatArray]
+    mean: FloatArray | None = None
+    precision: FloatArray | None = None
 
     def theta(self, x: FloatArray, condition: str) -> FloatArray:
         """All parameters of a condition, (p,)."""

@@ -128,7 +128,7 @@ def jackknife(
     information = np.zeros(len(x))
     small = 1.0 / np.sqrt(np.diag(prior).clip(1e-300))
     alone = small**2 * np.diag(np.linalg.pinv(prior * np.outer(small, small), hermitian=True))
-    information[go] = np.clip(1.0 - np.diag(inverse) / np.maximum(alone, 1e-300), 0.0, 1.0)
+    information[go] = np.clip(1.0 - np.diag(inverse) / np.maximum(alone, 1e-30), 0.0, 1.0)
     naive = inverse @ total @ inverse
     share = information[go] > 0.9
     ratio = np.diag(robust)[share] / np.maximum(np.diag(naive)[share], 1e-300)

@@ -77,18 +77,27 @@ def fit_inverse_dynamics(
         evidence = gather(regressor, recordings, settings)
         if not any(one.counts.any() for one in evidence.grams.values()):
             raise DataError("no torque was measured, or none outside contacts and gaps")
-        return _fit(regressor, recordings, free, settings, evidence)
+        return fit_evidence(regressor, recordings, free, settings, evidence)
 
 
-def _fit(
+def fit_evidence(
     regressor: Regressor,
     recordings: Sequence[Recording],
     free: FreeParameters,
     settings: Settings,
     evidence: Evidence,
 ) -> InverseDynamicsFit:
+    """Estimate parameters from recordings that were summed already.
+
+    Args:
+      regressor: The robot's.
+      recordings: Motion and torque.
+      free: What is estimated.
+      settings: Prior, margins.
+      evidence: The recordings' sums.
+    """
     model, k = regressor.model, len(free.names)
-    gain_dofs, spread = _gains(model, settings)
+    gain_dofs, spread = estimated_gains(model, settings)
     final = estimate(model, free, evidence.grams, settings, gain_dofs, spread)
     moments = noise_moments(regressor, recordings, evidence, settings.momentum)
     gains = {
@@ -101,6 +110,7 @@ def _fit(
         free=free,
         x=final.x,
         uncertainty=without_gains(final, k),
+        weights=final.weights,
         noise_bias=_noise_bias(final, free, moments),
         at_bound=final.solution.at_bound[:k],
         on_edge=tuple(model.body(body).name for body in edge),
@@ -128,7 +138,12 @@ def _noise_bias(final: Estimate, free: FreeParameters, moments: Mapping[str, Gra
     return bias
 
 
-def _gains(model: mujoco.MjModel, settings: Settings) -> tuple[IntArray, FloatArray]:
+def estimated_gains(model: mujoco.MjModel, settings: Settings) -> tuple[IntArray, FloatArray]:
+    """Degrees of freedom whose torque has an unknown factor, and the factors' prior spread.
+
+    Raises:
+      ExperimentError: The model lacks a joint.
+    """
     joints = {model.joint(j).name: int(model.jnt_dofadr[j]) for j in range(model.njnt)}
     for name in settings.gains:
         if name not in joints:

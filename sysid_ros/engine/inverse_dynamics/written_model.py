@@ -11,7 +11,13 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.engine.regressor import INERTIAL, Columns, central, sharp_friction
+from sysid_ros.engine.regressor import (
+    INERTIAL,
+    Columns,
+    central,
+    fixed_tendons,
+    sharp_friction,
+)
 from sysid_ros.errors import ModelError
 
 FloatArray = npt.NDArray[np.float64]
@@ -65,13 +71,39 @@ def written_spec(
         else:
             _write(joints[owner], kind, value)
     if sharp:
-        for element in (*joints.values(), *tendons.values()):
-            element.solref_friction = np.array(sharp_friction(model))
+        sharpen_friction(copy)
     try:
         copy.compile()
     except ValueError as error:
         raise ModelError(f"MuJoCo refuses the estimated parameters: {error}") from error
     return copy
+
+
+def sharpen_friction(spec: mujoco.MjSpec) -> None:
+    """Give dry friction of joints and tendons the law of :func:`~.tables.sharp_friction`.
+
+    Args:
+      spec: With the friction and inertia that were found; changed.
+    """
+    model = spec.copy().compile()
+    solref, solimp = sharp_friction(model)
+    for element in (*spec.joints, *spec.tendons):
+        if not element.name:  # MJCF tells elements apart by name
+            continue
+        if isinstance(element, mujoco.MjsJoint):
+            row = int(model.joint(element.name).dofadr[0])
+            loss = float(model.dof_frictionloss[row])
+        else:
+            tendon = model.tendon(element.name).id
+            loss = float(model.tendon_frictionloss[tendon])
+            if tendon not in fixed_tendons(model):
+                continue
+            row = model.nv + fixed_tendons(model).index(tendon)
+        if loss > 0.0:
+            element.solref_friction = solref
+            own = np.array(element.solimp_friction)
+            own[:2] = solimp[row]
+            element.solimp_friction = own
 
 
 def _write_inertia(body: Any, parameters: FloatArray) -> None:

@@ -25,7 +25,7 @@ from sysid_ros.engine.regressor.pseudo_inertia import (
     pseudo_inertia,
 )
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
-from sysid_ros.engine.regressor.regressor_tables import sharp_friction
+from sysid_ros.engine.regressor.regressor_tables import fixed_tendons, sharp_friction
 from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH
 from sysid_ros.engine.regressor.torque_recording import Recording, Stretch, stretches_of
 
@@ -46,6 +46,7 @@ __all__ = [
     "choose_filters",
     "columns_of",
     "coordinate_groups",
+    "fixed_tendons",
     "inertial_parameters",
     "mujoco_torque",
     "parameters_of",

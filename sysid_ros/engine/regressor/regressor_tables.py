@@ -133,14 +133,48 @@ def layout_of(model: mujoco.MjModel, columns: Columns) -> Layout:
     )
 
 
-def sharp_friction(model: mujoco.MjModel) -> tuple[float, float]:
-    """The solreffriction with which MuJoCo's dry friction follows velocity as closely as it can.
+# Speeds below which dry friction is not yet whole, of hinges (rad/s) and slides (m/s), about those
+# of MuJoCo's defaults. At rest friction holds against whatever pulls; without such a range its sign
+# would follow the noise of velocities there.
+_CREEP, _SLIDE_CREEP = 0.01, 0.002
+_WIDEST = 0.999  # impedance that says with its time constant how fast friction stops a motion
 
-    Its sign is that of qacc / b + qvel. The usual time constant of 20 ms gives 1 / b = 9.5 ms, in
-    which an arm's velocity changes by a tenth of a radian per second; two time steps are the least
-    that MuJoCo allows.
+
+def sharp_friction(model: mujoco.MjModel) -> tuple[FloatArray, FloatArray]:
+    """Solver parameters with which MuJoCo's dry friction follows velocity as closely as it can.
+
+    Its share is clip((qacc + b qvel) / width, -1, 1). The usual time constant of 20 ms gives
+    1 / b = 9.5 ms, in which an arm's velocity changes by a tenth of a radian per second; two time
+    steps are the least that MuJoCo allows. The width, b times a hundredth of a radian per second,
+    takes an impedance that depends on the friction and on the inertia it works against.
+
+    Args:
+      model: With the friction and the inertia that count.
+
+    Returns:
+      solreffriction (2,), and the first two of solimpfriction for every degree of freedom and every
+      fixed tendon, (nv + tendons, 2).
     """
-    return 2.0 * float(model.opt.timestep), 1.0
+    width = _sharp_rate(model) * _creep(model)
+    tendons = fixed_tendons(model)
+    weight = np.concatenate([model.dof_invweight0, model.tendon_invweight0[tendons]])
+    loss = np.concatenate([model.dof_frictionloss, model.tendon_frictionloss[tendons]])
+    soft = weight * loss
+    impedance = np.clip(soft / (soft + width), _MIN_IMPEDANCE, _MAX_IMPEDANCE)
+    widest = np.maximum(impedance, _WIDEST)
+    return np.array([2.0 * float(model.opt.timestep), 1.0]), np.column_stack([impedance, widest])
+
+
+def _sharp_rate(model: mujoco.MjModel) -> float:
+    return 1.0 / (_WIDEST * float(model.opt.timestep))
+
+
+def _creep(model: mujoco.MjModel) -> FloatArray:
+    slides = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)] == int(
+        mujoco.mjtJoint.mjJNT_SLIDE
+    )
+    own = np.where(slides, _SLIDE_CREEP, _CREEP)
+    return np.append(own, np.full(len(fixed_tendons(model)), _CREEP))
 
 
 def friction_of(model: mujoco.MjModel, velocity_scale: float | None, sharp: bool) -> Friction:
@@ -155,11 +189,12 @@ def friction_of(model: mujoco.MjModel, velocity_scale: float | None, sharp: bool
     count = model.nv + len(tendons)
     if velocity_scale is not None:
         return Friction(np.zeros(count), np.full(count, max(velocity_scale, _MIN_VALUE)))
+    if sharp:
+        rates = np.full(count, _sharp_rate(model))
+        return Friction(rates, rates * _creep(model))
     # Softness and damping of a friction constraint: MuJoCo's documentation, chapter Computation,
     # "Constraint model"; a friction has no position, thus the impedance at zero and no stiffness.
     solref = np.concatenate([model.dof_solref, model.tendon_solref_fri[tendons]])
-    if sharp:
-        solref[:] = sharp_friction(model)
     solimp = np.concatenate([model.dof_solimp, model.tendon_solimp_fri[tendons]])
     weight = np.concatenate([model.dof_invweight0, model.tendon_invweight0[tendons]])
     loss = np.concatenate([model.dof_frictionloss, model.tendon_frictionloss[tendons]])

@@ -17,12 +17,14 @@ from sysid_ros.engine.uncertainty.influence import influence, recording_scatter
 from sysid_ros.engine.uncertainty.intervals import calculate_intervals
 from sysid_ros.engine.uncertainty.noise_levels import estimated_noise, first_noise, sensor_of
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
+from sysid_ros.engine.uncertainty.rank import Directions, directions_of_gram
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
 from sysid_ros.engine.uncertainty.window_sum import WindowSum
 
 __all__ = [
     "BOUND_MARGIN",
     "Covariance",
+    "Directions",
     "ParameterEstimate",
     "ResidualSize",
     "WindowSum",
@@ -30,6 +32,7 @@ __all__ = [
     "calculate_intervals",
     "covariance",
     "describe_open_directions",
+    "directions_of_gram",
     "estimated_noise",
     "estimates",
     "first_noise",

@@ -24,6 +24,12 @@ from sysid_ros.report.svg.frame import Frame
 from sysid_ros.report.svg.heatmap import heatmap
 from sysid_ros.report.svg.numbers import number, percent_change, plural, to_error, unit
 from sysid_ros.report.svg.pairs import ellipse_chart, landscape_chart
+from sysid_ros.report.svg.torque_charts import (
+    friction_chart,
+    inertia_ellipsoid_chart,
+    parts_chart,
+    torque_chart,
+)
 
 __all__ = [
     "Axis",
@@ -35,19 +41,23 @@ __all__ = [
     "element",
     "ellipse_chart",
     "forest",
+    "friction_chart",
     "group",
     "heatmap",
     "histogram_chart",
+    "inertia_ellipsoid_chart",
     "landscape_chart",
     "normal_chart",
     "number",
     "parameter_chart",
+    "parts_chart",
     "percent_change",
     "plural",
     "rounds",
     "singular_value_chart",
     "spectrum_chart",
     "to_error",
+    "torque_chart",
     "trend_chart",
     "unit",
 ]

@@ -1,0 +1,20 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fits of recorded sequences to measured joint torque, and the choice of a fit's method."""
+
+from __future__ import annotations
+
+from sysid_ros.engine.measured_torque.fit_torque import fit_torque
+from sysid_ros.engine.measured_torque.methods import METHODS, fit_by_method
+from sysid_ros.engine.measured_torque.parameter_kinds import speaks_of_torque
+from sysid_ros.engine.measured_torque.predicted_torque import TorqueTrace, torque_traces
+
+__all__ = [
+    "METHODS",
+    "TorqueTrace",
+    "fit_by_method",
+    "fit_torque",
+    "speaks_of_torque",
+    "torque_traces",
+]

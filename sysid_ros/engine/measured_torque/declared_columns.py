@@ -1,0 +1,367 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The parameters of a fit as those in which inverse dynamics is linear, and back.
+
+Armature, damping, dry friction, springs, offsets are columns of the regressor. The ten coordinates
+of a body's inertia are a curved function of ten columns, which are estimated in their place: there
+every body that can exist is within reach, and the best one is found at once. Whatever else changes
+a model (mass alone, a centre of mass, a Python hook) is linearised where the estimate stands, and
+again where it then stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import theta_from_pseudo
+from sysid_ros.engine.inverse_dynamics import (
+    Columns,
+    FreeParameters,
+    columns_of,
+    pseudo_inertia,
+)
+from sysid_ros.engine.measured_torque.inertia_columns import ten_of_theta, theta_slope
+from sysid_ros.engine.measured_torque.parameter_kinds import (
+    LINEAR,
+    NEED_MOTION,
+    check_law,
+    key_of,
+    modifier_of,
+)
+from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal
+from sysid_ros.engine.parameters import (
+    Parameter,
+    ParameterDict,
+    SignalModifier,
+    StartModifier,
+)
+from sysid_ros.engine.regressor import DEFAULT_KINDS, INERTIAL
+from sysid_ros.engine.simulation import CandidateBuilder
+from sysid_ros.errors import ParameterError
+
+_HOLD = 1e-6  # of their size, by which they may stray
+_REACH = 0.5  # of a curved parameter in one round: this share of its size, or of one
+_STEP = 1e-5  # of differences, likewise
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A fit's parameters, seen from the regressor.
+
+    Attributes:
+      params: At their initial values.
+      spec: The model, with no bodies fused.
+      signals: That tell torque.
+      robots: Conditions; "" where all robots are alike.
+    """
+
+    params: ParameterDict
+    spec: mujoco.MjSpec
+    signals: tuple[TorqueSignal, ...]
+    robots: tuple[str, ...]
+    _known: dict[tuple[bytes, str], FloatArray] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def model(self) -> mujoco.MjModel:
+        """Compiled at the initial values, of the first robot."""
+        return self._compiled(self.params.as_vector(), self.robots[0])
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of parameters of joints and tendons, besides the inertia of bodies."""
+        asked = [LINEAR.get(key_of(p), ()) for p in self.params.free()]
+        return tuple(dict.fromkeys((*DEFAULT_KINDS, *(k for kinds in asked for k in kinds))))
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Of the regressor."""
+        return columns_of(self.model, self.kinds)
+
+    @cached_property
+    def curved(self) -> tuple[str, ...]:
+        """Parameters that have to be linearised."""
+        free = self.params.free()
+        return tuple(p.name for p in free if self._columns(p) is None and not self._is_gain(p))
+
+    @cached_property
+    def gains(self) -> dict[str, tuple[Parameter, int, bool]]:
+        """Free factors of torque signals: parameter, degree of freedom, whether of an input."""
+        found = {}
+        for p in self.params.free():
+            if self._is_gain(p):
+                signal = self._signal(p)
+                if signal.dof is None:
+                    raise ParameterError(
+                        f"parameter {p.name!r}: the torque of {signal.name!r} acts on several "
+                        "joints, so that its gain cannot be fitted by inverse dynamics; freeze it"
+                    )
+                found[p.name] = (p, signal.dof, signal.control)
+        return found
+
+    def theta(self, values: FloatArray, robot: str) -> FloatArray:
+        """All parameters of the regressor, (p,), at values of the free ones."""
+        key = (values.tobytes(), robot)
+        if key not in self._known:
+            theta = columns_of(self._compiled(values, robot), self.kinds).nominal
+            at = self.params.copy()
+            at.update_from_vector(values)
+            for p in at.for_robot(robot or None).values():
+                for column, factor in self._offsets(p):
+                    theta[column] += factor * float(p.value.item())
+            if len(self._known) > 64:
+                self._known.clear()
+            self._known[key] = theta
+        return np.array(self._known[key])
+
+    def free(self, values: FloatArray, still: Collection[int] = ()) -> FreeParameters:
+        """The parameters to estimate, linearised at values of the declared ones.
+
+        Args:
+          values: Of the declared parameters.
+          still: Joints that do not move, whose armature and friction keep the model's values.
+        """
+        parts = [self._part(p, values) for p in self.params.free() if not self._is_gain(p)]
+        parts = [self._held(part, still) for part in parts] if still else parts
+        size = sum(len(part.names) for part in parts)
+        matrix = {robot: np.zeros((len(self.columns), size)) for robot in self.robots}
+        at = 0
+        for part in parts:
+            for robot, block in part.matrix.items():
+                matrix[robot][:, at : at + len(part.names)] = block
+            at += len(part.names)
+        x = _joined([part.x for part in parts])
+        fixed = {r: self.theta(values, r) - matrix[r] @ x for r in self.robots}
+        precision = _joined([part.precision for part in parts])
+        return FreeParameters(
+            names=tuple(name for part in parts for name in part.names),
+            columns=self.columns,
+            nominal=_joined([part.nominal for part in parts]),
+            lower=_joined([part.lower for part in parts]),
+            upper=_joined([part.upper for part in parts]),
+            matrix=matrix,
+            fixed=fixed,
+            mean=_joined([part.mean for part in parts]),
+            precision=precision,
+        )
+
+    def values(self, x: FloatArray, gains: Mapping[str, float]) -> tuple[FloatArray, FloatArray]:
+        """Values of the declared parameters (n,), and their derivative by (x, gains), (n, k)."""
+        found, rows = [], []
+        at, extra, width = 0, len(x), len(x) + len(self.gains)
+        for p in self.params.free():
+            slope = np.zeros((p.size, width))
+            if self._is_gain(p):
+                inverse = self.gains[p.name][2]
+                s = gains[p.name]
+                found.append(np.array([1.0 / s if inverse else s]))
+                slope[0, extra] = -1.0 / s**2 if inverse else 1.0
+                extra += 1
+            elif self._is_whole(p):
+                ten = x[at : at + 10]
+                found.append(theta_from_pseudo(pseudo_inertia(ten)))
+                slope[:, at : at + 10] = theta_slope(ten)
+                at += 10
+            else:
+                found.append(x[at : at + p.size])
+                slope[:, at : at + p.size] = np.eye(p.size)
+                at += p.size
+            rows.append(slope)
+        if not found:
+            return np.zeros(0), np.zeros((0, width))
+        return np.concatenate(found), np.vstack(rows)
+
+    def is_held(self, p: Parameter, still: Collection[int]) -> bool:
+        """True for a parameter of joints that do not move, which keeps its value."""
+        kinds = LINEAR.get(key_of(p), ())
+        if key_of(p)[0] != "joint" or not kinds or not set(kinds) <= set(NEED_MOTION):
+            return False
+        return all(self.model.joint(name).id in still for name in modifier_of(p).names)
+
+    def whole_bodies(self) -> dict[str, str]:
+        """Parameters whose ten columns are estimated, with their body."""
+        return {p.name: modifier_of(p).names[0] for p in self.params.free() if self._is_whole(p)}
+
+    def _compiled(self, values: FloatArray, robot: str) -> mujoco.MjModel:
+        """The model without the springs that stand for offsets."""
+        params = self.params.for_robot(robot or None)
+        params.update_from_vector(values)
+        for p in params.values():
+            if key_of(p) == ("joint", "torque_offset") and not p.frozen:
+                p.value = np.zeros(1)
+        model = CandidateBuilder(self.spec, params).build(params.as_vector()).model
+        return model
+
+    def _part(self, p: Parameter, values: FloatArray) -> _Part:
+        at = self.params.copy()
+        at.update_from_vector(values)
+        robots = [r for r in self.robots if p.robot is None or p.robot == r]
+        mean, std = p.prior if p.prior is not None else (p.as_nominal_vector(), np.inf)
+        precision = np.broadcast_to(1.0 / np.asarray(std) ** 2, p.size).astype(np.float64)
+        lower, upper = p.get_bounds()
+        x, nominal = at[p.name].as_vector(), p.as_nominal_vector()
+        names = _labels(p)
+        if self._is_whole(p):
+            bodies = [self.model.body(name).id for name in modifier_of(p).names]
+            names = tuple(f"{modifier_of(p).names[0]}.{k}{_suffix(p)}" for k in INERTIAL)
+            eye = self._zeros(10)
+            for body in bodies:
+                if (body, "m") in self.columns.place:
+                    eye[self.columns.of_body(body)] = np.eye(10)
+            x, nominal = ten_of_theta(x), ten_of_theta(nominal)
+            low = np.array([0.0, *[-np.inf] * 9])
+            return _Part(
+                names, x, nominal, low, np.full(10, np.inf), dict.fromkeys(robots, eye), x,
+                np.zeros(10),
+            )  # fmt: skip
+        columns = self._columns(p)
+        if columns is None:
+            blocks = {r: self._slopes(p, values, r) for r in robots}
+            step = _REACH * np.maximum(np.abs(x), 1.0)
+            lower, upper = np.maximum(lower, x - step), np.minimum(upper, x + step)
+        else:
+            block = self._zeros(p.size)
+            for component, own in enumerate(columns):
+                for column, factor in own:
+                    block[column, component] += factor
+            blocks = dict.fromkeys(robots, block)
+            if len(columns) == 1 and len(columns[0]) == 1:
+                names = (self.columns.names[columns[0][0][0]] + _suffix(p),)
+        given = np.broadcast_to(np.asarray(mean, dtype=np.float64), p.size)
+        return _Part(names, x, nominal, lower, upper, blocks, given, precision)
+
+    def _held(self, part: _Part, still: Collection[int]) -> _Part:
+        """A part whose parameters stay where they are if nothing moves that they belong to."""
+        of_joints = [
+            kind in NEED_MOTION and owner in still
+            for kind, owner in zip(self.columns.kinds, self.columns.owners, strict=True)
+        ]
+        touched = np.any([block != 0.0 for block in part.matrix.values()], axis=0)
+        only = np.any(touched, axis=0) & ~np.any(touched[~np.array(of_joints)], axis=0)
+        if not only.any():
+            return part
+        sharp = 1.0 / (_HOLD * np.maximum(np.abs(part.nominal), 1e-3)) ** 2
+        return replace(
+            part,
+            mean=np.where(only, part.nominal, part.mean),
+            precision=np.where(only, sharp, part.precision),
+        )
+
+    def _columns(self, p: Parameter) -> list[list[tuple[int, float]]] | None:
+        """Columns and factors of each component; ``None`` for what is curved."""
+        if isinstance(p.modifier, StartModifier):
+            raise ParameterError(
+                f"parameter {p.name!r} is the start of a recording; inverse dynamics has none"
+            )
+        if isinstance(p.modifier, SignalModifier):
+            if p.modifier.attribute != "bias":
+                self._signal(p)
+                return None
+            return [self._offsets(p)]
+        check_law(p)
+        if self._is_whole(p):
+            return [[]]
+        if key_of(p) not in LINEAR:
+            return None
+        if key_of(p) == ("joint", "torque_offset"):
+            return [self._offsets(p)]
+        modifier, kinds = modifier_of(p), LINEAR[key_of(p)]
+        find = self.model.joint if modifier.element == "joint" else self.model.tendon
+        owners = [find(name).id for name in modifier.names]
+        place = self.columns.place
+        return [[(place[o, k], 1.0) for o in owners if (o, k) in place] for k in kinds]
+
+    def _offsets(self, p: Parameter) -> list[tuple[int, float]]:
+        """Columns of constant torque that a parameter adds to, with factors."""
+        if p.frozen:
+            return []  # in the model, or taken from the measurement
+        if key_of(p) == ("joint", "torque_offset"):
+            dofs = [int(self.model.joint(n).dofadr[0]) for n in modifier_of(p).names]
+            return [(self.columns.place[dof, "offset"], 1.0) for dof in dofs]
+        if isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "bias":
+            found = []
+            for name in p.modifier.names:
+                signal = self._signal(p, name)
+                for dof in np.flatnonzero(signal.moment).tolist():
+                    factor = -signal.moment[dof] if signal.control else signal.moment[dof]
+                    found.append((self.columns.place[dof, "offset"], float(factor)))
+            return found
+        return []
+
+    def _slopes(self, p: Parameter, values: FloatArray, robot: str) -> FloatArray:
+        """Differences of all columns by each component, (p, size)."""
+        first = 0
+        for other in self.params.free():
+            if other.name == p.name:
+                break
+            first += other.size
+        lower, upper = p.get_bounds()
+        found = self._zeros(p.size)
+        for i in range(p.size):
+            ends = []
+            step = _STEP * max(1.0, abs(float(values[first + i])))
+            for sign in (-1.0, 1.0):
+                moved = values.copy()
+                moved[first + i] = np.clip(moved[first + i] + sign * step, lower[i], upper[i])
+                ends.append((moved[first + i], self.theta(moved, robot)))
+            (low, before), (high, after) = ends
+            if high > low:
+                found[:, i] = (after - before) / (high - low)
+        return found
+
+    def _is_whole(self, p: Parameter) -> bool:
+        """True for a body's whole inertia that nothing but its consistency limits."""
+        unbounded = not np.any(np.isfinite(p.get_bounds()))
+        return key_of(p) == ("body", "inertia") and unbounded and p.prior is None
+
+    def _is_gain(self, p: Parameter) -> bool:
+        return isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "gain"
+
+    def _signal(self, p: Parameter, name: str | None = None) -> TorqueSignal:
+        modifier = p.modifier
+        if not isinstance(modifier, SignalModifier):
+            raise ParameterError(f"parameter {p.name!r} belongs to no signal")
+        wanted = name or modifier.names[0]
+        for signal in self.signals:
+            if signal.name == wanted and modifier.attribute in ("gain", "bias"):
+                return signal
+        told = ", ".join(signal.name for signal in self.signals)
+        raise ParameterError(
+            f"parameter {p.name!r}: inverse dynamics cannot fit the {modifier.attribute} of "
+            f"{wanted!r}, only gain and bias of what tells torque ({told}); freeze it"
+        )
+
+    def _zeros(self, size: int) -> FloatArray:
+        return np.zeros((len(self.columns), size))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One parameter's share of the estimated ones, (k,) or (p, k) each."""
+
+    names: tuple[str, ...]
+    x: FloatArray
+    nominal: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    matrix: Mapping[str, FloatArray]
+    mean: FloatArray
+    precision: FloatArray
+
+
+def _labels(p: Parameter) -> tuple[str, ...]:
+    return tuple(p.scalar_names())
+
+
+def _suffix(p: Parameter) -> str:
+    return f"@{p.robot}" if p.robot else ""
+
+
+def _joined(parts: Sequence[FloatArray]) -> FloatArray:
+    return np.concatenate(parts) if parts else np.zeros(0)

@@ -1,0 +1,212 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fit parameters to measured joint torque: the same question and answer as of the forward fit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import (
+    DEFAULT_SETTINGS,
+    NOTHING_KNOWN,
+    FitResult,
+    FitSettings,
+    SignalNoise,
+)
+from sysid_ros.engine.inverse_dynamics import (
+    Evidence,
+    InverseDynamicsFit,
+    Settings,
+    estimate,
+    estimated_gains,
+    fit_evidence,
+    gather,
+)
+from sysid_ros.engine.least_squares import FitStatus, Iteration
+from sysid_ros.engine.measured_torque.found_torque import torque_findings
+from sysid_ros.engine.measured_torque.torque_estimates import (
+    open_sentences,
+    torque_estimates,
+    value_covariance,
+)
+from sysid_ros.engine.measured_torque.torque_problem import (
+    TorqueProblem,
+    gains_at,
+    regression_settings,
+    torque_problem,
+)
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.uncertainty import Directions, directions_of_gram
+from sysid_ros.errors import DataError, StopRequestedError
+
+_ROUNDS = 12  # of linearisation
+_SETTLED = 1e-6  # relative change of every value below which they have converged
+
+
+def fit_torque(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    settings: FitSettings = DEFAULT_SETTINGS,
+    *,
+    known: SignalNoise = NOTHING_KNOWN,
+    on_iteration: Callable[[Iteration], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> FitResult:
+    """Fit parameters to measured joint torque by regression on inverse dynamics.
+
+    Args:
+      models_sequences: Recordings with positions of the joints and torque: sensors of joint force,
+        inputs of motors, mapped efforts.
+      params: Start, bounds, priors and modifiers; not changed.
+      settings: Filters and prior; what concerns windows and simulation is not used.
+      known: Stretches in which nothing counts.
+      on_iteration: Told every round.
+      should_stop: Asked between rounds; true ends the fit before it has begun to estimate.
+
+    Raises:
+      SysidError: Torque or positions are missing, or a parameter cannot be fitted in this way.
+      StopRequestedError: ``should_stop`` asked for it.
+    """
+    began = time.monotonic()
+    with threadpool_limits(1, "blas"):  # the matrices are so small that threads only wait
+        problem = torque_problem(models_sequences, params, known.gaps)
+        own = regression_settings(problem.declared, settings.torque)
+        evidence = gather(problem.regressor, problem.recordings, own)
+        if not any(one.counts.any() for one in evidence.grams.values()):
+            raise DataError("no torque was measured, or none outside contacts and gaps")
+        if should_stop is not None and should_stop():
+            raise StopRequestedError("the fit was stopped before anything was estimated")
+        still = _still(problem, evidence)
+        values, status = _linearised(problem, evidence, own, still)
+        free = problem.declared.free(values, still)
+        fit = fit_evidence(problem.regressor, problem.recordings, free, own, evidence)
+    return _result(problem, evidence, fit, status, still, on_iteration, began)
+
+
+def _linearised(
+    problem: TorqueProblem, evidence: Evidence, settings: Settings, still: Collection[int]
+) -> tuple[FloatArray, FitStatus]:
+    """Values about which what is curved has settled, and whether it has."""
+    declared = problem.declared
+    values = declared.params.as_vector()
+    if not declared.curved:
+        return values, FitStatus.CONVERGED
+    dofs, spread = estimated_gains(problem.regressor.model, settings)
+    for _ in range(_ROUNDS):
+        free = declared.free(values, still)
+        found = estimate(problem.regressor.model, free, evidence.grams, settings, dofs, spread)
+        before, values = values, _values(problem, found.x, found.gains)[0]
+        if np.allclose(before, values, rtol=_SETTLED, atol=_SETTLED):
+            return values, FitStatus.CONVERGED
+    return values, FitStatus.MAX_ITERATIONS
+
+
+def _still(problem: TorqueProblem, evidence: Evidence) -> list[int]:
+    """Joints whose motion cannot be told from noise."""
+    model, choices = problem.declared.model, evidence.filters.choices
+    return [
+        j
+        for j in range(model.njnt)
+        if (c := choices.get(int(model.jnt_qposadr[j]))) is not None and c.motion_end == 0.0
+    ]
+
+
+def _values(
+    problem: TorqueProblem, x: FloatArray, gains: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    own = {name: float(gains[dof]) for name, (_, dof, _) in problem.declared.gains.items()}
+    return problem.declared.values(x, own)
+
+
+def _result(
+    problem: TorqueProblem,
+    evidence: Evidence,
+    fit: InverseDynamicsFit,
+    status: FitStatus,
+    still: Collection[int],
+    on_iteration: Callable[[Iteration], None] | None,
+    began: float,
+) -> FitResult:
+    declared = problem.declared
+    gains = np.ones(declared.model.nv)
+    for _, dof, _ in declared.gains.values():
+        joint = declared.model.joint(int(declared.model.dof_jntid[dof])).name
+        gains[dof] = fit.gains[joint][0]
+    values, slope = _values(problem, fit.x, gains)
+    errors = [error for _, error in fit.gains.values()]
+    covariance = value_covariance(fit, np.array(errors), slope)
+    first = declared.params.as_vector()
+    costs = [_cost(problem, evidence, fit, at) for at in (first, values)]
+    names = tuple(declared.params.scalar_names())
+    trace = tuple(
+        Iteration(i, cost, 0.0, names, at, time.monotonic() - began)
+        for i, (cost, at) in enumerate(zip(costs, (first, values), strict=True))
+    )
+    for step in trace:
+        if on_iteration is not None:
+            on_iteration(step)
+    estimates = torque_estimates(declared, fit, values, covariance, slope, still)
+    width = np.array([p.standard_error or np.nan for p in estimates])
+    known = np.where(np.isfinite(width), 1.0, np.nan)
+    return FitResult(
+        status=status,
+        message=_MESSAGES[status],
+        parameters=estimates,
+        covariance=covariance * np.outer(known, known),
+        cost_initial=costs[0],
+        cost_final=costs[1],
+        iterations=len(trace) - 1,
+        evaluations=0,
+        jacobians=1,
+        elapsed=time.monotonic() - began,
+        trace=trace,
+        noise=_noise(problem, fit),
+        interval_method="blocks of time",
+        singular_values=_directions(evidence, fit).sizes,
+        unidentifiable=open_sentences(estimates),
+        optimizer="convex program",
+        torque=torque_findings(problem, evidence, fit, values, still),
+    )
+
+
+def _cost(
+    problem: TorqueProblem, evidence: Evidence, fit: InverseDynamicsFit, values: FloatArray
+) -> float:
+    gains = gains_at(problem.declared, values)
+    return 0.5 * sum(
+        float((one.squares(problem.declared.theta(values, robot), gains) * fit.weights).sum())
+        for robot, one in evidence.grams.items()
+    )
+
+
+def _noise(problem: TorqueProblem, fit: InverseDynamicsFit) -> dict[str, float]:
+    """The size of residuals by signal, in its unit."""
+    known = problem.sources.known
+    return {
+        name: float(fit.residual_std[dof])
+        for dof, name in known.items()
+        if np.isfinite(fit.residual_std[dof])
+    }
+
+
+def _directions(evidence: Evidence, fit: InverseDynamicsFit) -> Directions:
+    """Of the estimated parameters, by columns of unit length."""
+    gram = np.zeros((len(fit.x), len(fit.x)))
+    for condition, one in evidence.grams.items():
+        normal, _ = one.normal(fit.weights, np.ones(len(fit.weights)))
+        gram += fit.free.matrix[condition].T @ normal @ fit.free.matrix[condition]
+    return directions_of_gram(gram, 1e-6)
+
+
+_MESSAGES = {
+    FitStatus.CONVERGED: "converged: the best parameters that a body can have were found",
+    FitStatus.MAX_ITERATIONS: "what is not linear in torque (a centre of mass, a mass beside it) "
+    "has not settled; give it bounds or a prior, or identify the body's inertia as a whole",
+}

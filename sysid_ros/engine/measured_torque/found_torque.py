@@ -1,0 +1,174 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The findings of a regression: base parameters, bodies, joints, and what would tell more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import (
+    BaseParameter,
+    BodyFinding,
+    JointFinding,
+    TorqueFindings,
+    thinned,
+)
+from sysid_ros.engine.inverse_dynamics import (
+    Evidence,
+    InverseDynamicsFit,
+    TorquePrediction,
+    body_scales,
+    central,
+)
+from sysid_ros.engine.measured_torque.advice import advice
+from sysid_ros.engine.measured_torque.coupled_joints import couplings
+from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
+
+_SHOWN = 400  # samples of torque that are drawn
+_BINS = 24  # of velocity, even, so that zero lies between two of them
+_FEWEST = 5  # rows in a bin
+_SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
+
+
+def torque_findings(
+    problem: TorqueProblem,
+    evidence: Evidence,
+    fit: InverseDynamicsFit,
+    values: FloatArray,
+    still: Collection[int],
+) -> TorqueFindings:
+    """Collect what a fit found besides its parameters.
+
+    Args:
+      problem: What was fitted.
+      evidence: Sums of its recordings.
+      fit: The regression.
+      values: Of the declared parameters.
+      still: Joints that do not move.
+    """
+    base = _base(fit)
+    counts = sum(int(one.counts.sum()) for one in evidence.grams.values())
+    return TorqueFindings(
+        base=base,
+        bodies=_bodies(problem, fit, values),
+        joints=tuple(_joint(problem, fit, dof) for dof in problem.sources.known),
+        row_cutoff=float(fit.filters.rows),
+        rows=counts,
+        masked=problem.masked,
+        blocks=fit.uncertainty.blocks,
+        inflation=fit.uncertainty.inflation,
+        notes=(*problem.notes, *_stillness(problem, still), *couplings(problem, fit.predictions)),
+        advice=advice(problem.declared.model, fit),
+    )
+
+
+def _stillness(problem: TorqueProblem, still: Collection[int]) -> tuple[str, ...]:
+    model = problem.declared.model
+    unmeasured = problem.sources.unmeasured
+    names = [model.joint(j).name for j in still if model.joint(j).name not in unmeasured]
+    if not names:
+        return ()
+    return (
+        f"{', '.join(names)} did not move by more than noise; armature and friction there keep the "
+        "model's values.",
+    )
+
+
+def _base(fit: InverseDynamicsFit) -> tuple[BaseParameter, ...]:
+    own = fit.base
+    columns = zip(
+        own.names, own.values, own.uncertainty.standard_errors, own.relative_errors, own.essential,
+        own.combination @ fit.x, strict=True,
+    )  # fmt: skip
+    return tuple(
+        BaseParameter(name, float(value), float(error), float(relative), bool(kept), float(same))
+        for name, value, error, relative, kept, same in columns
+    )
+
+
+def _bodies(
+    problem: TorqueProblem, fit: InverseDynamicsFit, values: FloatArray
+) -> tuple[BodyFinding, ...]:
+    declared, columns = problem.declared, fit.free.columns
+    scales = body_scales(declared.model)
+    found = []
+    for robot, body in fit.free.bodies():
+        ten = declared.theta(values, robot)[columns.of_body(body)]
+        mass, centre, tensor = central(ten)
+        moments, axes = np.linalg.eigh(tensor)
+        axes[:, 0] *= np.sign(np.linalg.det(axes))
+        quaternion = np.empty(4)
+        mujoco.mju_mat2Quat(quaternion, axes.ravel())
+        name = declared.model.body(body).name
+        eigenvalues: FloatArray = np.linalg.eigvalsh(scales[body].relative(ten)).astype(np.float64)
+        found.append(
+            BodyFinding(
+                f"{name}@{robot}" if robot and len(declared.robots) > 1 else name, mass, centre,
+                moments, quaternion, eigenvalues, name in fit.on_edge,
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def _joint(problem: TorqueProblem, fit: InverseDynamicsFit, dof: int) -> JointFinding:
+    model = problem.declared.model
+    joint = int(model.dof_jntid[dof])
+    several = int(model.jnt_type[joint]) < _SLIDE
+    place = dof - int(model.jnt_dofadr[joint])
+    coordinate = int(model.jnt_qposadr[joint]) + min(place, 3 if several else 0)
+    choice = fit.filters.choices.get(coordinate)
+    name = model.joint(joint).name + (f"[{place}]" if several else "")
+    parts = [_parts(one, dof) for one in fit.predictions]
+    whole = np.concatenate([one[:, np.isfinite(one[1])] for one in parts], axis=1)
+    velocity, friction, law = _curve(whole)
+    longest = max(fit.predictions, key=lambda one: len(one.times))
+    drawn = _parts(longest, dof)
+    return JointFinding(
+        joint=name,
+        unit="N" if int(model.jnt_type[joint]) == _SLIDE or (several and place < 3) else "N m",
+        motion_cutoff=float(fit.filters.motion[coordinate]),
+        motion_end=float(choice.motion_end) if choice is not None else float("nan"),
+        residual=_rms(whole[1] - whole[2:].sum(axis=0)),
+        shares=np.array([_rms(whole[i]) for i in (1, 2, 3, 4, 5)]),
+        recording=problem.recordings[longest.recording].name,
+        times=thinned(longest.times, _SHOWN),
+        torque=tuple(
+            thinned(row, _SHOWN)
+            for row in (drawn[1], drawn[2:].sum(axis=0), drawn[2], drawn[3], drawn[4])
+        ),
+        velocity=velocity,
+        friction=friction,
+        law=law,
+    )
+
+
+def _parts(prediction: TorquePrediction, dof: int) -> FloatArray:
+    """Velocity, measured torque, gravity, inertia, friction and the rest, (6, n)."""
+    rows = ("velocity", "measured", "gravity", "inertia", "friction", "other")
+    return np.stack([getattr(prediction, name)[:, dof] for name in rows])
+
+
+def _curve(parts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Friction against velocity: middle of bins, measured and fitted means, (m,) each."""
+    speed = np.abs(parts[0])
+    top = float(np.quantile(speed, 0.995)) if speed.size else 0.0
+    if top <= 0.0:
+        return np.zeros(0), np.zeros(0), np.zeros(0)
+    edges = np.linspace(-top, top, _BINS + 1)
+    number = np.digitize(parts[0], edges) - 1
+    left = parts[1] - parts[2] - parts[3] - parts[5]
+    rows = [np.flatnonzero(number == b) for b in range(_BINS)]
+    used = [b for b in range(_BINS) if len(rows[b]) >= _FEWEST]
+    middle = np.array([parts[0][rows[b]].mean() for b in used])
+    measured = np.array([left[rows[b]].mean() for b in used])
+    return middle, measured, np.array([parts[4][rows[b]].mean() for b in used])
+
+
+def _rms(values: FloatArray | Sequence[float]) -> float:
+    array = np.asarray(values)
+    return float(np.sqrt(np.mean(array**2))) if array.size else float("nan")

@@ -1,0 +1,44 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Ten inertial parameters of a body from the coordinates of a fit, and back."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import BodyInertia, inertia_from_theta, theta_from_pseudo
+from sysid_ros.engine.inverse_dynamics import parameters_of, pseudo_inertia
+
+
+def ten_of_theta(theta: FloatArray) -> FloatArray:
+    """Ten inertial parameters of coordinates theta."""
+    return ten_parameters(inertia_from_theta(theta))
+
+
+def ten_parameters(body: BodyInertia) -> FloatArray:
+    """Ten inertial parameters about a body's origin, (10,): kg, kg m, kg m^2."""
+    matrix = np.empty(9)
+    mujoco.mju_quat2Mat(matrix, np.asarray(body.iquat, dtype=np.float64))
+    axes = matrix.reshape(3, 3)
+    second = axes @ np.diag(0.5 * body.inertia.sum() - body.inertia) @ axes.T
+    pseudo = np.empty((4, 4))
+    pseudo[:3, :3] = second + body.mass * np.outer(body.ipos, body.ipos)
+    pseudo[:3, 3] = pseudo[3, :3] = body.mass * body.ipos
+    pseudo[3, 3] = body.mass
+    return parameters_of(pseudo)
+
+
+def theta_slope(ten: FloatArray) -> FloatArray:
+    """Derivative of the coordinates theta by ten parameters, (10, 10)."""
+    lower = np.linalg.cholesky(pseudo_inertia(ten))
+    size = float(np.linalg.eigvalsh(pseudo_inertia(ten))[0])
+    slope = np.empty((10, 10))
+    for i in range(10):
+        step = 1e-4 * min(size, float(np.abs(lower).max()) ** 2)
+        moved = [ten + sign * step * np.eye(10)[i] for sign in (-1.0, 1.0)]
+        low, high = (theta_from_pseudo(pseudo_inertia(one)) for one in moved)
+        slope[:, i] = (high - low) / (2.0 * step)
+    return slope

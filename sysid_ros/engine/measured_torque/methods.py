@@ -1,0 +1,52 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The methods of a fit by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sysid_ros.engine.estimation import DEFAULT_SETTINGS, FitResult, FitSettings, fit
+from sysid_ros.engine.measured_torque.fit_torque import fit_torque
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.errors import ExperimentError, unknown_name
+
+# What a rollout has and a regression lacks: a state to carry on from, iterations to watch.
+_OF_ROLLOUTS = ("on_state", "resume", "start")
+
+
+def _inverse_dynamics(*given: Any, **options: Any) -> FitResult:
+    return fit_torque(*given, **{k: v for k, v in options.items() if k not in _OF_ROLLOUTS})
+
+
+METHODS: Mapping[str, Callable[..., FitResult]] = {
+    "forward": fit,
+    "inverse_dynamics": _inverse_dynamics,
+}
+
+
+def fit_by_method(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    settings: FitSettings = DEFAULT_SETTINGS,
+    **options: Any,
+) -> FitResult:
+    """Fit parameters to measured sequences by the method that the settings name.
+
+    Args:
+      models_sequences: Models with their sequences.
+      params: Start, bounds, priors and modifiers; not changed.
+      settings: How to fit.
+      **options: As of :func:`~sysid_ros.engine.estimation.fit.fit`; what belongs to simulation is
+        not used by inverse dynamics.
+
+    Raises:
+      ExperimentError: There is no such method.
+      SysidError: As of the method.
+    """
+    if settings.method not in METHODS:
+        raise ExperimentError(unknown_name("method", settings.method, METHODS))
+    return METHODS[settings.method](models_sequences, params, settings, **options)

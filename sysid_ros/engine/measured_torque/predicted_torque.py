@@ -1,0 +1,143 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Measured torque beside what the initial and the identified parameters predict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import TorqueSettings
+from sysid_ros.engine.inverse_dynamics import Filters, gather, predict
+from sysid_ros.engine.measured_torque.torque_problem import (
+    TorqueProblem,
+    gains_at,
+    regression_settings,
+    torque_problem,
+)
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.regressor import smooth, stretches_of
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.errors import DataError
+
+_SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
+
+
+@dataclass(frozen=True)
+class TorqueTrace:
+    """Filtered torque of one degree of freedom in one sequence.
+
+    Attributes:
+      sequence: Its name.
+      signal: What tells the torque.
+      joint: Whose it is.
+      unit: N m or N.
+      times: (n,) s.
+      measured: (n,).
+      initial: With the initial parameters, (n,).
+      fitted: With the identified ones, (n,).
+      velocity: Of the joint, (n,) rad/s or m/s.
+    """
+
+    sequence: str
+    signal: str
+    joint: str
+    unit: str
+    times: FloatArray
+    measured: FloatArray
+    initial: FloatArray
+    fitted: FloatArray
+    velocity: FloatArray
+
+
+def torque_traces(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    values: FloatArray,
+    excluded: Mapping[str, Sequence[tuple[float, float]]],
+    settings: TorqueSettings,
+    cutoffs: tuple[Mapping[str, float], float] | None = None,
+) -> tuple[TorqueTrace, ...]:
+    """Predict the torque of sequences.
+
+    Args:
+      models_sequences: With positions and torque.
+      params: Parameters at their initial values.
+      values: Of the free ones, (p,).
+      excluded: Stretches [s] by sequence name in which nothing counts.
+      settings: Of the fit.
+      cutoffs: Hz of the motion by joint, and of the rows, with which the parameters were fitted,
+        so that scores compare; by default chosen from these sequences.
+
+    Raises:
+      DataError: No stretch without a gap is longer than the filters.
+    """
+    problem = torque_problem(models_sequences, params, excluded)
+    declared, model = problem.declared, problem.declared.model
+    filters = _filters(problem, settings, cutoffs)
+    first = params.as_vector()
+    found: list[TorqueTrace] = []
+    for number, recording in enumerate(problem.recordings):
+        cut = stretches_of(model, recording, number)
+        kept = [one for s in cut if (one := smooth(model, s, filters)) is not None]
+        if not kept:
+            continue
+        robot = recording.condition
+        ends = [
+            predict(problem.regressor, kept, filters, declared.theta(at, robot))
+            for at in (first, values)
+        ]
+        scale = [gains_at(declared, at) for at in (first, values)]
+        for dof, signal in problem.sources.known.items():
+            joint = int(model.dof_jntid[dof])
+            columns = [
+                np.concatenate([getattr(part, name)[:, dof] * s[dof] for part in parts])
+                for parts, s, name in (
+                    (ends[0], np.ones(model.nv), "measured"),
+                    (ends[0], scale[0], "total"),
+                    (ends[1], scale[1], "total"),
+                    (ends[0], np.ones(model.nv), "velocity"),
+                )
+            ]
+            times = np.concatenate([part.times for part in ends[0]])
+            known = np.isfinite(columns[0])
+            if known.any():
+                slides = int(model.jnt_type[joint]) == _SLIDE
+                name = model.joint(joint).name
+                unit = "N" if slides or _pushes(model, joint, dof) else "N m"
+                found.append(
+                    TorqueTrace(
+                        recording.name, signal, name, unit, times[known],
+                        *(column[known] for column in columns),
+                    )
+                )  # fmt: skip
+    if not found:
+        raise DataError("no stretch without a gap is longer than the filters")
+    return tuple(found)
+
+
+def _pushes(model: mujoco.MjModel, joint: int, dof: int) -> bool:
+    free = int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
+    return free and dof - int(model.jnt_dofadr[joint]) < 3
+
+
+def _filters(
+    problem: TorqueProblem,
+    settings: TorqueSettings,
+    cutoffs: tuple[Mapping[str, float], float] | None,
+) -> Filters:
+    if cutoffs is None:
+        own = regression_settings(problem.declared, settings)
+        return gather(problem.regressor, problem.recordings, own).filters
+    model, (by_joint, rows) = problem.declared.model, cutoffs
+    motion: FloatArray = np.full(model.nq, max(by_joint.values(), default=rows))
+    for joint in range(model.njnt):
+        name, at = model.joint(joint).name, int(model.jnt_qposadr[joint])
+        if name in by_joint:
+            motion[at] = by_joint[name]
+    return Filters(motion, rows, {})

@@ -1,0 +1,133 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From a regression's parameters to those that were declared: values, errors, flags."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.inverse_dynamics import InverseDynamicsFit
+from sysid_ros.engine.measured_torque.declared_columns import Declared
+from sysid_ros.engine.uncertainty import ParameterEstimate
+
+KEPT = "kept near the model"  # the flag of what the data leaves open in a body's inertia
+_AT_BOUND = 1e-4  # of the bounds' width
+
+
+def value_covariance(
+    fit: InverseDynamicsFit, gain_errors: FloatArray, slope: FloatArray
+) -> FloatArray:
+    """Covariance of the declared parameters, (n, n).
+
+    Args:
+      fit: The regression, with parameters x (k,).
+      gain_errors: Standard errors of the gains that were estimated besides.
+      slope: Derivative of the declared parameters by x and gains, (n, k + gains).
+    """
+    k = len(fit.x)
+    inner: FloatArray = np.zeros((k + len(gain_errors), k + len(gain_errors)))
+    inner[:k, :k] = fit.uncertainty.covariance
+    inner[range(k, len(inner)), range(k, len(inner))] = gain_errors**2
+    return np.asarray(slope @ inner @ slope.T)
+
+
+def torque_estimates(
+    declared: Declared,
+    fit: InverseDynamicsFit,
+    values: FloatArray,
+    covariance: FloatArray,
+    slope: FloatArray,
+    still: Collection[int],
+) -> tuple[ParameterEstimate, ...]:
+    """One estimate per free scalar, flagged where the data does not determine it.
+
+    Args:
+      declared: The parameters.
+      fit: The regression.
+      values: Of the parameters, (n,).
+      covariance: Theirs, (n, n).
+      slope: Their derivative by what was estimated, (n, k).
+      still: Joints that do not move.
+    """
+    lower, upper = declared.params.get_bounds()
+    initial = declared.params.as_vector()
+    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    opened = _opened(fit, slope)
+    found = []
+    at = 0
+    for p in declared.params.free():
+        whole, held = p.name in declared.whole_bodies(), declared.is_held(p, still)
+        units = p.unit.split(", ") if len(p.unit.split(", ")) == p.size else [p.unit] * p.size
+        for name, unit in zip(p.scalar_names(), units, strict=True):
+            flags = [] if held else _flags(values[at], lower[at], upper[at])
+            bound = bool(flags)
+            opened[at] |= held
+            if opened[at] and not bound:
+                flags.append(KEPT if whole else "unidentifiable")
+            if not opened[at] and not bound and _biased(fit, slope[at], errors[at]):
+                flags.append("biased by noise")
+            claimed = np.isfinite(errors[at]) and not bound and (whole or not opened[at])
+            found.append(
+                ParameterEstimate(
+                    name=name,
+                    unit=unit,
+                    initial=float(initial[at]),
+                    value=float(initial[at] if held else values[at]),
+                    lower=float(lower[at]),
+                    upper=float(upper[at]),
+                    standard_error=float(errors[at]) if claimed and errors[at] > 0.0 else None,
+                    dof=float(fit.uncertainty.blocks - 1),
+                    flags=tuple(flags),
+                )
+            )
+            at += 1
+    return tuple(found)
+
+
+def open_sentences(estimates: Sequence[ParameterEstimate]) -> tuple[str, ...]:
+    """Sentences about what the data leaves open."""
+    said = []
+    names = [p.name for p in estimates if "unidentifiable" in p.flags]
+    if names:
+        verb = "have" if len(names) > 1 else "has"
+        said.append(f"{_list(names)} {verb} no effect on the measured torque, or none of their own")
+    kept = [p for p in estimates if KEPT in p.flags]
+    if kept:
+        said.append(
+            f"torque does not determine {len(kept)} coordinates of inertias by themselves, which "
+            "stay near the model; the combinations that it does determine are listed as base "
+            "parameters"
+        )
+    return tuple(said)
+
+
+def _opened(fit: InverseDynamicsFit, slope: FloatArray) -> npt.NDArray[np.bool_]:
+    """Declared parameters that depend mostly on what the data leaves open, (n,)."""
+    variance = slope[:, : len(fit.x)] ** 2 * fit.uncertainty.standard_errors**2
+    left = variance[:, fit.uncertainty.open].sum(axis=1)
+    return np.asarray(left > 0.5 * variance.sum(axis=1))
+
+
+def _biased(fit: InverseDynamicsFit, slope: FloatArray, error: float) -> bool:
+    shift = float(slope[: len(fit.x)] @ fit.noise_bias)
+    return bool(abs(shift) > 0.5 * error > 0.0)
+
+
+def _flags(value: float, lower: float, upper: float) -> list[str]:
+    width = upper - lower
+    margin = _AT_BOUND * (width if np.isfinite(width) else max(abs(value), 1e-6))
+    flags = []
+    if value <= lower + margin:
+        flags.append("at lower bound")
+    if value >= upper - margin:
+        flags.append("at upper bound")
+    return flags
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

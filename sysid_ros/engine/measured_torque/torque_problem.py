@@ -1,0 +1,146 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""All that a fit to measured torque works on: model, recordings, parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import compiled
+from sysid_ros.engine.estimation import TorqueSettings
+from sysid_ros.engine.inverse_dynamics import PriorKind, Recording, Regressor, Settings, columns_of
+from sysid_ros.engine.measured_torque.contacts import without_contacts
+from sysid_ros.engine.measured_torque.declared_columns import Declared
+from sysid_ros.engine.measured_torque.sequence_recordings import (
+    TorqueSources,
+    sequence_recording,
+    torque_sources,
+)
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.residuals import signal_settings
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.errors import ModelError
+
+_GAIN_SPREAD = 0.5  # of a torque's factor without a prior
+
+
+@dataclass(frozen=True)
+class TorqueProblem:
+    """Recordings of one kind of robot, and the parameters to fit to them.
+
+    Attributes:
+      declared: The parameters.
+      regressor: Of the model at their initial values.
+      recordings: Motion and torque.
+      sources: The measurements that they come from.
+      masked: s that contact left out.
+      notes: Sentences about the measurements.
+    """
+
+    declared: Declared
+    regressor: Regressor
+    recordings: tuple[Recording, ...]
+    sources: TorqueSources
+    masked: float
+    notes: tuple[str, ...]
+
+
+def torque_problem(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    excluded: Mapping[str, Sequence[tuple[float, float]]],
+) -> TorqueProblem:
+    """Read sequences for inverse dynamics.
+
+    Args:
+      models_sequences: Sequences of one model, in a group for each of several robots.
+      params: The parameters at their start.
+      excluded: Stretches [s] by sequence name in which nothing counts.
+
+    Raises:
+      SysidError: The models differ, positions or torque are missing, or a parameter cannot be
+        fitted in this way.
+    """
+    specs = [_unfused(group.spec) for group in models_sequences]
+    plain = compiled(specs[0])
+    _check_alike(plain, models_sequences, specs)
+    robots = tuple(dict.fromkeys(group.robot or "" for group in models_sequences))
+    sources = torque_sources(plain, models_sequences[0])
+    declared = Declared(params, specs[0], sources.signals, robots)
+    regressor = Regressor(declared.model, kinds=declared.kinds, sharp_friction=True)
+    frozen = ParameterDict({n: p for n, p in params.items() if p.frozen})
+    recordings = []
+    for group in models_sequences:
+        settings = signal_settings(frozen.for_robot(group.robot))
+        own = torque_sources(plain, group)
+        for i, name in enumerate(group.sequence_name):
+            recordings.append(
+                sequence_recording(plain, group, i, own, settings, excluded.get(name, ()))
+            )
+    kept, masked, notes = without_contacts(declared.model, recordings)
+    notes = (*_notes(sources), *notes)
+    return TorqueProblem(declared, regressor, tuple(kept), sources, masked, notes)
+
+
+def regression_settings(declared: Declared, settings: TorqueSettings) -> Settings:
+    """The settings in the words of the regression."""
+    gains = {}
+    for parameter, dof, _ in declared.gains.values():
+        joint = declared.model.joint(int(declared.model.dof_jntid[dof])).name
+        prior = parameter.prior
+        gains[joint] = _GAIN_SPREAD if prior is None else float(np.ravel(prior[1])[0])
+    return Settings(
+        kinds=declared.kinds,
+        motion_cutoff=settings.motion_cutoff,
+        row_cutoff=settings.row_cutoff,
+        prior=PriorKind(settings.prior),
+        spread=settings.spread,
+        hulls=settings.hulls,
+        total_mass=settings.total_mass,
+        gains=gains,
+    )
+
+
+def gains_at(declared: Declared, values: FloatArray) -> FloatArray:
+    """Factors of measured torque, (nv,), at values of the parameters."""
+    at = declared.params.copy()
+    at.update_from_vector(values)
+    found: FloatArray = np.ones(declared.model.nv)
+    for parameter, dof, inverse in declared.gains.values():
+        gain = float(at[parameter.name].value.item())
+        found[dof] = 1.0 / gain if inverse else gain
+    return found
+
+
+def _unfused(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    copy = spec.copy()
+    copy.compiler.fusestatic = False
+    return copy
+
+
+def _check_alike(
+    model: mujoco.MjModel, groups: Sequence[ModelSequences], specs: Sequence[mujoco.MjSpec]
+) -> None:
+    """Parameters are of one model; a payload is the one thing that recordings may differ in."""
+    own = columns_of(model)
+    for group, spec in zip(groups[1:], specs[1:], strict=True):
+        other = columns_of(compiled(spec))
+        same = own.names == other.names and np.allclose(own.nominal, other.nominal)
+        if not same:
+            raise ModelError(
+                f"inverse dynamics fits one model; {group.name!r} is another than "
+                f"{groups[0].name!r}. For a payload use the key 'payload'"
+            )
+
+
+def _notes(sources: TorqueSources) -> tuple[str, ...]:
+    if not sources.unmeasured:
+        return ()
+    names = ", ".join(sources.unmeasured)
+    return (f"Not measured, so taken to rest at the model's reference: {names}.",)

@@ -1,0 +1,167 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The signals of a recording that tell joint torque, and those that tell joint positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals import ModelSequences, control_names
+
+_S, _T = mujoco.mjtSensor, mujoco.mjtTrn
+_JOINTS = (int(_T.mjTRN_JOINT), int(_T.mjTRN_JOINTINPARENT))
+_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+
+@dataclass(frozen=True)
+class TorqueSignal:
+    """A measured force or torque.
+
+    Attributes:
+      name: Of its sensor or actuator.
+      moment: Generalised force per unit of the signal, (nv,).
+      control: Whether it is an input of the model rather than a sensor.
+    """
+
+    name: str
+    moment: FloatArray
+    control: bool
+
+    @property
+    def dof(self) -> int | None:
+        """The degree of freedom that it acts on alone."""
+        acts = np.flatnonzero(self.moment)
+        return int(acts[0]) if len(acts) == 1 else None
+
+
+def torque_signals(model: mujoco.MjModel, group: ModelSequences) -> list[TorqueSignal]:
+    """Measured torque among the sensors and inputs of a model's recordings.
+
+    Sensors are those of a joint's or an actuator's force. Inputs are actuators whose force is a
+    fixed gain times the input, as that of motors and of mapped efforts; where a sensor shows the
+    same degree of freedom, it counts instead. Wrenches are another matter, see
+    :func:`wrench_inputs_of`.
+    """
+    sensors = [
+        TorqueSignal(name, moment, control=False)
+        for name in _measured(group)
+        if (moment := _of_sensor(model, name)) is not None
+    ]
+    shown = np.any([signal.moment != 0.0 for signal in sensors], axis=0) if sensors else False
+    inputs = [
+        TorqueSignal(name, moment, control=True)
+        for name in _driven(group)
+        if (moment := _of_motor(model, model.actuator(name).id)) is not None
+        and not np.any((moment != 0.0) & shown)
+    ]
+    return sensors + inputs
+
+
+def wrench_inputs_of(model: mujoco.MjModel, group: ModelSequences) -> list[str]:
+    """Inputs that are known external forces at a site."""
+    site = int(_T.mjTRN_SITE)
+    return [n for n in _driven(group) if int(model.actuator(n).trntype[0]) == site]
+
+
+def known_dofs(
+    model: mujoco.MjModel, signals: Iterable[TorqueSignal], measured: Iterable[int]
+) -> dict[int, str]:
+    """The degrees of freedom whose torque is known, with what tells it.
+
+    Those of signals; those of free joints, on which nothing but known wrenches acts; and those of
+    measured joints that no actuator drives, in a model that has actuators of its own.
+
+    Args:
+      model: The robot's.
+      signals: Its torque signals.
+      measured: Joints whose position is measured.
+    """
+    found: dict[int, str] = {}
+    signals = list(signals)
+    for joint in measured:
+        dof, kind = int(model.jnt_dofadr[joint]), int(model.jnt_type[joint])
+        if kind == int(mujoco.mjtJoint.mjJNT_FREE):
+            found |= {dof + i: f"{model.joint(joint).name}[{i}]" for i in range(6)}
+        elif kind in _SCALAR and _is_passive(model, dof):
+            found[dof] = model.joint(joint).name
+    for signal in signals:
+        for dof in np.flatnonzero(signal.moment).tolist():
+            joint = model.joint(int(model.dof_jntid[dof])).name
+            found[dof] = signal.name if signal.dof == dof else joint
+    return found
+
+
+def _is_passive(model: mujoco.MjModel, dof: int) -> bool:
+    """True if actuators are the model's own and none acts on this degree of freedom."""
+    own = [a for a in range(model.nu) if not _is_effort(model, a)]
+    return bool(own) and all(_arm(model, a)[dof] == 0.0 for a in range(model.nu))
+
+
+def _is_effort(model: mujoco.MjModel, actuator: int) -> bool:
+    """True for a motor that stands for a mapped effort, or for a wrench."""
+    if int(model.actuator_trntype[actuator]) == int(_T.mjTRN_SITE):
+        return True
+    joint = model.joint(int(model.actuator_trnid[actuator, 0])).name
+    return bool(model.actuator(actuator).name == f"{joint}_effort")
+
+
+def _measured(group: ModelSequences) -> list[str]:
+    names = [name for one in group.sensordata for name in one.signal_mapping or {}]
+    return list(dict.fromkeys(names))
+
+
+def _driven(group: ModelSequences) -> list[str]:
+    names = {
+        name.removesuffix("_ctrl") for one in group.control for name in one.signal_mapping or {}
+    }
+    names |= {name for one in group.control for name in one.signal_mapping or {}}
+    whole = any(one.signal_mapping is None for one in group.control)
+    return [name for name in control_names(group.gt_model) if whole or name in names]
+
+
+def _of_sensor(model: mujoco.MjModel, name: str) -> FloatArray | None:
+    if mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name) < 0:
+        return None
+    sensor = model.sensor(name)
+    kind, owner = int(sensor.type[0]), int(sensor.objid[0])
+    if kind == int(_S.mjSENS_JOINTACTFRC):
+        moment: FloatArray = np.zeros(model.nv)
+        moment[int(model.jnt_dofadr[owner])] = 1.0
+        return moment
+    if kind == int(_S.mjSENS_ACTUATORFRC):
+        return _arm(model, owner)
+    return None
+
+
+def _of_motor(model: mujoco.MjModel, actuator: int) -> FloatArray | None:
+    """Generalised force per unit of an input; ``None`` where it is not proportional."""
+    plain = (
+        int(model.actuator_gaintype[actuator]) == int(mujoco.mjtGain.mjGAIN_FIXED)
+        and not np.any(model.actuator_biasprm[actuator, :3])
+        and int(model.actuator_dyntype[actuator]) == int(mujoco.mjtDyn.mjDYN_NONE)
+    )
+    arm = _arm(model, actuator)
+    if not plain or not np.any(arm):
+        return None
+    return np.asarray(arm * float(model.actuator_gainprm[actuator, 0]))
+
+
+def _arm(model: mujoco.MjModel, actuator: int) -> FloatArray:
+    """Generalised force per unit of an actuator's force, where it does not depend on the pose."""
+    arm: FloatArray = np.zeros(model.nv)
+    kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
+    if kind in _JOINTS and int(model.jnt_type[target]) in _SCALAR:
+        arm[int(model.jnt_dofadr[target])] = float(model.actuator_gear[actuator, 0])
+    elif kind == int(_T.mjTRN_TENDON):
+        first = int(model.tendon_adr[target])
+        for wrap in range(first, first + int(model.tendon_num[target])):
+            if int(model.wrap_type[wrap]) == int(mujoco.mjtWrap.mjWRAP_JOINT):
+                dof = int(model.jnt_dofadr[int(model.wrap_objid[wrap])])
+                arm[dof] += float(model.wrap_prm[wrap] * model.actuator_gear[actuator, 0])
+    return arm

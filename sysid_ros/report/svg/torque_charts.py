@@ -1,0 +1,97 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Charts of a fit to measured torque: torque and its parts, friction, ellipsoids of inertia."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+from markupsafe import Markup
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import BodyFinding, JointFinding
+from sysid_ros.report.svg.axis import Axis
+from sysid_ros.report.svg.frame import Frame
+from sysid_ros.report.svg.numbers import unit
+
+_PLANES = ((0, 1, "xy"), (0, 2, "xz"))
+_ANGLES = np.linspace(0.0, 2.0 * np.pi, 61)
+
+
+def torque_chart(joint: JointFinding) -> Markup:
+    """Measured (bold) and predicted torque over time."""
+    measured, predicted = joint.torque[0].tolist(), joint.torque[1].tolist()
+    frame = _over_time(joint, [*measured, *predicted], "Measured and predicted torque")
+    times = joint.times.tolist()
+    return frame.svg(frame.path(times, measured, "initial"), frame.path(times, predicted, "fitted"))
+
+
+def parts_chart(joint: JointFinding) -> Markup:
+    """Predicted torque by gravity, inertia and friction over time."""
+    gravity, inertia, friction = (row.tolist() for row in joint.torque[2:])
+    frame = _over_time(joint, [*gravity, *inertia, *friction], "Gravity, inertia and friction")
+    times = joint.times.tolist()
+    return frame.svg(
+        frame.path(times, gravity, "initial"),
+        frame.path(times, inertia, "fitted"),
+        frame.path(times, friction, "reference"),
+    )
+
+
+def friction_chart(joint: JointFinding) -> Markup:
+    """Measured friction against velocity (dots) with the fitted law (line)."""
+    x, y, law = (row.tolist() for row in (joint.velocity, joint.friction, joint.law))
+    speed = "m/s" if joint.unit == "N" else "rad/s"
+    frame = Frame(
+        Axis.over(x, f"velocity [{speed}]"),
+        Axis.over([*y, *law, 0.0], f"friction [{unit(joint.unit)}]"),
+        f"Friction of {joint.joint} against its velocity",
+    )
+    return frame.svg(frame.path(x, law, "fitted"), frame.dots(x, y))
+
+
+def inertia_ellipsoid_chart(body: BodyFinding) -> Markup:
+    """A body's ellipsoid of equal inertia around its centre of mass, seen along z and along y."""
+    outlines = [(name, *_outline(body, a, b)) for a, b, name in _PLANES]
+    across = np.concatenate([x for _, x, _ in outlines])
+    up = np.concatenate([y for _, _, y in outlines])
+    frame = Frame(
+        Axis.over([*across.tolist(), 0.0], "x [m]"),
+        Axis.over([*up.tolist(), 0.0], "y and z [m]"),
+        f"Ellipsoid of inertia of {body.body}: semi-axes "
+        + ", ".join(f"{s:.3g} m" for s in _semi_axes(body)),
+    )
+    lines = [
+        frame.path(x.tolist(), y.tolist(), css)
+        for (_, x, y), css in zip(outlines, ("fitted", "initial"), strict=True)
+    ]
+    return frame.svg(*lines, frame.dots([0.0], [0.0]))
+
+
+def _over_time(joint: JointFinding, values: list[float], what: str) -> Frame:
+    known = [value for value in values if np.isfinite(value)]
+    return Frame(
+        Axis.over(joint.times.tolist(), "time [s]", pad=0.02),
+        Axis.over([*known, 0.0], f"torque [{unit(joint.unit)}]"),
+        f"{what} of {joint.joint} in {joint.recording}",
+    )
+
+
+def _semi_axes(body: BodyFinding) -> FloatArray:
+    """Of the solid ellipsoid with the body's mass and moments, (3,) m."""
+    second = np.maximum(0.5 * body.moments.sum() - body.moments, 0.0)
+    return np.asarray(np.sqrt(5.0 * second / max(body.mass, 1e-12)))
+
+
+def _outline(body: BodyFinding, a: int, b: int) -> tuple[FloatArray, FloatArray]:
+    """The silhouette of the ellipsoid in a plane of the body's frame, (61,) each."""
+    matrix = np.empty(9)
+    mujoco.mju_quat2Mat(matrix, body.axes)
+    axes = matrix.reshape(3, 3)
+    shape = axes @ np.diag(_semi_axes(body) ** 2) @ axes.T
+    plane = shape[np.ix_([a, b], [a, b])]
+    values, vectors = np.linalg.eigh(plane)
+    circle = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
+    points = vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * circle)
+    return points[0] + body.centre[a], points[1] + body.centre[b]

@@ -1,0 +1,127 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parameters that a fit to measured torque has by itself, and bounds that do not bind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.attributes import Attribute
+from sysid_ros.engine.elements import read_inertia
+from sysid_ros.engine.inverse_dynamics import PAYLOAD
+from sysid_ros.experiment import Experiment, ParameterConfig
+from sysid_ros.recording.mapping import SignalKind
+
+INVERSE_DYNAMICS = "inverse_dynamics"
+_SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+_LEAST_MASS = 1e-3  # of the model's
+_SPRINGS = ("stiffness", "springref", "torque_offset")
+
+
+def unlimited(row: Attribute, nominal: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Bounds of an attribute where the best value is found at once, whatever its size.
+
+    Those of a simulation keep a search where simulations make sense. Regression needs none, and
+    masses, frictions and armatures of a model that has none are of any size.
+
+    Returns:
+      Lower and upper bounds; ``None`` for an attribute that keeps its own.
+    """
+    infinite = np.full_like(nominal, np.inf)
+    if (row.element, row.name) in (("body", "inertia"), ("joint", "torque_offset"),
+                                   ("joint", "damping_poly"), ("signal", "bias")):  # fmt: skip
+        return -infinite, infinite
+    if (row.element, row.name) == ("body", "mass"):
+        return _LEAST_MASS * nominal, infinite
+    if row.element in ("joint", "tendon") and row.name not in ("springref", "stiffness_poly"):
+        lower, _ = row.bounds(nominal)
+        return lower, infinite
+    return None
+
+
+def torque_offsets(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, ...]:
+    """A constant torque for every joint whose torque is measured and that has none declared.
+
+    Args:
+      experiment: What is asked for.
+      spec: The model with its sensors.
+    """
+    fit = experiment.fit
+    if fit.method != INVERSE_DYNAMICS or not fit.inverse_dynamics.torque_offsets:
+        return ()
+    taken = experiment.parameters
+    return tuple(
+        ParameterConfig("joint", joint.name, "torque_offset")
+        for joint, signal in _with_torque(experiment, spec)
+        if joint.type in _SCALAR
+        and not np.any(joint.stiffness)
+        and not any(_names(config, joint.name, signal) for config in taken)
+    )
+
+
+def moving_bodies(spec: Any, names: Sequence[str]) -> list[str]:
+    """Those of some bodies that joints move and that are more than frames; all if there are none.
+
+    Args:
+      spec: The model.
+      names: Bodies that a pattern stands for.
+    """
+    found = [n for n in names if _moves(spec.body(n)) and read_inertia(spec, n).mass > 0.0]
+    return found or list(names)
+
+
+def _moves(body: Any) -> bool:
+    while body is not None and body.name != "world":
+        if body.joints:
+            return True
+        body = body.parent
+    return False
+
+
+def payload_inertia(experiment: Experiment) -> tuple[ParameterConfig, ...]:
+    """The whole inertia of the experiment's payload, unless its parameters say otherwise."""
+    declared = any(
+        config.element == "body" and fnmatchcase(PAYLOAD, config.pattern)
+        for config in experiment.parameters
+    )
+    if experiment.payload is None or declared:
+        return ()
+    return (ParameterConfig("body", PAYLOAD, "inertia", form="pseudo"),)
+
+
+def _names(config: ParameterConfig, joint: str, signal: str) -> bool:
+    """Return whether an entry concerns the constant torque of a joint or of its signal."""
+    if config.element == "signal":
+        return config.attribute == "bias" and fnmatchcase(signal, config.pattern)
+    matches = config.element == "joint" and fnmatchcase(joint, config.pattern)
+    return matches and config.attribute in _SPRINGS
+
+
+def _with_torque(experiment: Experiment, spec: Any) -> Iterator[tuple[Any, str]]:
+    """Joints whose torque is measured, and the signal's name."""
+    joints = {joint.name: joint for joint in spec.joints if joint.name}
+    actuators = {actuator.name: actuator for actuator in spec.actuators}
+    sensors = {sensor.name: sensor for sensor in spec.sensors}
+    found: dict[str, str] = {}
+    for signal in experiment.signals:
+        if signal.wrench is not None:
+            continue
+        if signal.kind is SignalKind.ACTUATOR and signal.name in actuators:
+            actuator = actuators[signal.name]
+            plain = actuator.biastype == mujoco.mjtBias.mjBIAS_NONE
+            if plain and actuator.trntype == mujoco.mjtTrn.mjTRN_JOINT:
+                found.setdefault(actuator.target, signal.name)
+        elif signal.kind is SignalKind.SENSOR and signal.name in sensors:
+            sensor = sensors[signal.name]
+            if sensor.type == mujoco.mjtSensor.mjSENS_JOINTACTFRC:
+                found[sensor.objname] = signal.name
+    for joint, name in found.items():
+        if joint in joints:
+            yield joints[joint], name

@@ -1,0 +1,274 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fits of sequences to measured torque, with the parameters of the forward fit."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+from simulated_arms import DAMPING, FRICTION
+from torque_arm import (
+    BODIES,
+    JOINTS,
+    OFFSETS,
+    moved,
+    noisy,
+    nominal_xml,
+    torque_sequences,
+    true_spec,
+)
+
+from sysid_ros import sysid
+from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.estimation import FitSettings, SignalNoise
+from sysid_ros.engine.measured_torque import fit_by_method
+from sysid_ros.engine.parameters import (
+    AttributeModifier,
+    Parameter,
+    ParameterDict,
+    SignalModifier,
+)
+from sysid_ros.errors import DataError, ExperimentError, ParameterError
+
+pytest.importorskip("clarabel", reason="the convex solver is not installed")
+
+INVERSE = FitSettings(method="inverse_dynamics")
+
+
+def scalar(
+    spec: mujoco.MjSpec, element: str, name: str, attribute: str, *,
+    bounds: tuple[float, float] | None = None, **more: object,
+) -> Parameter:  # fmt: skip
+    row = lookup(element, attribute)
+    nominal = row.read(spec, name)
+    low, high = bounds or (0.0, np.inf)
+    if attribute in ("torque_offset", "inertia") and bounds is None:
+        low, high = -np.inf, np.inf
+    return Parameter(
+        f"{name}_{attribute}", nominal, np.full(row.size, low), np.full(row.size, high),
+        modifier=AttributeModifier(element, name, attribute), unit=row.unit, **more,
+    )  # fmt: skip
+
+
+def of_joints(spec: mujoco.MjSpec) -> ParameterDict:
+    params = ParameterDict()
+    for name in JOINTS:
+        for attribute in ("armature", "damping", "frictionloss", "torque_offset"):
+            params.add(scalar(spec, "joint", name, attribute))
+    return params
+
+
+def recorded(spec: mujoco.MjSpec, **how: object):
+    times, motion, torque = moved(true_spec().compile(), **how)
+    return torque_sequences(spec, times, *noisy(motion.qpos, torque))
+
+
+def value(result: sysid.FitResult, name: str) -> float:
+    return result[name].value
+
+
+@pytest.fixture(scope="module")
+def whole() -> sysid.FitResult:
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    params = of_joints(spec)
+    for body in BODIES:
+        params.add(scalar(spec, "body", body, "inertia"))
+    return sysid.fit([recorded(spec)], params, INVERSE)
+
+
+def test_friction_armature_and_offsets_are_those_of_the_truth(whole):
+    for i, name in enumerate(JOINTS):
+        for attribute, truth in (
+            ("damping", DAMPING), ("frictionloss", FRICTION), ("torque_offset", OFFSETS[i]),
+        ):  # fmt: skip
+            estimate = whole[f"{name}_{attribute}"]
+            assert estimate.value == pytest.approx(truth, abs=0.05)
+            assert abs(estimate.value - truth) < 4.0 * estimate.standard_error
+    assert value(whole, "c_armature") == pytest.approx(0.05, abs=0.02)
+
+
+def test_what_inertia_leaves_open_is_said_and_base_parameters_are_named(whole):
+    assert any("kept near the model" in p.flags for p in whole.parameters)
+    assert not any("unidentifiable" in p.flags for p in whole.parameters)
+    names = [one.name for one in whole.torque.base]
+    assert any("upper.Iyy" in name and "b.armature" in name for name in names)
+    assert sum(one.essential for one in whole.torque.base) >= 12
+    for body in whole.torque.bodies:
+        assert body.eigenvalues[0] > 0.0
+        assert body.moments[2] < body.moments[0] + body.moments[1]
+
+
+def test_torque_is_split_and_friction_follows_its_law(whole):
+    for joint, finding in zip(JOINTS, whole.torque.joints, strict=True):
+        assert finding.joint == joint
+        measured, gravity, inertia, friction, _ = finding.shares
+        assert finding.residual < 0.1 < measured
+        assert max(gravity, inertia, friction) > 0.2
+        fast = np.abs(finding.velocity) > 0.1
+        assert np.abs(finding.friction - finding.law)[fast].max() < 0.15
+
+
+def test_masses_alone_and_centres_of_mass_are_found_about_where_the_estimate_stands():
+    spec = true_spec()
+    wrong = spec.copy()
+    wrong.body("fore").mass = 2.0
+    wrong.body("fore").ipos = np.array([0.08, -0.01, 0.02])
+    params = ParameterDict()
+    params.add(scalar(wrong, "body", "fore", "mass", bounds=(0.5, 5.0)))
+    params.add(scalar(wrong, "body", "fore", "com_x", bounds=(-0.3, 0.3)))
+    for name in JOINTS:
+        params.add(scalar(wrong, "joint", name, "torque_offset"))
+    result = sysid.fit([recorded(wrong)], params, INVERSE)
+    assert result.status is sysid.FitStatus.CONVERGED
+    assert value(result, "fore_mass") == pytest.approx(1.5, abs=0.03)
+    assert value(result, "fore_com_x") == pytest.approx(0.12, abs=0.004)
+
+
+def test_frozen_shared_and_bounded_parameters_mean_the_same():
+    spec = true_spec()
+    params = ParameterDict()
+    params.add(
+        Parameter(
+            "all_damping", 0.1, 0.0, 10.0, modifier=AttributeModifier("joint", JOINTS, "damping")
+        )
+    )
+    spec.joint("a").frictionloss = 0.1
+    params.add(scalar(spec, "joint", "a", "frictionloss", bounds=(0.0, 0.2)))
+    params.add(
+        Parameter(
+            "c_armature", 0.05, 0.0, 1.0, frozen=True,
+            modifier=AttributeModifier("joint", "c", "armature"),
+        )
+    )  # fmt: skip
+    for name in JOINTS:
+        params.add(scalar(spec, "joint", name, "torque_offset"))
+    result = sysid.fit([recorded(spec)], params, INVERSE)
+    assert value(result, "all_damping") == pytest.approx(DAMPING, abs=0.1)
+    assert value(result, "a_frictionloss") == pytest.approx(0.2, abs=1e-4)
+    assert "at upper bound" in result["a_frictionloss"].flags
+    assert all(p.name != "c_armature" for p in result.parameters)
+
+
+def test_a_prior_holds_what_it_is_sure_of():
+    spec = true_spec()
+    params = of_joints(spec)
+    params["b_damping"] = scalar(spec, "joint", "b", "damping", prior=(0.8, 1e-5))
+    result = sysid.fit([recorded(spec)], params, INVERSE)
+    assert value(result, "b_damping") == pytest.approx(0.8, abs=1e-3)
+
+
+def test_the_gain_of_a_torque_is_found_where_inertia_is_known():
+    spec = true_spec()
+    params = ParameterDict()
+    for name in JOINTS:
+        params.add(scalar(spec, "joint", name, "torque_offset"))
+    params.add(Parameter("gain", 1.0, 0.5, 2.0, modifier=SignalModifier("b_effort", "gain")))
+    times, motion, torque = moved(spec.compile())
+    torque[:, 1] /= 0.8  # the sensor shows too much
+    sequences = torque_sequences(spec, times, *noisy(motion.qpos, torque))
+    result = sysid.fit([sequences], params, INVERSE)
+    assert value(result, "gain") == pytest.approx(0.8, rel=0.01)
+
+
+def test_a_joint_that_does_not_move_keeps_the_models_friction():
+    spec = true_spec()
+    wrong = spec.copy()
+    for joint in wrong.joints:
+        joint.armature, joint.frictionloss = 0.02, 0.1
+    result = sysid.fit([recorded(wrong, still=(2,))], of_joints(wrong), INVERSE)
+    for attribute, nominal in (("armature", 0.02), ("frictionloss", 0.1)):
+        assert value(result, f"c_{attribute}") == nominal
+        assert "unidentifiable" in result[f"c_{attribute}"].flags
+    assert value(result, "a_frictionloss") == pytest.approx(FRICTION, abs=0.05)
+    assert any("c did not move" in note for note in result.torque.notes)
+
+
+def test_stretches_that_do_not_count_are_left_out():
+    spec = true_spec()
+    times, motion, torque = moved(spec.compile())
+    qpos, torque = noisy(motion.qpos, torque)
+    torque[(times > 5.0) & (times < 8.0)] += 50.0  # somebody leans on it
+    params = of_joints(spec)
+    sequences = [torque_sequences(spec, times, qpos, torque)]
+    known = SignalNoise(gaps={"run": [(5.0, 8.0)]})
+    result = sysid.fit(sequences, params, INVERSE, known=known)
+    assert value(result, "a_torque_offset") == pytest.approx(OFFSETS[0], abs=0.05)
+
+
+def test_contact_is_left_out_and_counted():
+    spec = true_spec()
+    spec.option.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    spec.worldbody.add_geom(
+        name="wall", type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.8, 0.8, 0.02], pos=[0.3, 0.0, 0.17]
+    )
+    spec.body("fore").add_geom(
+        name="tip", type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.03, 0, 0], pos=[0.25, 0, 0], mass=0.0
+    )
+    model = spec.copy().compile()
+    times, motion, torque = moved(model)
+    qpos, torque = noisy(motion.qpos, torque)
+    data = mujoco.MjData(model)
+    for row, q in zip(torque, qpos, strict=True):
+        data.qpos[:] = q
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_collision(model, data)
+        row += 30.0 * bool(np.any(data.contact.dist < 0.0))
+    result = sysid.fit([torque_sequences(spec, times, qpos, torque)], of_joints(spec), INVERSE)
+    assert 0.1 < result.torque.masked < 6.0
+    assert value(result, "b_torque_offset") == pytest.approx(OFFSETS[1], abs=0.1)
+
+
+def test_a_motor_that_turns_with_two_joints_is_noticed():
+    spec = true_spec()
+    times, motion, torque = moved(spec.compile())
+    both = motion.qvel[:, 1] + motion.qvel[:, 2]
+    torque[:, 1:] += (2.0 * np.tanh(both / 0.01) + 1.0 * both)[:, None]
+    result = sysid.fit(
+        [torque_sequences(spec, times, *noisy(motion.qpos, torque))], of_joints(spec), INVERSE
+    )
+    (note,) = result.torque.notes
+    assert "of b or c follows the velocity of the other" in note
+    assert "fixed tendon" in note
+
+
+def test_an_offset_is_a_soft_spring_whose_torque_mj_inverse_gives():
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    row = lookup("joint", "torque_offset")
+    before = moved(spec.copy().compile(), 1.0)[2] - OFFSETS
+    row.write(spec, "b", np.array([0.7]))
+    assert row.read(spec, "b") == pytest.approx(0.7)
+    after = moved(spec.copy().compile(), 1.0)[2] - OFFSETS
+    assert np.allclose(after - before, [0.0, 0.7, 0.0], atol=5e-4)
+    row.write(spec, "b", np.zeros(1))
+    assert spec.copy().compile().joint("b").stiffness[0] == 0.0
+
+
+def test_an_unknown_method_lists_those_there_are():
+    with pytest.raises(ExperimentError, match=r"unknown method 'inverse'.*valid: 'forward'"):
+        fit_by_method([], ParameterDict(), FitSettings(method="inverse"))
+
+
+def test_what_torque_says_nothing_about_is_refused_by_name():
+    spec = true_spec()
+    params = of_joints(spec)
+    params.add(Parameter("late", 0.0, 0.0, 0.1, modifier=SignalModifier("a_pos", "delay")))
+    with pytest.raises(ParameterError, match=r"late.*delay of 'a_pos'.*freeze it"):
+        sysid.fit([recorded(spec)], params, INVERSE)
+
+
+def test_recordings_without_torque_say_how_to_map_it():
+    spec = true_spec()
+    times, motion, torque = moved(spec.compile(), 2.0)
+    own = torque_sequences(spec, times, motion.qpos, torque)
+    own.spec.delete(own.spec.actuator("a_effort"))
+    bare = own.spec.copy()
+    for actuator in list(bare.actuators):
+        bare.delete(actuator)
+    without = sysid.ModelSequences(
+        "arm", bare, "run", own.initial_state[0],
+        sysid.TimeSeries(times, np.zeros((len(times), 0)), {}), own.sensordata[0],
+    )  # fmt: skip
+    with pytest.raises(DataError, match=r"measured joint torque; map it as the effort"):
+        sysid.fit([without], of_joints(spec), INVERSE)

@@ -1,0 +1,189 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Experiments that are fitted to measured torque, from the file to the result folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from simulated_arms import DAMPING, FRICTION
+from torque_arm import (
+    BODIES,
+    JOINTS,
+    OFFSETS,
+    experiment_text,
+    moved,
+    noisy,
+    nominal_xml,
+    true_spec,
+    write_torque_bag,
+)
+
+from sysid_ros.engine.inverse_dynamics import mujoco_torque
+from sysid_ros.errors import ExperimentError
+from sysid_ros.experiment import load_experiment, parse_experiment, with_overrides
+from sysid_ros.judgement import evaluate
+from sysid_ros.pipeline import run_experiment
+from sysid_ros.proposal import propose
+from sysid_ros.results import read_results
+
+pytest.importorskip("clarabel", reason="the convex solver is not installed")
+
+WHOLE = "\n".join(f"  - {{body: {body}, inertia: pseudo}}" for body in BODIES)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A bag of the arm beside its model and experiment."""
+    folder = tmp_path_factory.mktemp("torque")
+    times, motion, torque = moved(true_spec().compile())
+    write_torque_bag(folder / "bag", times, *noisy(motion.qpos, torque))
+    (folder / "arm.xml").write_text(nominal_xml())
+    (folder / "experiment.yaml").write_text(experiment_text(WHOLE))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(folder):
+    return run_experiment(
+        load_experiment(folder / "experiment.yaml"), output_dir=folder / "results"
+    )
+
+
+def test_a_pattern_of_bodies_leaves_frames_and_fixed_bodies_out(folder):
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    spec.body("fore").add_body(name="flange")
+    pedestal = spec.worldbody.add_body(name="pedestal")
+    pedestal.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.1, 0, 0])
+    (folder / "frames.xml").write_text(spec.to_xml())
+    text = experiment_text('  - {body: "*", inertia: pseudo}').replace("arm.xml", "frames.xml")
+    names = evaluate(parse_experiment(text, path=folder / "frames.yaml"), {}).parameters
+    assert {n.partition("_inertia")[0] for n in names if "inertia" in n} == set(BODIES)
+
+
+def test_the_verdict_is_about_torque_that_was_held_out(run):
+    validation = run.outcome.validation
+    assert validation.unit_all == "N m"
+    assert set(validation.rmse) == {f"{name}_effort" for name in JOINTS}
+    assert validation.rmse_all < 0.06 < 1.0 < validation.rmse_all_initial
+    assert run.outcome.verdict.startswith("Improved: the held-out error falls")
+
+
+def test_offsets_of_torque_are_estimated_unasked_unless_told_otherwise(run, folder):
+    for joint, truth in zip(JOINTS, OFFSETS, strict=True):
+        assert run.outcome.fit[f"{joint}_torque_offset"].value == pytest.approx(truth, abs=0.05)
+    without = with_overrides(
+        load_experiment(folder / "experiment.yaml"), ["fit.inverse_dynamics.torque_offsets=false"]
+    )
+    names = evaluate(without, {}).parameters
+    assert not any("torque_offset" in name for name in names)
+
+
+def test_bounds_that_nobody_gave_do_not_bind(run):
+    assert run.outcome.fit["a_damping"].upper == np.inf
+    assert not any("at upper bound" in p.flags for p in run.outcome.fit.parameters)
+
+
+def test_mj_inverse_of_the_written_model_alone_gives_the_fitted_torque(run):
+    """Friction, offsets, armature and inertia are all in model.xml, in MuJoCo's terms."""
+    model = mujoco.MjModel.from_xml_path(str(run.model_file))
+    truth = true_spec().compile()
+    _, motion, torque = moved(truth, 5.0)
+    assert np.sqrt(np.mean((mujoco_torque(model, motion) - torque) ** 2)) < 0.04
+    for name in JOINTS:
+        assert model.joint(name).damping[0] == pytest.approx(DAMPING, abs=0.03)
+        assert model.joint(name).frictionloss[0] == pytest.approx(FRICTION, abs=0.03)
+
+
+def test_the_result_can_be_read_back_with_what_torque_told(run):
+    written = json.loads((run.result_dir / "result.json").read_text())
+    assert written["torque"]["base"][0].keys() >= {"name", "value", "relative_error", "essential"}
+    again = read_results(run.result_dir)
+    assert again.fit.torque.joints[0].joint == "a"
+    assert np.allclose(again.fit.torque.bodies[0].moments, run.outcome.fit.torque.bodies[0].moments)
+
+
+def test_the_report_shows_torque_by_its_parts(run):
+    page = run.report_file.read_text()
+    for words in (
+        "Friction of b against its velocity", "Gravity, inertia and friction of a",
+        "Ellipsoid of inertia of fore", "upper.Iyy + b.armature", "Relative error",
+    ):  # fmt: skip
+        assert words in page
+
+
+def test_values_are_scored_by_torque_too(run, folder):
+    values = {p.name: p.value for p in run.outcome.fit.parameters}
+    found = evaluate(load_experiment(folder / "experiment.yaml"), values)
+    assert found.validation.rmse_all == pytest.approx(run.outcome.validation.rmse_all, rel=0.2)
+
+
+def test_the_forward_fit_starts_where_torque_says(folder):
+    text = experiment_text(fit="{search: {method: inverse_dynamics}, max_iterations: 1}")
+    text = text.replace("sequences: [bag]", "sequences: [{bag: bag, end: 6}]")
+    text = text.replace("arm.xml", "truth.xml") + "windows: {length: 0.2}\n"
+    truth = true_spec()
+    for joint in truth.joints:
+        joint.armature = joint.frictionloss = 0.01
+        joint.damping = np.zeros_like(joint.damping)
+    (folder / "truth.xml").write_text(truth.to_xml())
+    experiment = parse_experiment(text, path=folder / "forward.yaml")
+    outcome = run_experiment(experiment, output_dir=folder / "forward").outcome
+    assert outcome.provenance["search"].startswith("inverse dynamics of 9 parameters")
+    assert outcome.fit.trace[0].values == pytest.approx(
+        [value for name in ("armature", "damping", "frictionloss") for value in TRUTH[name]],
+        abs=0.06,
+    )
+
+
+TRUTH = {
+    "armature": (0.1, 0.1, 0.05),
+    "damping": (DAMPING,) * 3,
+    "frictionloss": (FRICTION,) * 3,
+}
+
+
+def test_init_proposes_it_where_torque_is_measured(folder):
+    proposal = propose(folder / "arm.xml", [folder / "bag"], folder / "proposed.yaml")
+    assert proposal.experiment.fit.method == "inverse_dynamics"
+    assert {p.pattern for p in proposal.experiment.parameters if p.element == "body"} == set(BODIES)
+    assert {p.attribute for p in proposal.experiment.parameters if p.element == "joint"} == {
+        "armature", "damping", "frictionloss",
+    }  # fmt: skip
+
+
+def test_a_payload_is_one_more_body(folder):
+    loaded, nominal = true_spec(), true_spec()
+    body = loaded.body("fore").add_body(name="load")
+    body.explicitinertial, body.mass = True, 0.5
+    body.ipos, body.inertia = np.array([0.25, 0.01, -0.02]), np.full(3, 1e-3)
+    times, motion, torque = moved(loaded.compile())
+    write_torque_bag(folder / "loaded", times, *noisy(motion.qpos, torque))
+    (folder / "bare.xml").write_text(nominal.to_xml())
+    text = experiment_text().partition("parameters:")[0].replace("arm.xml", "bare.xml")
+    text = text.replace("[bag]", "[loaded]") + "payload: {body: fore}\n"
+    experiment = parse_experiment(text, path=folder / "payload.yaml")
+    report = run_experiment(experiment, output_dir=folder / "payload")
+    (found,) = report.outcome.fit.torque.bodies
+    assert found.body == "payload"
+    assert found.mass == pytest.approx(0.5, rel=0.03)
+    assert found.centre == pytest.approx([0.25, 0.01, -0.02], abs=0.01)
+    assert mujoco.MjModel.from_xml_path(str(report.model_file)).body("payload").mass[0] > 0.49
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("fit.method=inverse", r"fit\.method.*forward.*inverse_dynamics"),
+        ("fit.bias_check=true", r"bias_check belongs to method: forward"),
+        ("fit.search={method: starts}", r"search belongs to method: forward"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(folder, override, message):
+    with pytest.raises(ExperimentError, match=message):
+        with_overrides(load_experiment(folder / "experiment.yaml"), [override])
