@@ -113,9 +113,9 @@ def urdf_limits(text: str, source: str) -> FileLimits:
             for kind in KINDS if element is not None else ():
                 # soft_lower_limit, soft_upper_limit
                 name = f"{prefix}{kind}_limit" if prefix else kind
-                text = element.get(name) if element is not None else None
-                if text is not None:
-                    kinds[kind] = _number(text, f"{name} of joint {joint.get('name')!r}", source)
+                value = element.get(name) if element is not None else None
+                if value is not None:
+                    kinds[kind] = _number(value, f"{name} of joint {joint.get('name')!r}", source)
         if joint.get("type") == "continuous":  # its bounds, if given at all, mean nothing
             kinds.pop("lower", None)
             kinds.pop("upper", None)
