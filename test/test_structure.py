@@ -22,7 +22,7 @@ PACKAGE = ROOT / "sysid_ros"
 
 # Each may import what stands above it.
 ORDER = (
-    "arrays", "choices", "errors", "printable", "files", "processes",
+    "arrays", "choices", "errors", "printable", "files", "processes", "pictures",
     "engine.compiled", "engine.elements", "engine.signals", "engine.friction",
     "engine.attributes", "engine.parameters", "engine.residuals", "engine.simulation",
     "engine.windows", "engine.derivatives", "engine.least_squares", "engine.problem",
@@ -30,7 +30,8 @@ ORDER = (
     "recording.messages", "recording.bags", "recording.mapping", "recording",
     "experiment", "robots", "dataset", "diagnosis", "proposal", "judgement", "terminal",
     "exports", "results", "run_logs", "playback", "video", "report.svg", "report",
-    "search", "pipeline", "fit_page", "comparison", "excitation", "sysid", "nodes",
+    "search", "pipeline", "fit_page", "comparison", "excitation", "excitation.design",
+    "rehearsal", "sysid", "nodes",
     "nodes.sim_robot", "nodes.excite", "nodes.recorder", "nodes.sufficiency", "nodes.fit_server",
     "nodes.replay", "nodes.identify", "nodes.demo", "commands",
     "cli", "__main__",

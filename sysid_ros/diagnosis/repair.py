@@ -45,6 +45,11 @@ class ExperimentLines:
         self.max_gap = experiment.fit.max_gap
         self.robust = experiment.fit.loss != "linear"
 
+    @property
+    def has_input(self) -> bool:
+        """True if anything that drives the model is mapped."""
+        return any(one.kind is SignalKind.ACTUATOR for one in self._configs.values())
+
     def topic(self, label: str) -> str:
         """The topic that a signal comes from."""
         return self._configs[label].topic
@@ -100,10 +105,11 @@ class ExperimentLines:
 
     def delay(self, label: str, seconds: float) -> Repair:
         """A parameter for an input that takes effect late."""
+        start = float(f"{seconds:.4g}")
         value = {
-            "initial": _short(seconds),
-            "min": min(0.0, _short(2.0 * seconds)),
-            "max": max(0.0, _short(2.0 * seconds)),
+            "initial": start,
+            "min": min(0.0, _short(2.0 * start)),
+            "max": max(0.0, _short(2.0 * start)),
         }
         for index, entry in enumerate(self._parameters):
             if entry.get("signal") == label and "delay" in entry:

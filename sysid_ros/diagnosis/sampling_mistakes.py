@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import motion_bandwidth
 from sysid_ros.diagnosis.levels import Saturation, level_step, saturation
 from sysid_ros.diagnosis.recorded import Recorded, Samples
@@ -21,6 +22,7 @@ _SAMPLES_PER_PERIOD = 5.0  # of the fastest motion, at the least
 _COMFORTABLE = 40.0  # samples per period, enough at any rate
 _UNEVEN = 0.4  # of the usual interval, the 95th percentile of the deviation from it
 _COARSE = {"position": 0.002, "velocity": 0.01, "effort": 0.02}  # level step over range
+_DITHERED = 1.5  # noise over that of the levels, from which the levels hide nothing
 PLAYED = "command"  # its levels and rate are its own business
 _LEAST_TURN = 0.05  # rad
 _LEAST_TRAVEL = 0.005  # m
@@ -83,7 +85,7 @@ def coarse_step(recorded: Recorded, label: str, kind: str) -> float | None:
         return None
     values = [part.values for part in recorded.pooled(label)]
     step = level_step(values)
-    if step is None:
+    if step is None or jitter_of(values) > _DITHERED * step / np.sqrt(12.0):
         return None
     low, high = np.percentile(np.concatenate(values), [1.0, 99.0])
     return step if step > _COARSE[kind] * (high - low) else None
@@ -98,13 +100,18 @@ def motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:
     """Return the range of a joint's motion in all recordings, and the least that would do."""
     parts = recorded.pooled(recorded.positions[joint])
     low, high = np.percentile(np.concatenate([part.values for part in parts]), [1.0, 99.0])
-    jumps = np.concatenate([np.diff(part.values, n=2) for part in parts])
     sampled = sampling_of(parts)
     noise = 0.0
-    if len(jumps) and sampled is not None and _is_fine(sampled):
-        noise = float(np.median(np.abs(jumps))) / 0.6745 / np.sqrt(6.0)
+    if sampled is not None and _is_fine(sampled):
+        noise = jitter_of([part.values for part in parts])
     hinge = int(recorded.model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
     return float(high - low), max(_LEAST_TURN if hinge else _LEAST_TRAVEL, _OVER_NOISE * noise)
+
+
+def jitter_of(parts: Sequence[FloatArray]) -> float:
+    """Standard deviation of a signal's noise from sample to sample, by its second differences."""
+    jumps = np.concatenate([np.diff(part, n=2) for part in parts])
+    return float(np.median(np.abs(jumps))) / 0.6745 / np.sqrt(6.0) if len(jumps) else 0.0
 
 
 def _is_fine(sampled: Rate) -> bool:

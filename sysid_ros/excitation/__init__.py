@@ -28,10 +28,12 @@ from sysid_ros.excitation.multisine import Multisine, design_multisine
 from sysid_ros.excitation.path import ExcitationPath, check_limits
 from sysid_ros.excitation.playback import Playback
 from sysid_ros.excitation.reference import ExcitationError, Reference
+from sysid_ros.excitation.spline_reference import SplineReference
 from sysid_ros.excitation.trajectory_file import (
     TabulatedReference,
     TrajectoryTable,
     read_trajectory,
+    write_trajectory,
 )
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "Multisine",
     "Playback",
     "Reference",
+    "SplineReference",
     "TabulatedReference",
     "TrajectoryTable",
     "check_limits",
@@ -58,4 +61,5 @@ __all__ = [
     "read_trajectory",
     "read_urdf_limits",
     "urdf_limits",
+    "write_trajectory",
 ]

@@ -17,6 +17,7 @@ import yaml
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import VELOCITY_RISE, MotionLimits
 from sysid_ros.excitation.reference import ExcitationError
+from sysid_ros.files import read_regular_text
 
 KINDS = ("lower", "upper", "velocity", "acceleration", "effort")
 
@@ -85,7 +86,7 @@ def read_urdf_limits(path: Path) -> FileLimits:
       ExcitationError: The file cannot be read, or a limit is no number.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ExcitationError(f"limits cannot be read from the URDF {path}: {error}") from None
     return urdf_limits(text, str(path))
@@ -138,7 +139,7 @@ def read_joint_limits(path: Path) -> FileLimits:
       ExcitationError: The file cannot be read or has no such limits.
     """
     try:
-        document = yaml.load(path.read_text(encoding="utf-8"), Loader=_AngleLoader)  # noqa: S506
+        document = yaml.load(read_regular_text(path), Loader=_AngleLoader)  # noqa: S506
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ExcitationError(f"limits cannot be read from {path}: {error}") from None
     found: dict[str, dict[str, float]] = {}

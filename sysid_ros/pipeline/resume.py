@@ -32,7 +32,14 @@ from sysid_ros.robots import hook_file
 from sysid_ros.search import Trials, read_search_state
 
 # What may change between an interrupted fit and its continuation: limits, and what comes after.
-_FREE_SETTINGS = ("max_iterations", "time_limit", "threads", "bias_check", "landscapes")
+_FREE_SETTINGS = (
+    "max_iterations",
+    "time_limit",
+    "threads",
+    "model_error",
+    "bias_check",
+    "landscapes",
+)
 _NOT_SETTINGS = ("path", "text", "overrides", "output", "scoring", "line", "alternatives", "logs")
 
 

@@ -51,6 +51,7 @@ class FitRequest:
     overrides: tuple[str, ...] = ()
     data_dir: str = ""
     allow_hooks: bool = False
+    allow_outside_output: bool = False
     threads: int = 0  # 0: the experiment decides
     nice: int = 0  # 0 to 19: how much the fit stands back behind other processes
     resume: bool = False
@@ -123,8 +124,6 @@ def prepare(on_stage: Callable[[str], None]) -> None:
     Args:
       on_stage: Told that they are compiled, and when they are.
     """
-    from scipy.signal import welch  # noqa: F401, scipy loads its parts at their first use
-
     import sysid_ros.pipeline.experiment_run  # noqa: F401
     from sysid_ros.engine.derivatives import compilation_told, entry_points
 
@@ -136,9 +135,11 @@ def requested_experiment(request: FitRequest) -> Any:
     """The experiment of a request, with the request's bags and overrides applied.
 
     Raises:
-      ExperimentError: The experiment is malformed, or names a hook although none is allowed.
+      ExperimentError: The experiment is malformed, or asks for what is not allowed: a hook, or a
+        study outside the output folder.
     """
     from sysid_ros.experiment import (
+        check_study,
         load_experiment,
         parse_experiment,
         with_bags,
@@ -162,6 +163,8 @@ def requested_experiment(request: FitRequest) -> Any:
             f"the experiment names the Python hook {experiment.modifiers!r}, which this server "
             "does not run; set its parameter allow_hooks to true if you trust the experiment"
         )
+    if not request.allow_outside_output:
+        check_study(experiment, Path(request.output_dir), overrides_count=False)
     return experiment
 
 

@@ -96,6 +96,15 @@ def test_each_mistake_is_the_one_finding(tmp_path: Path, mistake: str) -> None:
     assert findings[0].signals[0] in signals
 
 
+def test_levels_that_noise_smears_hide_nothing(tmp_path: Path) -> None:
+    def noisy(position: np.ndarray) -> np.ndarray:
+        noise = 4e-3 * np.random.default_rng(0).standard_normal(len(position))
+        return np.asarray(np.round((position + noise) / 5e-3) * 5e-3)
+
+    findings = checked(tmp_path, 1, 2, lambda r: r.changed("position", 0, noisy), velocities=False)
+    assert FindingKind.QUANTISATION not in [finding.kind for finding in findings]
+
+
 VELOCITY_MISTAKES: dict[str, tuple[Change, FindingKind, str]] = {
     "velocity sign": (lambda r: r.changed("velocity", 1, np.negative), FindingKind.SIGN, "v1"),
     "position sign": (lambda r: r.changed("position", 0, np.negative), FindingKind.SIGN, "p0"),

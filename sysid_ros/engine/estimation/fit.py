@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.alternatives import Alternative, alternatives, groups_of
 from sysid_ros.engine.estimation.fit_landscape import landscapes_of
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.fit_settings import (
@@ -24,6 +25,13 @@ from sysid_ros.engine.estimation.fit_settings import (
 )
 from sysid_ros.engine.estimation.fit_state import FitState, check_state
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
+from sysid_ros.engine.estimation.model_error import (
+    SHARE,
+    ModelError,
+    model_error,
+    widened,
+    with_model_error,
+)
 from sysid_ros.engine.least_squares import (
     INITIAL_DAMPING,
     LOSSES,
@@ -41,6 +49,7 @@ from sysid_ros.engine.problem import WindowedProblem, minimize_with
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import (
+    Covariance,
     ResidualSize,
     bounds_width,
     describe_open_directions,
@@ -51,7 +60,6 @@ from sysid_ros.engine.uncertainty import (
     sensor_of,
     uncertainty_of,
 )
-from sysid_ros.engine.windows import model_group
 from sysid_ros.errors import DataError, ParameterError, StopRequestedError
 
 NOISE_ROUNDS = 3
@@ -102,17 +110,7 @@ def fit(
         single_blas_thread(),
         RolloutPool(settings.threads, should_stop=should_stop) as rollouts,
     ):
-        groups = [
-            model_group(
-                sequences,
-                params,
-                window_length=settings.window_length,
-                estimate_starts=settings.estimate_starts,
-                velocity_filter=settings.velocity_filter,
-                gaps=known.gaps,
-            )
-            for sequences in models_sequences
-        ]
+        groups = groups_of(models_sequences, params, settings, known.gaps)
         problem = WindowedProblem(
             groups,
             params,
@@ -120,6 +118,7 @@ def fit(
             loss=loss_named(settings.loss),
             noise=first_noise(groups, known.levels),
             engine=settings.engine,
+            hold=True,
         )
         _check_sample_count(problem)
         if should_stop is None or not should_stop():
@@ -127,7 +126,16 @@ def fit(
         if resume is not None:
             check_state(resume, problem)
         listeners = _Listeners(on_iteration, on_state)
-        return _Fit(problem, settings, known.levels, listeners, began).run(resume, start)
+        others = _that_matter(models_sequences, settings) if settings.model_error else ()
+        return _Fit(problem, settings, known, listeners, began, others).run(resume, start)
+
+
+def _that_matter(
+    models_sequences: Sequence[ModelSequences], settings: FitSettings
+) -> tuple[Alternative, ...]:
+    """The alternatives that can move an estimate: starts that are estimated need no filter."""
+    found = alternatives(models_sequences, settings)
+    return found[:2] if settings.estimate_starts else found
 
 
 @dataclass(frozen=True)
@@ -145,13 +153,15 @@ class _Fit:
         self,
         problem: WindowedProblem,
         settings: FitSettings,
-        levels: Mapping[str, float],
+        known: SignalNoise,
         listeners: _Listeners,
         began: float,
+        alternatives: Sequence[Alternative],
     ) -> None:
         self._problem = problem
         self._settings = settings
-        self._levels = levels
+        self._levels, self._gaps = known.levels, known.gaps
+        self._alternatives = alternatives
         self._listeners = listeners
         self._began = began
         self._trace: list[Iteration] = []
@@ -270,12 +280,16 @@ class _Fit:
         if solution.status is not FitStatus.CANCELED:
             self._check_derivatives(solution.point)
         uncertainty = uncertainty_of(problem, solution, self._settings.intervals)
+        beyond_noise = self._model_error(solution, uncertainty)
+        if beyond_noise is not None:
+            uncertainty = widened(uncertainty, beyond_noise)
+        parameters = estimates(problem, solution.point.theta, uncertainty)
+        if beyond_noise is not None:
+            parameters = with_model_error(parameters, beyond_noise)
         return FitResult(
             status=solution.status,
             message=_MESSAGES[solution.status],
-            parameters=without_meaningless(
-                estimates(problem, solution.point.theta, uncertainty), problem.params
-            ),
+            parameters=without_meaningless(parameters, problem.params),
             covariance=uncertainty.matrix,
             cost_initial=self._initial_cost(solution),
             cost_final=solution.linearization.cost if solution.linearization else math.nan,
@@ -296,8 +310,18 @@ class _Fit:
             optimizer=self._settings.optimizer,
             landscapes=landscapes_of(problem, solution, uncertainty, self._settings.landscapes),
             derivatives=problem.derivative_sources(),
+            model_error=beyond_noise,
             residuals=self._residuals(solution),
         )
+
+    def _model_error(self, solution: Solution, uncertainty: Covariance) -> ModelError | None:
+        """None of a fit that was stopped, or has no time left for it."""
+        limit = self._settings.time_limit
+        spent = (1.0 + 2.0 * SHARE) * (time.monotonic() - self._began)
+        out_of_time = solution.status is FitStatus.CANCELED or (limit is not None and spent > limit)
+        if not self._alternatives or out_of_time or uncertainty.method == "none":
+            return None
+        return model_error(self._problem, solution, uncertainty, self._alternatives, self._gaps)
 
     def _residuals(self, solution: Solution) -> dict[str, ResidualSize]:
         """None of a fit that was stopped: whoever stops it does not wait."""
@@ -310,9 +334,10 @@ class _Fit:
 
     def _initial_cost(self, solution: Solution) -> float:
         """The start's cost with the final noise levels, so that both costs compare."""
-        if solution.status is FitStatus.CANCELED:
-            return self._trace[0].cost if self._trace else math.nan
-        return self._problem.cost(self._problem.initial_point())
+        if solution.status is not FitStatus.CANCELED:
+            with suppress(StopRequestedError):
+                return self._problem.cost(self._problem.initial_point())
+        return self._trace[0].cost if self._trace else math.nan
 
 
 _MESSAGES = {

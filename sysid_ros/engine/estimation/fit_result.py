@@ -12,6 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.landscape import Landscape
+from sysid_ros.engine.estimation.model_error import ModelError
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate, ResidualSize
 
@@ -38,6 +39,7 @@ class FitResult:
     optimizer: str
     landscapes: tuple[Landscape, ...] = ()  # around the optimum, for the most entangled pairs
     derivatives: Mapping[str, str] = field(default_factory=dict)  # "exact" or why not, by parameter
+    model_error: ModelError | None = None  # what widens intervals beyond noise
     residuals: Mapping[str, ResidualSize] = field(default_factory=dict)  # by signal; not stored
 
     @property

@@ -27,6 +27,8 @@ class FitSettings:
       landscapes: For how many pairs of parameters to map the cost around the optimum.
       engine: ``auto`` for exact derivatives where they are known, ``reference`` for finite
         differences throughout.
+      model_error: Widen intervals by what another time step, window or filter moves, and by what
+        recordings differ.
     """
 
     window_length: float | None = 1.0
@@ -40,6 +42,7 @@ class FitSettings:
     intervals: str = "clustered"
     landscapes: int = 0
     engine: str = "auto"
+    model_error: bool = True
 
 
 @dataclass(frozen=True)

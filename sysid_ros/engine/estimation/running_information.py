@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.fit_settings import FitSettings
@@ -29,7 +28,7 @@ from sysid_ros.engine.least_squares import (
     loss_named,
     minimize,
 )
-from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.parameters import ParameterDict, priors
 from sysid_ros.engine.problem import WindowedProblem, parameter_scale
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
@@ -205,27 +204,20 @@ class RunningInformation:
         )
 
     def _covariance(self, total: WindowSum, system: ReducedSystem, width: FloatArray) -> Covariance:
-        """Return the covariance that a fit would report; at a bound, the one without that bound."""
+        """Return the covariance that a fit would report."""
         margin = BOUND_MARGIN * width
         optimum = self._theta + self._step(total)
-        inside = (optimum > self._lower + margin) & (optimum < self._upper - margin)
-
-        def with_free(free: npt.NDArray[np.bool_]) -> Covariance:
-            return covariance(
-                system,
-                width,
-                free,
-                method=self._settings.intervals,
-                n_samples=sum(count for _, count in total.squares.values()),
-                residual_square=sum(
-                    square / self._noise[name] ** 2 for name, (square, _) in total.squares.items()
-                ),
-            )
-
-        expected, unbounded = with_free(inside), with_free(np.ones_like(inside))
-        at_bound = np.ix_(~inside, ~inside)
-        expected.matrix[at_bound] = unbounded.matrix[at_bound]
-        return expected
+        return covariance(
+            system,
+            width,
+            (optimum > self._lower + margin) & (optimum < self._upper - margin),
+            method=self._settings.intervals,
+            n_samples=sum(count for _, count in total.squares.values()),
+            residual_square=sum(
+                square / self._noise[name] ** 2 for name, (square, _) in total.squares.items()
+            ),
+            prior=priors(self._params)[1],
+        )
 
     def _moved(self, total: WindowSum) -> bool:
         """Return whether the data contradicts the point or the noise levels."""
@@ -265,8 +257,13 @@ class RunningInformation:
         problem, system = total.problem, total.system
         width = bounds_width(problem)
         # Windows scatter around where a fit would end, not around the present point.
-        scatter = system.window_gradients + system.window_hessians @ self._step(total)
-        expected = self._covariance(total, replace(system, window_gradients=scatter), width)
+        step = self._step(total)
+        at_optimum = replace(
+            system,
+            gradient=system.gradient + system.hessian @ step,
+            window_gradients=system.window_gradients + system.window_hessians @ step,
+        )
+        expected = self._covariance(total, at_optimum, width)
         names = problem.params.scalar_names()
         return Information(
             parameters=estimates(problem, self._theta, expected),

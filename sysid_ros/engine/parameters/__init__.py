@@ -21,10 +21,16 @@ from sysid_ros.engine.parameters.modifiers import (
     StartModifier,
     modifier_to_dict,
 )
+from sysid_ros.engine.parameters.natural_scale import minimum_change, priors, vague_error
 from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.engine.parameters.parameter_table import at_bound
-from sysid_ros.engine.parameters.start_parameters import deviated, moved_start, start_params
+from sysid_ros.engine.parameters.start_parameters import (
+    all_deviated,
+    deviated,
+    moved_start,
+    start_params,
+)
 
 __all__ = [
     "AttributeModifier",
@@ -34,6 +40,7 @@ __all__ = [
     "ParameterDict",
     "SignalModifier",
     "StartModifier",
+    "all_deviated",
     "apply_body_inertia",
     "apply_dgain",
     "apply_param_modifiers",
@@ -43,7 +50,10 @@ __all__ = [
     "at_bound",
     "body_inertia_param",
     "deviated",
+    "minimum_change",
     "modifier_to_dict",
     "moved_start",
+    "priors",
     "start_params",
+    "vague_error",
 ]

@@ -13,6 +13,7 @@ from sysid_ros.engine.uncertainty.estimates import (
     uncertainty_of,
 )
 from sysid_ros.engine.uncertainty.identifiability import describe_open_directions
+from sysid_ros.engine.uncertainty.influence import influence, recording_scatter
 from sysid_ros.engine.uncertainty.intervals import calculate_intervals
 from sysid_ros.engine.uncertainty.noise_levels import estimated_noise, first_noise, sensor_of
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
@@ -32,8 +33,10 @@ __all__ = [
     "estimated_noise",
     "estimates",
     "first_noise",
+    "influence",
     "misfit",
     "no_covariance",
+    "recording_scatter",
     "residual_sizes",
     "sensor_of",
     "uncertainty_of",

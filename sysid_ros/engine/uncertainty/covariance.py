@@ -10,6 +10,13 @@ Student's t with their degrees of freedom for each parameter, at most one less t
 few windows carry the information, as those in which a joint with dry friction turns around, the
 variance itself is uncertain. The white-noise covariance is the classical one and honest only if
 residuals are independent.
+
+A prior is one more observation, of the parameter itself: its information adds to the variance of
+the scores as to the Hessian, so that what only the prior determines is as uncertain as the prior.
+
+A parameter that ends at a bound keeps the standard error that it has without the bound, for an
+interval that the bounds cut off (:mod:`.parameter_estimate`). The others are judged with it free
+where the bound may have caught it by chance, and with it fixed where the data pushes it there.
 """
 
 from __future__ import annotations
@@ -29,6 +36,9 @@ MIN_CLUSTERS = 6
 OPEN_ERROR = 1.0 / np.sqrt(12.0)
 # Share in a unit direction above which a parameter counts as part of it.
 INVOLVED = 0.1
+# Standard errors beyond a bound within which the optimum without it may be beyond by chance.
+BY_CHANCE = 2.0
+HELD = 0.5  # share of a direction's information above which the prior determines it
 
 
 @dataclass(frozen=True)
@@ -36,11 +46,14 @@ class Covariance:
     """Covariance of the free parameters.
 
     Attributes:
-      matrix: Shape (p, p); rows and columns of parameters without a claim are NaN.
+      matrix: Shape (p, p); rows and columns of parameters without a claim are NaN, and of those
+        that the data pushes against a bound.
       dof: Degrees of freedom of the t quantiles, (p,).
       method: ``"clustered"`` by window, by ``"blocks"`` inside windows, or ``"white"``.
       singular_values: Of the Jacobian with columns scaled to the width of the bounds, descending.
       open_directions: Unit vectors in scaled parameters that the data leaves open, (k, p).
+      errors: Standard errors, (p,), of parameters at a bound too; NaN in open directions.
+      from_prior: Share of each variance that priors contribute, (p,).
     """
 
     matrix: FloatArray
@@ -48,6 +61,8 @@ class Covariance:
     method: str
     singular_values: FloatArray
     open_directions: FloatArray
+    errors: FloatArray
+    from_prior: FloatArray
 
 
 def enough_clusters(clusters: int, parameters: int) -> bool:
@@ -57,7 +72,10 @@ def enough_clusters(clusters: int, parameters: int) -> bool:
 
 def no_covariance(p: int) -> Covariance:
     """No claim about any of ``p`` parameters, for a fit that never got to a Jacobian."""
-    return Covariance(np.full((p, p), np.nan), np.ones(p), "none", np.zeros(0), np.zeros((0, p)))
+    unknown = np.full((p, p), np.nan)
+    return Covariance(
+        unknown, np.ones(p), "none", np.zeros(0), np.zeros((0, p)), np.diag(unknown), np.zeros(p)
+    )
 
 
 def covariance(
@@ -68,59 +86,142 @@ def covariance(
     method: str,
     n_samples: int,
     residual_square: float,
+    prior: FloatArray | None = None,
 ) -> Covariance:
     """Covariance at the optimum.
 
     Args:
       system: The Gauss-Newton model there, starts eliminated.
       width: Distance of each parameter's bounds, or its magnitude where they are infinite, (p,).
-      free: Parameters strictly inside their bounds, (p,); the others count as fixed.
+      free: Parameters strictly inside their bounds, (p,).
       method: ``"clustered"`` or ``"white"``; too few windows fall back to white.
       n_samples: Number of residuals.
       residual_square: Sum of squared residuals in units of noise.
+      prior: Inverse variances of the priors that the Hessian contains, (p,).
 
     Returns:
-      Covariance with NaN for parameters at a bound or in an open direction.
+      Covariance with NaN for parameters in an open direction.
     """
     p = width.size
-    dof = np.full(p, float(max(1, n_samples - p)))
+    precision = np.zeros(p) if prior is None else prior * width**2
     variance = residual_square / max(1, n_samples - p)
     scaling = np.outer(width, width)
     hessian = system.hessian * scaling
-    open_directions = _open_directions(hessian, variance)
-    involved = involved_in(open_directions)
-    closed = np.flatnonzero(free & ~involved)
-    keep = np.ix_(closed, closed)
+    open_directions = _open_directions(hessian, variance, precision)
+    evidence = _Evidence(
+        hessian,
+        system.gradient * width,
+        system.window_hessians * scaling,
+        system.window_gradients * width,
+        precision,
+        variance,
+        float(max(1, n_samples - p)),
+        method,
+    )
     # What is open must stay out of the inverse, where it would drown everything else; what it is
     # correlated with is thereby judged with it fixed.
-    bread = np.asarray(np.linalg.inv(hessian[keep]), dtype=float)
-    n_clusters = len(system.window_gradients)
-    clustered = method == "clustered" and enough_clusters(n_clusters, closed.size)
-    if clustered:
-        shares = (system.window_hessians * scaling)[:, closed][:, :, closed]
-        scores = (system.window_gradients * width)[:, closed]
-        corrections = _leverage_corrections(shares, bread)
-        corrected = np.einsum("wij,wj->wi", corrections, scores)
-        scaled = bread @ (corrected.T @ corrected) @ bread * (n_clusters - 1) / n_clusters
-        dof[closed] = _degrees_of_freedom(corrections, bread)
-    else:
-        scaled = bread * variance
+    closed = ~involved_in(open_directions)
+    chosen = free & closed
+    caught = [
+        j for j in np.flatnonzero(closed & ~free) if evidence.with_one(chosen, int(j)).by_chance
+    ]
+    chosen[caught] = True
     matrix = np.full((p, p), np.nan)
-    matrix[keep] = scaled * scaling[keep]
+    errors, dof, from_prior = np.full(p, np.nan), np.full(p, evidence.dof), np.zeros(p)
+    main = evidence.of(np.flatnonzero(chosen))
+    keep = np.ix_(main.chosen, main.chosen)
+    matrix[keep] = main.matrix * scaling[keep]
+    parts = [main, *(evidence.with_one(chosen, int(j)) for j in np.flatnonzero(closed & ~chosen))]
+    for part in reversed(parts):
+        errors[part.chosen] = np.sqrt(np.diag(part.matrix)) * width[part.chosen]
+        dof[part.chosen], from_prior[part.chosen] = part.dof, part.from_prior
     return Covariance(
         matrix,
         dof,
-        "clustered" if clustered else "white",
+        "clustered" if main.clustered else "white",
         np.sqrt(np.maximum(np.linalg.eigvalsh(hessian)[::-1], 0.0)),
         open_directions,
+        errors,
+        from_prior,
     )
 
 
-def _open_directions(hessian: FloatArray, variance: float) -> FloatArray:
-    """Unit directions, in bounds' widths, about which the data says nothing: (k, p).
+@dataclass(frozen=True)
+class _Part:
+    """The uncertainty of some parameters with the others fixed, in widths of the bounds.
+
+    Attributes:
+      chosen: Which, (k,); one that was added to the others comes last.
+      matrix: Their covariance, (k, k).
+      dof: Degrees of freedom, (k,).
+      from_prior: Share of each variance that priors contribute, (k,).
+      step: From here to the optimum without bounds, (k,).
+      clustered: Whether the covariance is clustered by window.
+    """
+
+    chosen: npt.NDArray[np.intp]
+    matrix: FloatArray
+    dof: FloatArray
+    from_prior: FloatArray
+    step: FloatArray
+    clustered: bool
+
+    @property
+    def by_chance(self) -> bool:
+        """True if the last of them may be at its bound although the truth is not."""
+        return bool(abs(self.step[-1]) <= BY_CHANCE * np.sqrt(self.matrix[-1, -1]))
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """The Gauss-Newton model with parameters in widths of their bounds; see :func:`covariance`."""
+
+    hessian: FloatArray
+    gradient: FloatArray
+    window_hessians: FloatArray
+    window_gradients: FloatArray
+    precision: FloatArray
+    variance: float
+    dof: float
+    method: str
+
+    def with_one(self, chosen: npt.NDArray[np.bool_], one: int) -> _Part:
+        """The uncertainty with one more parameter free, which comes last."""
+        return self.of(np.append(np.flatnonzero(chosen), one))
+
+    def of(self, chosen: npt.NDArray[np.intp]) -> _Part:
+        """The uncertainty of the chosen parameters with the others fixed."""
+        keep = np.ix_(chosen, chosen)
+        bread = np.asarray(np.linalg.inv(self.hessian[keep]), dtype=float)
+        step = -bread @ self.gradient[chosen]
+        priors = (bread * self.precision[chosen]) @ bread
+        n_clusters = len(self.window_gradients)
+        clustered = self.method == "clustered" and enough_clusters(n_clusters, chosen.size)
+        if clustered:
+            shares = self.window_hessians[:, chosen][:, :, chosen]
+            # Windows scatter around the optimum, which a bound may keep out of reach.
+            scores = self.window_gradients[:, chosen] + shares @ step
+            corrections = _leverage_corrections(shares, bread)
+            corrected = np.einsum("wij,wj->wi", corrections, scores)
+            data = bread @ (corrected.T @ corrected) @ bread * (n_clusters - 1) / n_clusters
+            dof = _degrees_of_freedom(corrections, bread)
+        else:
+            data = (bread - priors) * self.variance
+            dof = np.full(chosen.size, self.dof)
+        total = data + priors
+        share = np.diag(priors) / np.maximum(np.diag(total), 1e-300)
+        # Satterthwaite (1946): the prior's part of a variance is known.
+        return _Part(
+            chosen, total, dof / np.maximum(1.0 - share, 1e-6) ** 2, share, step, clustered
+        )
+
+
+def _open_directions(hessian: FloatArray, variance: float, precision: FloatArray) -> FloatArray:
+    """Unit directions, in bounds' widths, about which data and priors say nothing: (k, p).
 
     Either the columns of the Jacobian are dependent to its accuracy, or the standard error along
-    the direction is no smaller than the bounds allow anyway.
+    the direction is no smaller than the bounds allow anyway. A direction that a prior holds is
+    not open.
     """
     p = hessian.shape[0]
     if p == 0:
@@ -131,11 +232,15 @@ def _open_directions(hessian: FloatArray, variance: float) -> FloatArray:
     dependent = list(found.vectors[found.open] / found.length)
     values, vectors = np.linalg.eigh(hessian)
     vague = [vectors[:, i] for i in np.flatnonzero(values <= variance / OPEN_ERROR**2)]
-    if not dependent and not vague:
+    columns = [
+        v / np.linalg.norm(v)
+        for v in [*dependent, *vague]
+        if not precision @ v**2 > HELD * max(v @ hessian @ v, 0.0)
+    ]
+    if not columns:
         return np.zeros((0, p))
-    columns = np.stack([v / np.linalg.norm(v) for v in [*dependent, *vague]])
     # Both criteria may have found the same direction: keep an orthonormal basis of their span.
-    _, singular, basis = np.linalg.svd(columns, full_matrices=False)
+    _, singular, basis = np.linalg.svd(np.stack(columns), full_matrices=False)
     directions: FloatArray = basis[singular > 0.1]
     return directions
 

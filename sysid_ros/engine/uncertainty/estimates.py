@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem, Solution, eliminate_starts
-from sysid_ros.engine.parameters import Parameter, ParameterDict
+from sysid_ros.engine.parameters import Parameter, ParameterDict, priors, vague_error
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty.blocks import by_block, needs_blocks
 from sysid_ros.engine.uncertainty.covariance import (
@@ -25,6 +25,7 @@ from sysid_ros.engine.uncertainty.covariance import (
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.errors import StopRequestedError
 
+FROM_PRIOR = 0.75  # share of a variance above which the prior determines the value, not the data
 BOUND_MARGIN = 1e-4  # share of the bounds' width within which a value counts as at the bound
 
 
@@ -49,7 +50,7 @@ class Bounded(Protocol):
 
 
 def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) -> Covariance:
-    """Covariance at a solution, parameters at a bound counted as fixed.
+    """Covariance at a solution, of what data and priors say.
 
     Args:
       problem: The problem.
@@ -64,7 +65,8 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
         return no_covariance(problem.scale.size)
     theta = solution.point.theta
     margin = BOUND_MARGIN * bounds_width(problem)
-    system = eliminate_starts(solution.linearization)
+    _, precision = priors(problem.params)
+    system = _of_data_and_priors(eliminate_starts(solution.linearization), precision)
     residual_square = 2.0 * solution.linearization.cost
     blocks = method == "clustered" and needs_blocks(problem)
     try:
@@ -83,8 +85,14 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
         method=method,
         n_samples=sum(w.n_samples for w in problem.windows),
         residual_square=residual_square,
+        prior=precision,
     )
     return replace(found, method="blocks") if blocks and found.method == "clustered" else found
+
+
+def _of_data_and_priors(system: ReducedSystem, precision: FloatArray) -> ReducedSystem:
+    """The system without the pull that holds what is open: it is not information."""
+    return replace(system, hessian=system.window_hessians.sum(axis=0) + np.diag(precision))
 
 
 def _in_units_of_noise(problem: WindowedProblem, solution: Solution) -> FloatArray:
@@ -126,15 +134,16 @@ def estimates(
       uncertainty: Their covariance.
 
     Returns:
-      The estimates, flagged where a value is at a bound, not determined at all, or determined no
-      better than by its bounds.
+      The estimates, flagged where a value is at a bound, not determined at all, determined by its
+      prior, or determined no better than by its bounds or its natural scale.
     """
     initial = problem.params.as_vector()
-    errors = np.sqrt(np.diag(uncertainty.matrix))
+    errors = uncertainty.errors
     units = [unit for parameter in problem.params.free() for unit in _units(parameter)]
     width = bounds_width(problem)
     margin = BOUND_MARGIN * width
     opened = involved_in(uncertainty.open_directions)
+    vague = np.minimum(OPEN_ERROR * width, _vague_errors(problem.params, theta))
     estimates = []
     for j, name in enumerate(problem.params.scalar_names()):
         flags = []
@@ -144,7 +153,9 @@ def estimates(
             flags.append("at upper bound")
         if opened[j]:
             flags.append("unidentifiable")
-        elif errors[j] > OPEN_ERROR * width[j]:
+        elif uncertainty.from_prior[j] > FROM_PRIOR:
+            flags.append("from the prior")
+        elif errors[j] > vague[j]:
             flags.append("poorly determined")
         estimates.append(
             ParameterEstimate(
@@ -160,3 +171,11 @@ def estimates(
             )
         )
     return tuple(estimates)
+
+
+def _vague_errors(params: ParameterDict, theta: FloatArray) -> FloatArray:
+    """The standard error from which on each scalar is poorly determined, (p,)."""
+    free = params.free()
+    parts = np.split(theta, np.cumsum([parameter.size for parameter in free])[:-1])
+    found = [vague_error(parameter, part) for parameter, part in zip(free, parts, strict=True)]
+    return np.concatenate([np.zeros(0), *found])

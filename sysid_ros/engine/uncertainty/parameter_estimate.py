@@ -1,21 +1,39 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One estimated scalar with its uncertainty."""
+"""One estimated scalar with its uncertainty.
+
+Near a bound the interval is built on the estimate within the bounds (Mandelkern & Schultz 2000,
+"The statistical analysis of Gaussian and Poisson signals near physical boundaries"), whose
+distribution is the normal one with all that is beyond the bound upon it (Chernoff 1954; Self &
+Liang 1987). It is never empty, and never shrinks because the data points beyond the bound, as an
+interval around the unbounded estimate does that is cut off. If the truth is within half an
+interval of a bound, the end away from the bound cannot miss it. So the other end may miss it in 3.5
+instead of 2.5 of 100 cases; with 5 the interval would be exact, and nothing would be left for what
+the linear model misses.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import scipy
+
+NEAR_A_BOUND = 0.7  # share of what an interval may miss that the end towards a near bound may miss
 
 
 @dataclass(frozen=True)
 class ParameterEstimate:
     """One scalar parameter with its uncertainty, in its own unit.
 
-    ``standard_error`` and the interval are ``None`` where none can be claimed: at a bound, or
-    where the data does not determine the parameter (see ``flags``).
+    ``standard_error`` and the interval are ``None`` where none can be claimed: where neither data
+    nor prior determines the parameter (see ``flags``). At a bound the error is the one that the
+    parameter has without it.
+
+    ``systematic`` is the part of the error that noise does not explain: scatter between recordings,
+    and what another time step, window or filter moves. ``extrapolated`` is the value to be expected
+    at a time step of zero; ``value`` is the one to use at the model's.
     """
 
     name: str
@@ -26,11 +44,36 @@ class ParameterEstimate:
     upper: float
     standard_error: float | None
     dof: float
-    flags: tuple[str, ...] = ()  # "at lower bound", "at upper bound", "unidentifiable", ...
+    flags: tuple[str, ...] = ()  # "at lower bound", "at upper bound", "from the prior", ...
+    systematic: float = 0.0
+    extrapolated: float | None = None
+
+    @property
+    def by_noise(self) -> float | None:
+        """The part of the standard error that noise explains."""
+        error = self.standard_error
+        return None if error is None else math.sqrt(max(0.0, error**2 - self.systematic**2))
 
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
-        """Two-sided Student-t interval at ``level``, or ``None`` where none is claimed."""
+        """Student-t interval at ``level`` within the bounds, or ``None`` where none is claimed."""
         if self.standard_error is None:
             return None
-        half = float(scipy.special.stdtrit(self.dof, 0.5 + level / 2.0)) * self.standard_error
-        return self.value - half, self.value + half
+        return (
+            -self._end(level, -self.value, -self.lower, -self.upper),
+            self._end(level, self.value, self.upper, self.lower),
+        )
+
+    def _end(self, level: float, value: float, near: float, far: float) -> float:
+        """The upper end with ``near`` as the upper bound; the lower one with all signs changed."""
+        error = self.standard_error or 0.0
+        half = error * _quantile(self.dof, 0.5 * (1.0 - level))
+        end = value + half
+        if near - half < end and near - far >= 2.0 * half:
+            shorter = value + error * _quantile(self.dof, NEAR_A_BOUND * (1.0 - level))
+            end = max(shorter, min(near - half, end))
+        return min(end, near)
+
+
+def _quantile(dof: float, tail: float) -> float:
+    """The size that a standard error times Student's t exceeds with this probability."""
+    return float(scipy.special.stdtrit(dof, 1.0 - tail))

@@ -27,6 +27,7 @@ import sysid_ros
 from sysid_ros.errors import ErrorCode, OutputError, SysidError
 from sysid_ros.nodes.demo.child_processes import ChildProcesses
 from sysid_ros.nodes.identify import EXIT_OFF
+from sysid_ros.printable import print_text
 
 _DOMAINS = range(1, 102)  # those whose ports lie below Linux's ephemeral ones
 _POLL = 0.1  # s
@@ -214,7 +215,7 @@ def main(args: Sequence[str] | None = None) -> int:
         _make_folder(output)
         status = run_demo(output.absolute(), demo_folder())
     except SysidError as error:
-        print(f"sysid_ros demo: {error}", file=sys.stderr)
+        print_text(f"sysid_ros demo: {error}", stream=sys.stderr)
         return int(error.code)
     except KeyboardInterrupt:
         print("sysid_ros demo: interrupted; every process has ended", file=sys.stderr)

@@ -24,6 +24,7 @@ from std_srvs.srv import SetBool
 from sysid_ros.errors import DataError, ErrorCode, SysidError
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
+from sysid_ros.nodes.printable_log import log_of
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.srv import Start, Stop
 
@@ -176,7 +177,7 @@ class Identification(Node):
             if self._goal is not None and self._fit.server_is_ready():
                 self._await(self._goal.cancel_goal_async(), _LAST_TIMEOUT, "the fit server")
         except SysidError as error:
-            self.get_logger().error(str(error))
+            log_of(self).error(str(error))
 
     def close(self) -> None:
         """Release everything."""
@@ -200,7 +201,7 @@ class Identification(Node):
     def _wait_for_arming(self) -> None:
         """Wait, for as long as it takes, until somebody lets the robot move."""
         service = self.resolve_service_name(self._arm.service_name)
-        self.get_logger().warning(
+        log_of(self).warning(
             "the robot will move once you arm it: "
             f"ros2 service call {service} std_srvs/srv/SetBool '{{data: true}}'"
         )
@@ -229,7 +230,7 @@ class Identification(Node):
                 f"too many for a fit: {stopped.message}"
             )
         if stopped.message:
-            self.get_logger().warning(f"the recording is not complete: {stopped.message}")
+            log_of(self).warning(f"the recording is not complete: {stopped.message}")
         return str(stopped.bag_path)
 
     def _wait_for(self, what: str, condition: Callable[[], bool]) -> None:

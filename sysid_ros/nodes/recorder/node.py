@@ -28,6 +28,7 @@ from sysid_ros.errors import OutputError, SysidError
 from sysid_ros.experiment import Experiment, load_experiment
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
+from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.recorder.bag_contents import (
     closing_contents,
@@ -65,10 +66,10 @@ def _reported(transition: Transition) -> Transition:
         try:
             return transition(recorder, state)
         except SysidError as error:
-            recorder.get_logger().error(str(error))
+            log_of(recorder).error(str(error))
             return TransitionCallbackReturn.FAILURE
         except Exception:
-            recorder.get_logger().error(traceback.format_exc())
+            log_of(recorder).error(traceback.format_exc())
             raise
 
     return wrapper
@@ -109,7 +110,7 @@ class Recorder(LifecycleNode):
         selection = self._selection()
         self._watch = self._make_watch(selection)
         self._configured = True
-        self.get_logger().info(f"configured for {selection}")
+        log_of(self).info(f"configured for {selection}")
         return TransitionCallbackReturn.SUCCESS
 
     @_reported
@@ -255,7 +256,7 @@ class Recorder(LifecycleNode):
         self._watch.renew()
         self._session.start(self._contents())
         self._begin_counting()
-        self.get_logger().info(f"writing {self._session.last_bag}")
+        log_of(self).info(f"writing {self._session.last_bag}")
 
     def _begin_counting(self) -> None:
         before, self._statistics = self._statistics, {}
@@ -267,7 +268,7 @@ class Recorder(LifecycleNode):
         try:
             return joined(experiment_contents(self._experiment), self._description)
         except SysidError as error:  # no reason to lose the recording
-            self.get_logger().warning(f"the bag will not name its model: {error}")
+            log_of(self).warning(f"the bag will not name its model: {error}")
             return self._description
 
     def _listen_for_description(self, topic: str) -> None:
@@ -324,10 +325,10 @@ class Recorder(LifecycleNode):
         if was_writing and not self._session.writing:
             self._say_how_it_ended()
         elif self._session.warning != warning:
-            self.get_logger().warning(self._session.warning)
+            log_of(self).warning(self._session.warning)
 
     def _say_how_it_ended(self) -> None:
-        session, logger = self._session, self.get_logger()
+        session, logger = self._session, log_of(self)
         if session.error:
             logger.error(f"{session.last_bag} ended early: {session.error}")
         else:
@@ -338,7 +339,7 @@ class Recorder(LifecycleNode):
     def _publish_diagnostics(self) -> None:
         self._flush()  # what is reported as received stays, should this process be killed
         if jump := self._clock_watch.look():
-            self.get_logger().warning(jump)
+            log_of(self).warning(jump)
         name = self.get_name()
         message = DiagnosticArray()
         message.header.stamp = self.get_clock().now().to_msg()

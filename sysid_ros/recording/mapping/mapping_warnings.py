@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from sysid_ros.recording.mapping.dating import DatedRecording, clock_warnings
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
-from sysid_ros.recording.mapping.samples import count_interleaved
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
 from sysid_ros.recording.messages import Clock, is_command
 
@@ -54,12 +53,10 @@ def mapping_warnings(
                 "that of the message received before them; they were put in order: do two nodes "
                 "publish it, or was a clock set back?"
             )
-    for dated_topic in dated.topics.values():
-        interleaved = count_interleaved(dated_topic)
-        if interleaved:
+        if topic.interleaved:
             found.append(
-                f"{interleaved} messages of {dated_topic.columns.topic} alternate between two "
-                "courses: two nodes seem to publish it in turn, and the fit would mix them."
+                f"{topic.interleaved} messages of {topic.topic} alternate between two courses: "
+                "two nodes seem to publish it in turn, and the fit would mix them."
             )
     for control in controls:
         unknown = sum(end - start for start, end in control.gaps)

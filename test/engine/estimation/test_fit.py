@@ -95,14 +95,15 @@ def test_torque_scale_and_inertia_are_told_as_one_combination() -> None:
     assert "the ratio of damping, inertia and gain" in result.unidentifiable[0]
 
 
-def test_a_bound_is_flagged_and_claims_no_interval() -> None:
+def test_a_bound_is_flagged_and_its_interval_ends_there() -> None:
     result = fit(
         [pendulum.sequences(*pendulum.recording(duration=6.0, noise=1e-3))],
         pendulum.parameters(armature=(0.005, 0.02)),
         FitSettings(),
     )
     assert result["armature"].flags == ("at upper bound",)
-    assert result["armature"].interval() is None
+    low, high = result["armature"].interval() or (np.nan, np.nan)
+    assert 0.005 < low < high == 0.02
 
 
 @pytest.mark.parametrize(("target", "truth"), [("motor", 0.021), ("angle", 0.0135)])

@@ -116,7 +116,7 @@ def pooled_coverage(noise: Noise, window: float | None, method: str, experiments
         result = fit(
             [recorded(times, torque + on_torque, angle + on_angle)],
             parameters(),
-            FitSettings(window_length=window, threads=1),
+            FitSettings(window_length=window, threads=1, model_error=False),
         )
         assert result.interval_method == method
         for name, truth in TRUTH.items():

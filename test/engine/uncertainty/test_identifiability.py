@@ -63,6 +63,31 @@ def test_one_recording_determines_the_ratio_and_a_payload_both():
         assert both[name].value == pytest.approx(truth, rel=0.01)
 
 
+def test_what_is_open_stays_as_near_to_the_model_as_the_data_allows_from_any_start():
+    """Along the ray of one ratio, the point nearest to the nominal values in widths of bounds."""
+    settings = FitSettings(window_length=0.2)
+    found = [
+        fit([sequences(0.0)], parameters(), settings, start=np.array(start))
+        for start in ([3.5, 5.0], [0.8, 7.0])
+    ]
+    ratio = found[0]["gear"].value / found[0]["mass"].value
+    weight = np.array([1.0 / 4.5, 1.0 / 7.5]) ** 2  # of the widths of the bounds
+    ray, nominal = np.array([1.0, ratio]), np.array([3.5, 5.0])
+    nearest = ray * (ray * weight @ nominal) / (ray * weight @ ray)
+    for one in found:
+        assert one.values == pytest.approx(nearest, rel=0.02)
+
+
+def test_what_no_signal_shows_stays_where_the_model_has_it():
+    params = parameters()
+    sideways = sysid.AttributeModifier("body", "cart", "com_y")
+    params.add(sysid.Parameter("sideways", 0.005, -1.0, 1.0, modifier=sideways))
+    start = np.array([3.5, 5.0, 0.14])
+    found = fit([sequences(0.0)], params, FitSettings(window_length=0.2), start=start)
+    assert found["sideways"].value == pytest.approx(0.005, abs=1e-4)
+    assert found["sideways"].flags == ("unidentifiable",)
+
+
 @pytest.mark.parametrize(
     ("relative", "words"),
     [
@@ -79,6 +104,8 @@ def test_formulas_of_what_is_determined(relative, words):
     values, width = np.array([2.0, 5.0, 0.7]), np.array([1.0, 3.0, 0.4])
     direction = np.array(relative) * values / width
     direction /= np.linalg.norm(direction)
-    found = Covariance(np.eye(3), np.ones(3), "white", np.ones(3), direction[None])
+    found = Covariance(
+        np.eye(3), np.ones(3), "white", np.ones(3), direction[None], np.ones(3), np.zeros(3)
+    )
     (sentence,) = describe_open_directions(found, ("a", "b", "c"), values, width)
     assert sentence.startswith(words)

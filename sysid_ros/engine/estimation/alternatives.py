@@ -1,0 +1,127 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The choices of a fit that should not matter, and what they become when they are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import mujoco
+
+from sysid_ros.engine.estimation.fit_settings import FitSettings
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.windows import WindowGroup, model_group
+
+TIME_STEP = "half the time step"
+FIRST_ORDER, FOURTH_ORDER = 2.0, 16.0 / 15.0
+Gaps = Mapping[str, Sequence[tuple[float, float]]]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One choice that should not matter, changed.
+
+    Attributes:
+      change: In words, such as :data:`TIME_STEP`.
+      models_sequences: The models with their recordings.
+      settings: How to fit them.
+      cost: Of simulating it, relative to the fit as it is.
+      order: How many times the shift that it causes the error is that the shift shows; 0 where
+        that is not known.
+      same_starts: Whether its windows begin where those of the fit do, with the same readings.
+    """
+
+    change: str
+    models_sequences: tuple[ModelSequences, ...]
+    settings: FitSettings
+    cost: float = 1.0
+    order: float = 0.0
+    same_starts: bool = False
+
+    def groups(self, params: ParameterDict, gaps: Gaps) -> list[WindowGroup]:
+        """The windows to simulate."""
+        return groups_of(self.models_sequences, params, self.settings, gaps)
+
+
+def groups_of(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    settings: FitSettings,
+    gaps: Gaps,
+) -> list[WindowGroup]:
+    """Cut all recordings into windows, by model.
+
+    Raises:
+      DataError: A recording has no usable window; the message names it.
+    """
+    return [
+        model_group(
+            sequences,
+            params,
+            window_length=settings.window_length,
+            estimate_starts=settings.estimate_starts,
+            velocity_filter=settings.velocity_filter,
+            gaps=gaps,
+        )
+        for sequences in models_sequences
+    ]
+
+
+def alternatives(
+    models_sequences: Sequence[ModelSequences], settings: FitSettings
+) -> tuple[Alternative, ...]:
+    """Return the fit with half the time step, half the window, and half the filter's cut-off."""
+    longest = max(
+        float(series.times[-1] - series.times[0])
+        for sequences in models_sequences
+        for series in sequences.sensordata
+    )
+    window = 0.5 * (settings.window_length or longest)
+    cutoff = 0.5 * settings.velocity_filter
+    given = tuple(models_sequences)
+    return (
+        Alternative(
+            TIME_STEP,
+            tuple(_finer(sequences) for sequences in given),
+            settings,
+            cost=2.0,
+            order=max(_order(sequences) for sequences in given),
+            same_starts=True,
+        ),
+        Alternative(
+            f"windows of {window:.3g} s",
+            given,
+            replace(settings, window_length=window),
+            cost=2.0 if settings.estimate_starts else 1.0,
+        ),
+        Alternative(
+            f"a velocity filter of {cutoff:.3g} Hz",
+            given,
+            replace(settings, velocity_filter=cutoff),
+        ),
+    )
+
+
+def _order(sequences: ModelSequences) -> float:
+    """Richardson's extrapolation: the error at h in shifts from h to h/2."""
+    runge_kutta = sequences.spec.option.integrator == mujoco.mjtIntegrator.mjINT_RK4
+    return FOURTH_ORDER if runge_kutta else FIRST_ORDER
+
+
+def _finer(sequences: ModelSequences) -> ModelSequences:
+    """The same recordings with a model of half the time step."""
+    spec = sequences.spec.copy()
+    spec.option.timestep *= 0.5
+    return ModelSequences(
+        sequences.name,
+        spec,
+        sequences.sequence_name,
+        sequences.initial_state,
+        sequences.control,
+        sequences.sensordata,
+        sequences.allow_missing_sensors,
+        sequences.robot,
+    )

@@ -1,0 +1,100 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The part of every window in an estimate, and how much recordings differ beyond their windows.
+
+To first order an estimate is the sum of what its windows pull it to. Windows of one recording that
+pull the same way show an error of the model or of the sensors that is common to them: the variance
+with recordings as clusters (Liang & Zeger 1986, corrected for their leverage as in
+:mod:`.covariance`) is larger then than that with windows as clusters. Few recordings tell little
+about one parameter's ratio of the two, so that it counts for no less than its mean with that of all
+parameters, as if four more recordings had shown that one (Smyth 2004, "Linear models and empirical
+Bayes methods", equation 4; Birge 1932 for the factor on the error).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.least_squares import ReducedSystem
+
+MIN_RECORDINGS = 2
+# Share of what is known of a direction that the other recordings have at least: what one recording
+# alone determines has no scatter between them.
+LEAST_REST = 0.2
+SHARED = 4.0  # degrees of freedom that the mean of all parameters is worth
+
+
+@dataclass(frozen=True)
+class Influence:
+    """The Newton step of some parameters with the others fixed, and the windows' parts in it.
+
+    Attributes:
+      step: From here to the optimum, (k,).
+      parts: What each window adds to the estimate's error, (n_windows, k); they sum to what the
+        priors pull the other way.
+    """
+
+    step: FloatArray
+    parts: FloatArray
+
+
+def influence(system: ReducedSystem, chosen: npt.NDArray[np.intp]) -> Influence:
+    """Return the step of the chosen parameters, (k,), and each window's part in it."""
+    keep = np.ix_(chosen, chosen)
+    bread = np.asarray(np.linalg.inv(system.hessian[keep]), dtype=float)
+    step = -bread @ system.gradient[chosen]
+    shares = system.window_hessians[:, chosen][:, :, chosen]
+    scores = system.window_gradients[:, chosen] + shares @ step
+    return Influence(step, -scores @ bread)
+
+
+def recording_scatter(
+    system: ReducedSystem,
+    chosen: npt.NDArray[np.intp],
+    errors: FloatArray,
+    recordings: Sequence[object],
+) -> FloatArray:
+    """Return the factor on each standard error that the scatter between recordings asks for.
+
+    Args:
+      system: The Gauss-Newton model at the optimum.
+      chosen: The parameters that have an error, (k,); the others count as fixed.
+      errors: Their standard errors with windows as clusters, (k,).
+      recordings: What each window is a part of, (n_windows,).
+
+    Returns:
+      At least one, (k,); ones where there are too few recordings to tell.
+    """
+    names = list(dict.fromkeys(recordings))
+    if len(names) < MIN_RECORDINGS or len(chosen) == 0:
+        return np.ones(len(chosen))
+    place = np.array([names.index(name) for name in recordings])
+    parts = _parts_of_recordings(system, chosen, place)
+    own = len(names) - 1.0
+    between = own / len(names) * np.sum(parts**2, axis=0)
+    ratio = between / np.maximum(errors**2, 1e-300)
+    moderated = (SHARED * np.mean(ratio) + own * ratio) / (SHARED + own)
+    return np.asarray(np.sqrt(np.maximum(1.0, np.maximum(ratio, moderated))))
+
+
+def _parts_of_recordings(
+    system: ReducedSystem, chosen: npt.NDArray[np.intp], place: npt.NDArray[np.intp]
+) -> FloatArray:
+    """The error that each recording adds, corrected for its leverage, (n, k)."""
+    root = np.linalg.cholesky(np.linalg.inv(system.hessian[np.ix_(chosen, chosen)]))
+    shares = system.window_hessians[:, chosen][:, :, chosen]
+    step = -root @ (root.T @ system.gradient[chosen])
+    scores = system.window_gradients[:, chosen] + shares @ step
+    parts = np.zeros((place.max() + 1, len(chosen)))
+    for recording in range(len(parts)):
+        own = place == recording
+        leverage, vectors = np.linalg.eigh(root.T @ shares[own].sum(axis=0) @ root)
+        weight = 1.0 / np.maximum(1.0 - leverage, LEAST_REST)
+        parts[recording] = root @ (vectors @ (weight * (vectors.T @ root.T @ scores[own].sum(0))))
+    return parts

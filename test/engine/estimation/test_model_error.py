@@ -1,0 +1,167 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A wrong model gets no tight intervals: time steps, windows, recordings that differ."""
+
+from __future__ import annotations
+
+import mujoco
+import mujoco.rollout
+import numpy as np
+import pendulum
+import pytest
+
+from sysid_ros.engine.estimation import FitSettings, bias_check, fit
+from sysid_ros.engine.least_squares import Linearization, Point, ReducedSystem
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.signals import (
+    ModelSequences,
+    SignalType,
+    TimeSeries,
+    create_initial_state,
+)
+from sysid_ros.engine.uncertainty import recording_scatter
+
+STATISTICAL = FitSettings(model_error=False, threads=1)
+TRUE_STEP, STEP = 0.00025, 0.002
+SERVO = {"kp": 1770.0, "armature": 0.02, "damping": 15.0}
+LIMITS = {"kp": 5000.0, "armature": 2.0, "damping": 500.0}
+
+
+def test_one_linearization_tells_what_a_refit_would() -> None:
+    data = [pendulum.sequences(*pendulum.recording(duration=10.0, noise=5e-3))]
+    result = fit(data, pendulum.parameters(), FitSettings(threads=1))
+    refits = bias_check(data, pendulum.parameters(), result, FitSettings(threads=1)).refits
+    assert result.model_error is not None
+    finer, shorter = result.model_error.shifts
+    armature = result["armature"]
+    place = [p.name for p in result.parameters].index("armature")
+    for shift, refit in ((finer, refits[0]), (shorter, refits[1])):
+        assert shift.change == refit.change
+        moved = refit.values[place] - armature.value
+        assert shift.values[place] == pytest.approx(moved, rel=0.1, abs=2.0 * shift.chance[place])
+    # A first-order integrator's error is twice the shift from h to h/2.
+    assert armature.extrapolated == pytest.approx(armature.value + 2.0 * finer.values[place])
+    assert armature.systematic >= abs(2.0 * finer.values[place])
+    expected = np.hypot(result.model_error.statistical[place], armature.systematic)
+    assert armature.standard_error == pytest.approx(expected, rel=1e-6)
+    assert "moves with half the time step" in armature.flags
+
+
+def test_the_cost_is_a_fraction_of_the_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In steps that are linearized, as time depends on the machine."""
+    steps: list[int] = []
+    linearize = WindowedProblem.linearize
+
+    def counted(problem: WindowedProblem, point: Point) -> Linearization:
+        steps.append(sum(window.window.steps for window in problem.windows))
+        return linearize(problem, point)
+
+    monkeypatch.setattr(WindowedProblem, "linearize", counted)
+    data = [pendulum.sequences(*pendulum.recording(duration=10.0, noise=5e-3))]
+    by_noise = fit(data, pendulum.parameters(), STATISTICAL)
+    alone = sum(steps)
+    result = fit(data, pendulum.parameters(), FitSettings(threads=1))
+    assert result.values == pytest.approx(by_noise.values)
+    assert alone < sum(steps) - alone <= 1.35 * alone
+
+
+def servo_spec(values: dict[str, float], step: float) -> mujoco.MjSpec:
+    return mujoco.MjSpec.from_string(
+        f"""<mujoco><option timestep="{step}"/>
+        <worldbody><body name="link"><joint name="hinge" axis="0 1 0" frictionloss="0.1"
+          armature="{values["armature"]}" damping="{values["damping"]}"/>
+          <inertial pos="0 0 -0.1" mass="0.3" diaginertia="0.002 0.002 0.002"/></body></worldbody>
+        <actuator><position name="servo" joint="hinge" kp="{values["kp"]}"/></actuator>
+        <sensor><jointpos name="angle" joint="hinge"/></sensor></mujoco>"""
+    )
+
+
+def servo_recording(seed: int, start: dict[str, float]) -> ModelSequences:
+    """A stiff servo as it is, simulated in fine steps, with the model of 2 ms that is fitted."""
+    model = servo_spec(SERVO, TRUE_STEP).compile()
+    commanded = np.arange(0.0, 10.0, 0.01)
+    command = 0.4 * np.sin(2.0 * commanded) + 0.05 * np.sign(np.sin(5.0 * commanded))
+    fine = np.repeat(command, round(0.01 / TRUE_STEP))
+    begin = create_initial_state(model, np.zeros(1), np.zeros(1))
+    _, angles = mujoco.rollout.rollout(
+        model, mujoco.MjData(model), begin[None], fine[None, :, None]
+    )
+    every = round(0.005 / TRUE_STEP)
+    angle = angles[0, ::every]
+    angle = angle + 3e-4 * np.random.default_rng(seed).normal(size=angle.shape)
+    column = np.array([0])
+    spec = servo_spec(start, STEP)
+    return ModelSequences(
+        "servo",
+        spec,
+        "run",
+        create_initial_state(spec.copy().compile(), np.zeros(1), np.zeros(1)),
+        TimeSeries(commanded, command[:, None], {"servo": (SignalType.MjCtrl, column)}, ("zoh",)),
+        TimeSeries(
+            TRUE_STEP * every * np.arange(len(angle)), angle,
+            {"angle": (SignalType.MjSensor, column)},
+        ),
+    )  # fmt: skip
+
+
+def servo_parameters(start: dict[str, float]) -> ParameterDict:
+    params = ParameterDict()
+    for name, value in start.items():
+        place = ("actuator", "servo") if name == "kp" else ("joint", "hinge")
+        modifier = AttributeModifier(*place, name)
+        params.add(Parameter(name, value, 0.0, LIMITS[name], modifier=modifier))
+    return params
+
+
+def test_a_stiff_servo_at_a_long_time_step_is_flagged_and_wide() -> None:
+    start = {"kp": 1000.0, "armature": 0.03, "damping": 20.0}
+    data = [servo_recording(0, start)]
+    by_noise = fit(data, servo_parameters(start), STATISTICAL)
+    result = fit(data, servo_parameters(start), FitSettings(threads=1))
+    missed = 0
+    for name, truth in SERVO.items():
+        low, high = by_noise[name].interval() or (np.nan, np.nan)
+        missed += not low <= truth <= high
+        low, high = result[name].interval() or (np.nan, np.nan)
+        assert low <= truth <= high, name
+        assert "moves with half the time step" in result[name].flags
+    assert missed >= 1
+
+
+@pytest.mark.parametrize(("common", "expected"), [(0.0, (1.0, 1.5)), (1.0, (3.0, 6.0))])
+def test_recordings_that_differ_beyond_their_windows_widen(
+    common: float, expected: tuple[float, float]
+) -> None:
+    """A parameter that is another in every recording: six of ten windows each."""
+    rng = np.random.default_rng(1)
+    recordings = np.repeat(np.arange(6), 10)
+    factors, truth_scatter = [], 0.5 * common
+    for _ in range(200):
+        jacobian = rng.normal(size=(60, 4, 2))
+        value = np.array([1.0, 2.0]) + truth_scatter * rng.normal(size=(6, 2))[recordings]
+        residual = rng.normal(size=(60, 4)) - np.einsum("wmi,wi->wm", jacobian, value)
+        hessians = np.einsum("wmi,wmj->wij", jacobian, jacobian)
+        gradients = np.einsum("wmi,wm->wi", jacobian, residual)
+        system = ReducedSystem(hessians.sum(0), gradients.sum(0), hessians, gradients)
+        errors = np.sqrt(np.diag(np.linalg.inv(system.hessian)))
+        factors.append(recording_scatter(system, np.arange(2), errors, recordings.tolist()))
+    assert np.all(np.array(factors) >= 1.0)
+    assert expected[0] <= np.mean(factors) <= expected[1]
+
+
+@pytest.mark.slow
+def test_intervals_cover_with_the_truth_at_a_finer_time_step() -> None:
+    """Pooled over 480 intervals; by noise alone far fewer contain the truth."""
+    start = {"kp": 1000.0, "armature": 0.03, "damping": 20.0}
+    covered, by_noise = [], []
+    for seed in range(160):
+        data = [servo_recording(seed, start)]
+        for settings, found in ((FitSettings(threads=1), covered), (STATISTICAL, by_noise)):
+            result = fit(data, servo_parameters(start), settings)
+            for name, truth in SERVO.items():
+                low, high = result[name].interval() or (np.nan, np.nan)
+                found.append(low <= truth <= high)
+    assert np.mean(covered) >= 0.92
+    assert np.mean(by_noise) < 0.9

@@ -1,0 +1,184 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Intervals at bounds, of what only a prior determines, and of what is small."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+import pendulum
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import FitSettings, fit
+from sysid_ros.engine.least_squares import ReducedSystem, bounded_quadratic_step
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
+from sysid_ros.engine.uncertainty import (
+    BOUND_MARGIN,
+    Covariance,
+    ParameterEstimate,
+    covariance,
+    estimates,
+)
+
+WINDOWS, ROWS, NOISE = 30, 8, 1.0
+# Intervals of a parameter whose truth is at its bound, half and two standard errors from it.
+DISTANCES = {0.0: (0.94, 0.99), 0.5: (0.92, 0.98), 2.0: (0.92, 0.98)}
+
+
+def linear_estimates(
+    jacobians: FloatArray, truth: FloatArray, params: ParameterDict, rng: np.random.Generator
+) -> tuple[ParameterEstimate, ...]:
+    """Fit a linear model with white noise within the parameters' bounds, as the fit does."""
+    lower, upper = params.get_bounds()
+    measured = jacobians @ truth + NOISE * rng.normal(size=jacobians.shape[:2])
+    hessians = np.einsum("wmi,wmj->wij", jacobians, jacobians)
+    hessian = hessians.sum(axis=0)
+    start = params.as_vector()
+    gradient = -np.einsum("wmi,wm->i", jacobians, measured - jacobians @ start)
+    theta = start + bounded_quadratic_step(hessian, gradient, lower - start, upper - start)
+    residual = jacobians @ theta - measured
+    gradients = np.einsum("wmi,wm->wi", jacobians, residual)
+    width = upper - lower
+    margin = BOUND_MARGIN * width
+    found = covariance(
+        ReducedSystem(hessian, gradients.sum(axis=0), hessians, gradients),
+        width,
+        (theta > lower + margin) & (theta < upper - margin),
+        method="clustered",
+        n_samples=residual.size,
+        residual_square=float(np.sum(residual**2)),
+    )
+    problem = types.SimpleNamespace(params=params, lower=lower, upper=upper, scale=width)
+    return estimates(problem, theta, found)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("correlation", [0.0, 0.9])
+def test_linear_intervals_near_a_bound_cover(distance: float, correlation: float) -> None:
+    """Of a parameter near its lower bound, and of one that is entangled with it."""
+    rng = np.random.default_rng(int(10 * distance) + int(100 * correlation))
+    jacobians = rng.normal(size=(WINDOWS, ROWS, 2))
+    jacobians[..., 1] = (
+        correlation * jacobians[..., 0] + np.sqrt(1.0 - correlation**2) * jacobians[..., 1]
+    )
+    flat = jacobians.reshape(-1, 2)
+    error = NOISE * np.sqrt(np.linalg.inv(flat.T @ flat)[0, 0])
+    truth = np.array([distance * error, 0.3])
+    params = ParameterDict()
+    params.add(Parameter("near", 0.5, 0.0, 10.0))
+    params.add(Parameter("inside", 0.5, -10.0, 10.0))
+    covered = []
+    for _ in range(1000):
+        found = linear_estimates(jacobians, truth, params, rng)
+        intervals = [parameter.interval() or (np.nan, np.nan) for parameter in found]
+        assert intervals[0][0] >= 0.0
+        covered.append(
+            [low <= value <= high for value, (low, high) in zip(truth, intervals, strict=True)]
+        )
+    share = np.mean(covered, axis=0)
+    low, high = DISTANCES[distance]
+    assert low <= share[0] <= high
+    assert 0.92 <= share[1] <= 0.99
+
+
+@given(
+    st.floats(0.0, 1.0), st.floats(1e-3, 10.0), st.floats(1.0, 1e3), st.sampled_from([0.68, 0.95])
+)
+def test_an_interval_is_inside_the_bounds_and_contains_the_estimate(
+    value: float, error: float, dof: float, level: float
+) -> None:
+    parameter = ParameterEstimate("a", "", 0.5, value, 0.0, 1.0, error, dof)
+    low, high = parameter.interval(level) or (np.nan, np.nan)
+    assert 0.0 <= low <= value <= high <= 1.0
+    wide = ParameterEstimate("a", "", 0.5, value, 0.0, 1.0, 1.1 * error, dof).interval(level)
+    assert wide is not None
+    assert wide[0] <= low + 1e-12
+    assert wide[1] >= high - 1e-12
+
+
+def test_far_from_bounds_the_interval_is_students() -> None:
+    low, high = ParameterEstimate("a", "", 0.0, 2.0, -9.0, 99.0, 0.5, 10.0).interval(0.95) or (0, 0)
+    assert (low, high) == pytest.approx((2.0 - 2.228 * 0.5, 2.0 + 2.228 * 0.5), abs=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_simulated_fits_near_a_bound_cover(distance: float) -> None:
+    """The damping of a pendulum, with the truth near its bound of zero."""
+    settings = FitSettings(threads=1, model_error=False)  # the robot takes the model's own steps
+    trial = fit([recorded(0.12, 0)], pendulum.parameters(), settings)
+    truth = distance * (trial["damping"].standard_error or np.nan)
+    covered = []
+    for seed in range(300):
+        result = fit([recorded(truth, seed)], pendulum.parameters(), settings)
+        low, high = result["damping"].interval() or (np.nan, np.nan)
+        covered.append(low <= truth <= high)
+    low, high = DISTANCES[distance]
+    assert low <= np.mean(covered) <= high
+
+
+def recorded(damping: float, seed: int):
+    values = pendulum.TRUTH | {"damping": damping}
+    control, measured = pendulum.recording(duration=12.0, noise=0.01, seed=seed, values=values)
+    return pendulum.sequences(control, measured)
+
+
+def lateral(**options) -> Parameter:
+    modifier = AttributeModifier("body", "bob", "com_y")
+    return Parameter("lateral", 0.0, -0.1, 0.1, modifier=modifier, **options)
+
+
+@pytest.mark.parametrize("intervals", ["clustered", "white"])
+def test_what_only_the_prior_determines_has_the_priors_interval(intervals: str) -> None:
+    params = pendulum.parameters()
+    params.add(lateral(prior=(0.02, 0.005)))
+    data = pendulum.recording(duration=10.0, noise=1e-3)
+    result = fit([pendulum.sequences(*data)], params, FitSettings(intervals=intervals))
+    assert result.interval_method == intervals
+    assert result["lateral"].flags == ("from the prior",)
+    assert result["lateral"].standard_error == pytest.approx(0.005, rel=1e-3)
+    assert result["lateral"].interval() == pytest.approx((0.0102, 0.0298), abs=2e-4)
+    assert "from the prior" not in result["damping"].flags
+
+
+def test_a_prior_adds_to_the_data_as_one_more_observation() -> None:
+    """With as much information as the data, it halves the variance of the white-noise interval."""
+    data = [pendulum.sequences(*pendulum.recording(duration=10.0, noise=5e-3))]
+    white = FitSettings(intervals="white")
+    alone = fit(data, pendulum.parameters(), white)["damping"]
+    params = pendulum.parameters()
+    params["damping"].prior = (np.array([alone.value]), np.array([alone.standard_error]))
+    both = fit(data, params, white)["damping"]
+    assert both.standard_error == pytest.approx(alone.standard_error / np.sqrt(2.0), rel=0.02)
+    assert both.flags == ()
+
+
+@pytest.mark.parametrize(
+    ("lower", "nominal", "value", "error", "poor"),
+    [
+        (0.0, 0.05, 0.01, 0.036, True),  # a damping of +- 719 %
+        (0.0, 0.0, 0.01, 0.036, True),  # the same where the model has none
+        (0.0, 0.0, 1e-5, 3e-4, False),  # hardly any friction, for sure
+        (-1.0, 0.0, 1e-4, 3e-3, False),  # a bias near zero
+        (-1.0, 0.0, 1e-4, 0.7, True),  # one that is no better known than by its bounds
+    ],
+)
+def test_poorly_determined_goes_by_natural_scale(
+    lower: float, nominal: float, value: float, error: float, poor: bool
+) -> None:
+    params = ParameterDict()
+    params.add(Parameter("a", nominal, lower, 1.0))
+    problem = types.SimpleNamespace(
+        params=params, lower=np.array([lower]), upper=np.ones(1), scale=np.ones(1)
+    )
+    found = Covariance(
+        np.array([[error**2]]), np.full(1, 9.0), "white", np.ones(1), np.zeros((0, 1)),
+        np.array([error]), np.zeros(1),
+    )  # fmt: skip
+    judged = estimates(problem, np.array([value]), found)
+    assert ("poorly determined" in judged[0].flags) == poor
