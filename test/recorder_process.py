@@ -9,6 +9,10 @@ import subprocess
 import time
 from pathlib import Path
 
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from patience import PATIENCE
+from rclpy.duration import Duration
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
@@ -43,7 +47,32 @@ def publish(publisher: Publisher, numbers: range) -> list[JointState]:
     for message in messages:
         publisher.publish(message)
         time.sleep(0.002)
+    arrived(publisher)
     return messages
+
+
+def arrived(publisher: Publisher) -> None:
+    """Wait until every reliable subscriber has what was published, though not yet looked at it."""
+    assert publisher.wait_for_all_acked(Duration(seconds=PATIENCE))
+
+
+def status_of(diagnostics: list[DiagnosticArray], name: str) -> DiagnosticStatus | None:
+    """The newest status of ``recorder: NAME``."""
+    found = [s for m in diagnostics for s in m.status if s.name == f"recorder: {name}"]
+    return found[-1] if found else None
+
+
+def received(diagnostics: list[DiagnosticArray], topic: str = "/joint_states") -> int:
+    """Messages of a topic that the newest status counts; all are in the file by then."""
+    status = status_of(diagnostics, topic)
+    values = {value.key: value.value for value in status.values} if status else {}
+    return int(values.get("received", 0))
+
+
+def time_of(diagnostics: list[DiagnosticArray]) -> float:
+    """The recorder's time at its newest status, s."""
+    stamp = diagnostics[-1].header.stamp if diagnostics else Time()
+    return float(stamp.sec + 1e-9 * stamp.nanosec)
 
 
 def recorded(bag: str | Path) -> list[JointState]:

@@ -19,6 +19,8 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+_PATIENCE = "30"  # s from SIGINT to SIGTERM, and from there to SIGKILL
+
 
 def share() -> Path:
     """The package's installed data: launch, config and examples."""
@@ -82,6 +84,9 @@ def node(
         condition=IfCondition(LaunchConfiguration(only_if)) if only_if else None,
         arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
         output="screen",
+        # Nothing that ends slowly, such as a large bag on a busy machine, is cut off.
+        sigterm_timeout=_PATIENCE,
+        sigkill_timeout=_PATIENCE,
     )
 
 

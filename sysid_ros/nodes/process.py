@@ -77,6 +77,9 @@ def run_node(
         log_of(node).error(str(error))
         return int(error.code)
     finally:
+        # Its end goes on for a while, in which a signal would count as its death.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
         # The order matters: a thread that still spins at exit aborts the process.
         executor.shutdown()
         node.destroy_node()

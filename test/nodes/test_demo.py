@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from sysid_ros.nodes.demo import (
     ChildProcesses,
@@ -99,7 +100,7 @@ def test_interrupted_demo_leaves_nothing_running(tmp_path: Path):
         ]
         assert len(nodes) == 5  # the compilation may have ended
         demo.send_signal(signal.SIGINT)
-        _, errors = demo.communicate(timeout=120)
+        _, errors = demo.communicate(timeout=PATIENCE)
     assert demo.returncode == 6
     assert b"interrupted" in errors
     assert not any(Path(f"/proc/{pid}").exists() for pid in children)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from excite_robot import MOTION, Robot, start_excite
+from patience import PATIENCE
 from ros_client import LATCHED, RosClient
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
@@ -177,7 +178,7 @@ def test_wrong_parameters_end_the_node_with_a_sentence(
     nodes: ChildProcesses, tmp_path: Path, parameters: dict[str, str], words: str
 ):
     process = start_excite(nodes, tmp_path, **parameters)
-    assert process.wait(timeout=20) != 0
+    assert process.wait(timeout=PATIENCE) != 0
     log = (tmp_path / "logs" / "excite.log").read_text()
     assert words in log
     assert "Traceback" not in log

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from action_msgs.msg import GoalStatus
 from demo_bag import true_parameters, write_demo_bag
+from patience import PATIENCE
 from pendulum_experiment import SLOW, TRUE, write_pendulum_experiment
 from rclpy.action import ActionClient
 from ros_client import LATCHED, RosClient
@@ -212,7 +213,7 @@ def test_server_that_is_asked_to_end_ends_its_fit(
     client.wait_until(lambda: fits.steps)
     (child,) = children(server)
     server.send_signal(signal.SIGINT)
-    assert server.wait(timeout=120) == 0
+    assert server.wait(timeout=PATIENCE) == 0
     assert not Path(f"/proc/{child}").exists()
 
 

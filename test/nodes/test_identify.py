@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from demo_bag import write_demo_bag
+from patience import PATIENCE
 from ros_client import RosClient
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
@@ -30,7 +31,7 @@ def test_bag_is_fitted_without_a_robot(nodes: ChildProcesses, tmp_path: Path, de
         ["sysid_ros.nodes.fit_server", "--ros-args", "-p", f"output_dir:={results}"],
     )
     process = start_identify(nodes, experiment=str(demo_files / "experiment.yaml"), bag=str(bag))
-    assert process.wait(timeout=120) == 0
+    assert process.wait(timeout=PATIENCE) == 0
     log = (tmp_path / "logs" / "identify.log").read_text()
     (folder,) = results.iterdir()
     assert "payload_mass" in log and str(folder) in log
@@ -41,7 +42,7 @@ def test_missing_node_is_named_when_patience_ends(
     nodes: ChildProcesses, tmp_path: Path, demo_files: Path
 ):
     process = start_identify(nodes, experiment=str(demo_files / "experiment.yaml"), patience="1.0")
-    assert process.wait(timeout=120) == 4
+    assert process.wait(timeout=PATIENCE) == 4
     log = (tmp_path / "logs" / "identify.log").read_text()
     assert "waited 1 s in vain for the action of the fit server" in log
     assert "Traceback" not in log

@@ -13,6 +13,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
+from patience import PATIENCE
 from rclpy.action import ActionClient
 from ros_client import RosClient
 from std_msgs.msg import Float64
@@ -29,7 +30,7 @@ def free_port() -> int:
 
 
 def ask(port: int, method: str, path: str, **headers: str) -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.request(method, path, headers=headers)
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
@@ -73,7 +74,7 @@ def test_the_page_cancels_a_fit(nodes: ChildProcesses, client: RosClient, tmp_pa
     assert found is not None
     assert ask(port, "POST", "/cancel")[0] == 403
     assert ask(port, "POST", "/cancel", **{"X-Sysid-Ros-Token": found[1]})[0] == 202
-    client.result(handle.get_result_async(), timeout=5.0)
+    client.result(handle.get_result_async())
     assert json.loads(ask(port, "GET", "/progress")[1])["state"] == "ended"
 
 

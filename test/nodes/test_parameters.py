@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
@@ -60,7 +61,7 @@ def test_range_is_told_and_kept(nodes: ChildProcesses, client: RosClient, tmp_pa
     assert said.additional_constraints == "at least 0"
     settings = ["--ros-args", "-p", "nice:=40"]
     server = nodes.start("fit_server", ["sysid_ros.nodes.fit_server", *settings])
-    assert server.wait(timeout=120) == ErrorCode.INVALID_EXPERIMENT
+    assert server.wait(timeout=PATIENCE) == ErrorCode.INVALID_EXPERIMENT
     log = (tmp_path / "logs" / "fit_server.log").read_text()
     assert "parameter nice of fit_server must be from 0 to 19, given 40" in log
 

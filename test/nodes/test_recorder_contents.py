@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from mcap.reader import make_reader
-from recorder_process import listening, publish, start_recorder
+from recorder_process import arrived, listening, publish, start_recorder
 from ros_client import LATCHED, RosClient
 from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import JointState
@@ -36,7 +36,7 @@ def test_experiment_model_description_and_counts_are_in_the_bag(
     bag = Path(client.call(Start, "/recorder/start").bag_path)
     description.publish(String(data=URDF))  # it may come late
     publish(states, range(150))
-    client.spin(0.3)
+    arrived(description)
     assert client.call(Stop, "/recorder/stop").success
 
     model = (tmp_path / "demo" / "arm.xml").read_bytes()

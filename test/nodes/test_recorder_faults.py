@@ -13,7 +13,16 @@ from pathlib import Path
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from recorder_process import joint_state, listening, publish, recorded, start_recorder
+from recorder_process import (
+    arrived,
+    joint_state,
+    listening,
+    publish,
+    received,
+    recorded,
+    start_recorder,
+    status_of,
+)
 from ros_client import RosClient
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -33,15 +42,9 @@ def test_killed_at_any_instant_keeps_what_was_reported(
     client.wait_until(lambda: listening(publisher))
     sent, to_send = 0, 0
 
-    def reported() -> int:
-        status = status_of(diagnostics, "/joint_states")
-        return int(
-            next((v.value for v in status.values if v.key == "received"), 0) if status else 0
-        )
-
     def far_enough() -> bool:
         nonlocal sent, to_send
-        if not to_send and reported():
+        if not to_send and received(diagnostics):
             to_send = sent + sent_after_a_report
         for _ in range(10):
             if not to_send or sent < to_send:
@@ -56,7 +59,7 @@ def test_killed_at_any_instant_keeps_what_was_reported(
     for path in (bag, recover(bag).path):
         read = recorded(path)
         assert read == [joint_state(number) for number in range(len(read))]
-        assert 0 < reported() <= len(read) <= sent
+        assert 0 < received(diagnostics) <= len(read) <= sent
 
 
 @pytest.fixture
@@ -70,12 +73,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
     yield folder
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-def status_of(diagnostics: list[DiagnosticArray], name: str) -> DiagnosticStatus | None:
-    """The newest status of ``recorder: NAME``."""
-    found = [s for m in diagnostics for s in m.status if s.name == f"recorder: {name}"]
-    return found[-1] if found else None
 
 
 def test_full_disk_ends_the_bag_in_good_order(
@@ -139,7 +136,7 @@ def test_deleted_folder_is_written_anew(nodes: ChildProcesses, client: RosClient
     client.wait_until(lambda: listening(publisher))
     bag = Path(client.call(Start, "/recorder/start").bag_path)
     sent = publish(publisher, range(100))
-    client.spin(0.7)
+    client.wait_until(lambda: received(diagnostics) == 100)
     shutil.rmtree(tmp_path / "bags")
     client.wait_until(
         lambda: (
@@ -148,7 +145,6 @@ def test_deleted_folder_is_written_anew(nodes: ChildProcesses, client: RosClient
         )
     )
     sent += publish(publisher, range(100, 150))
-    client.spin(0.2)
     assert client.call(Stop, "/recorder/stop").success
     assert recorded(bag) == sent
 
@@ -166,7 +162,6 @@ def test_publisher_that_dies_and_returns_with_another_type(
         publisher = robot.node.create_publisher(JointState, "/joint_states", 100)
         client.wait_until(lambda: listening(publisher))
         sent = publish(publisher, range(10))
-        client.spin(0.3)
     client.wait_until(lambda: says("its publisher is gone"))
     with RosClient() as robot:
         text = robot.node.create_publisher(String, "/joint_states", 10)
@@ -176,7 +171,7 @@ def test_publisher_that_dies_and_returns_with_another_type(
         assert client.call(Start, "/recorder/start").success  # a new bag may have the new type
         client.wait_until(lambda: listening(text))
         text.publish(String(data="hello"))
-        client.spin(0.3)
+        arrived(text)
         with open_recording(client.call(Stop, "/recorder/stop").bag_path) as recording:
             (message,) = recording.messages()
             assert recording.topic("/joint_states").msgtype == "std_msgs/msg/String"
@@ -206,13 +201,6 @@ def test_what_a_publisher_sent_before_it_was_heard_is_told(
     lacking = 20 + len(missed) - stopped.messages
     told = f"up to {lacking} messages that it sent before it was heard are missing"
     assert (told in stopped.message) == (lacking > 0), (lacking, stopped.message)
-
-
-def received(diagnostics: list[DiagnosticArray]) -> int:
-    """Messages of /joint_states that the newest status counts."""
-    status = status_of(diagnostics, "/joint_states")
-    values = {value.key: value.value for value in status.values} if status else {}
-    return int(values.get("received", 0))
 
 
 def test_a_bag_without_messages_is_no_success_and_names_who_is_missing(

@@ -9,7 +9,16 @@ from pathlib import Path
 
 import yaml
 from diagnostic_msgs.msg import DiagnosticArray
-from recorder_process import joint_state, listening, publish, recorded, start_recorder
+from recorder_process import (
+    arrived,
+    joint_state,
+    listening,
+    publish,
+    received,
+    recorded,
+    start_recorder,
+    time_of,
+)
 from ros_client import RosClient
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -20,25 +29,42 @@ from sysid_ros.recording.bags import open_recording
 from sysid_ros_interfaces.srv import Snapshot, SplitBagfile, Start, Stop
 
 
+def counts_of(bag: Path) -> list[int]:
+    """Messages of each file of a bag, whose names are numbered."""
+    information = yaml.safe_load((bag / "metadata.yaml").read_text())
+    files = information["rosbag2_bagfile_information"]["files"]
+    assert [entry["path"] for entry in files] == [
+        f"{bag.name}_{number}.mcap" for number in range(len(files))
+    ]
+    return [entry["message_count"] for entry in files]
+
+
 def test_split_goes_on_in_a_new_file_of_the_same_bag(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
-    start_recorder(nodes, tmp_path / "bags", "/joint_states", split_duration="1.5")
+    start_recorder(nodes, tmp_path / "bags", "/joint_states")
     publisher = client.node.create_publisher(JointState, "/joint_states", 100)
     client.wait_until(lambda: listening(publisher))
-    assert client.call(Start, "/recorder/start").success
+    bag = Path(client.call(Start, "/recorder/start").bag_path)
     sent = publish(publisher, range(20))
-    client.spin(0.2)
     client.call(SplitBagfile, "/recorder/split_bagfile")
     sent += publish(publisher, range(20, 50))
-    client.spin(2.5)  # a split by time
-    sent += publish(publisher, range(50, 70))
-    client.spin(0.2)
-    bag = Path(client.call(Stop, "/recorder/stop").bag_path)
-    information = yaml.safe_load((bag / "metadata.yaml").read_text())
-    files = information["rosbag2_bagfile_information"]["files"]
-    assert [entry["message_count"] for entry in files] == [20, 30, 20]
-    assert [entry["path"] for entry in files] == [f"{bag.name}_{i}.mcap" for i in range(3)]
+    assert client.call(Stop, "/recorder/stop").success
+    assert counts_of(bag) == [20, 30]
+    assert recorded(bag) == sent
+
+
+def test_bag_is_split_by_time(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states", split_duration="1.0")
+    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    client.wait_until(lambda: listening(publisher))
+    bag = Path(client.call(Start, "/recorder/start").bag_path)
+    sent = publish(publisher, range(20))
+    client.wait_until(lambda: len(list(bag.glob("*.mcap"))) >= 2)
+    sent += publish(publisher, range(20, 50))
+    assert client.call(Stop, "/recorder/stop").success
+    assert len(counts_of(bag)) >= 2
+    assert sum(counts_of(bag)) == 50
     assert recorded(bag) == sent
 
 
@@ -58,7 +84,6 @@ def test_snapshot_writes_the_recent_past(nodes: ChildProcesses, client: RosClien
     publish(publisher, range(10))  # will be too old
     client.spin(2.5)
     sent = publish(publisher, range(10, 60))
-    client.spin(0.2)
     assert not (tmp_path / "bags").exists()
     assert client.call(Snapshot, "/recorder/snapshot").success
     (bag,) = (tmp_path / "bags").iterdir()
@@ -151,14 +176,16 @@ def test_recording_waits_for_simulated_time_and_survives_its_jump(
     client.wait_until(lambda: own_values().get("message") == "waiting for the topic /clock")
     client.wait_until(lambda: listening(publisher) and listening(clock))
     publisher.publish(joint_state(0))  # there is no time to date it with
-    client.spin(0.3)
-    for second in (50, 10):
+    arrived(publisher)
+    seen = len(diagnostics)
+    client.wait_until(lambda: len(diagnostics) > seen + 1)  # it has been looked at since
+    for count, second in enumerate((50, 10), 1):
         message = Clock()
         message.clock.sec = second
         clock.publish(message)
-        client.spin(0.3)
+        client.wait_until(lambda second=second: time_of(diagnostics) == second)
         publisher.publish(joint_state(second))
-        client.spin(0.3)
+        client.wait_until(lambda count=count: received(diagnostics) == count)
     client.wait_until(lambda: own_values().get("clock jumps") == "1")
     with open_recording(client.call(Stop, "/recorder/stop").bag_path) as recording:
         times = [m.log_ns for m in recording.messages(["/joint_states"])]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 from pendulum_result import DURATION, measured, write_pendulum_result
 from ros_client import LATCHED, RosClient
 from sensor_msgs.msg import JointState
@@ -96,7 +97,7 @@ def test_shapes_of_both_robots(nodes: ChildProcesses, client: RosClient, result:
 def run(ros_environment: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", *command],
-        env=ros_environment, capture_output=True, text=True, timeout=60,
+        env=ros_environment, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from diagnostic_msgs.msg import DiagnosticArray
+from patience import PATIENCE
 from ros_client import LATCHED, RosClient
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool
@@ -80,5 +81,5 @@ def test_reason_is_told_where_nothing_can_be_said(
 
 def test_experiment_is_required(nodes: ChildProcesses, tmp_path: Path):
     process = start_judge(nodes, tmp_path / "nowhere.yaml")
-    assert process.wait(timeout=30) == ErrorCode.INVALID_EXPERIMENT
+    assert process.wait(timeout=PATIENCE) == ErrorCode.INVALID_EXPERIMENT
     assert "must name a file" in (tmp_path / "logs" / "sufficiency.log").read_text()

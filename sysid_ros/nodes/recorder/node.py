@@ -116,9 +116,10 @@ class Recorder(LifecycleNode):
     @_reported
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Subscribe, and go on subscribing as publishers appear."""
-        self._watch.refresh()
         if self._settings.record_on_activate and not self._session.in_snapshot_mode:
-            self._start()
+            self._start()  # before anything is heard that would belong to no bag
+        else:
+            self._watch.refresh()
         clock = steady_clock()
         self._timers_while_active = [
             self.create_timer(period, callback, clock=clock)
@@ -178,6 +179,11 @@ class Recorder(LifecycleNode):
     def losses(self) -> Losses:
         """The losses of the bag that was written last."""
         return losses(self._statistics, self._watch.health())
+
+    def pause(self, paused: bool) -> None:
+        """Leave out what comes from now on, or go on with it."""
+        self._watch.poll()  # what came before is treated as it was to be
+        self._session.paused = paused
 
     def take_snapshot(self) -> None:
         """Write what the snapshot buffer holds.

@@ -40,6 +40,9 @@ class Recording(Protocol):
     def losses(self) -> Losses:
         """The losses of the bag."""
 
+    def pause(self, paused: bool) -> None:
+        """Leave out what comes from now on, or go on with it."""
+
     def take_snapshot(self) -> None:
         """Write what the snapshot buffer holds.
 
@@ -105,11 +108,11 @@ class RecorderServices:
         return response
 
     def _pause(self, request: Any, response: Any) -> Any:
-        self._session.paused = self._session.writing or self._session.in_snapshot_mode
+        self._recording.pause(self._session.writing or self._session.in_snapshot_mode)
         return response
 
     def _resume(self, request: Any, response: Any) -> Any:
-        self._session.paused = False
+        self._recording.pause(False)
         return response
 
     def _is_paused(self, request: Any, response: Any) -> Any:
