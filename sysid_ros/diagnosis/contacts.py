@@ -158,7 +158,7 @@ def _geoms(model: mujoco.MjModel, pair: tuple[int, int]) -> tuple[str, str]:
 
 
 def _diverged(windows: WindowGroup) -> tuple[int, int]:
-    """How many of some windows a simulation does not follow to the end, and how many it tried."""
+    """Count the windows that a simulation does not follow to the end, and how many it tried."""
     places = np.unique(np.linspace(0, len(windows.windows) - 1, _TRIED).round().astype(int))
     some = type(windows)(windows.builder, tuple(windows.windows[place] for place in places))
     noise = {signal.name: 1.0 for window in some.windows for signal in window.sequence.signals}
