@@ -71,6 +71,7 @@ setup(
         "sysid_ros.nodes.sim_robot",
         "sysid_ros.nodes.sufficiency",
         "sysid_ros.pipeline",
+        "sysid_ros.pictures",
         "sysid_ros.playback",
         "sysid_ros.processes",
         "sysid_ros.proposal",

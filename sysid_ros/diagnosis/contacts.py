@@ -94,8 +94,9 @@ def _touches(
     data = mujoco.MjData(model)
     known = _base_is_known(model, windows)
     depths: dict[tuple[int, int], list[float]] = {}
-    for window in windows.windows:
-        data.qpos[:] = window.start(candidate, np.zeros(window.n_start))[1 : 1 + model.nq]
+    starts = [batch.starts(candidate, np.zeros_like(batch.spread)) for batch in windows.batches]
+    for start in np.concatenate(starts):
+        data.qpos[:] = start[1 : 1 + model.nq]
         mujoco.mj_fwdPosition(model, data)
         for pair, depth in _deepest(model, data, known).items():
             depths.setdefault(pair, []).append(depth)
@@ -132,7 +133,7 @@ def _deepest(
 def _base_is_known(model: mujoco.MjModel, windows: WindowGroup) -> bool:
     """Tell whether the pose of every free body is measured, or there is none."""
     free = np.count_nonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
-    sensors = {name for window in windows.windows for name in window.start_sensors}
+    sensors = {name for batch in windows.batches for name in batch.start_sensors}
     poses = [name for name in sensors if int(model.sensor(name).type[0]) in _POSE]
     return bool(len(poses) >= 2 * free)
 
@@ -158,7 +159,7 @@ def _geoms(model: mujoco.MjModel, pair: tuple[int, int]) -> tuple[str, str]:
 
 
 def _diverged(windows: WindowGroup) -> tuple[int, int]:
-    """Count the windows that a simulation does not follow to the end, and how many it tried."""
+    """Count windows that a simulation does not follow to the end, and those it tried."""
     places = np.unique(np.linspace(0, len(windows.windows) - 1, _TRIED).round().astype(int))
     some = type(windows)(windows.builder, tuple(windows.windows[place] for place in places))
     noise = {signal.name: 1.0 for window in some.windows for signal in window.sequence.signals}

@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals import density
 from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 
 _BINS = 41
@@ -125,7 +126,7 @@ def _autocorrelation(parts: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
     for part in parts:
         known = np.isfinite(part)
         centred = np.where(known, part - mean, 0.0)
-        size = int(scipy.fft.next_fast_len(part.size + count, real=True))
+        size = 1 << (part.size + count - 1).bit_length()
         for source, total in ((centred, products), (known.astype(np.float64), pairs)):
             power = np.abs(np.fft.rfft(source, size)) ** 2
             total += np.fft.irfft(power, size)[:count]
@@ -138,7 +139,7 @@ def _spectrum(part: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
     """Welch's power density of one sequence, gaps filled with the mean, averaged for drawing."""
     filled = np.where(np.isfinite(part), part, np.nanmean(part))
     length = min(filled.size, _MAX_SEGMENT)
-    frequencies, power = scipy.signal.welch(filled, fs=1.0 / step, nperseg=length)
+    frequencies, power = density(filled, 1.0 / step, length)
     frequencies, power = frequencies[1:], power[1:]
     edges = np.geomspace(frequencies[0], frequencies[-1] * 1.0001, _POINTS + 1)
     starts = np.unique(np.searchsorted(frequencies, edges[:-1]))

@@ -22,6 +22,7 @@ from sysid_ros.engine.estimation import (
     sentences,
     servo_combinations,
 )
+from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.parameters import ParameterDict, modifier_to_dict
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.errors import StopRequestedError
@@ -93,6 +94,7 @@ def outcome_of(
     result: FitResult,
     bias: BiasCheck | None = None,
     *,
+    of_a_part: bool = False,
     should_stop: Callable[[], bool] | None = None,
 ) -> Outcome:
     """Score a result on the data fitted and on what was held out.
@@ -101,6 +103,8 @@ def outcome_of(
       inputs: What was fitted.
       result: The fit.
       bias: What other settings would have found, where that was asked for.
+      of_a_part: Whether this is one of several fits of the same recordings, of which the whole one
+        is asked whether their signals are exchanged.
       should_stop: Asked while simulating; true ends it without scores.
     """
     experiment, dataset, params = inputs.experiment, inputs.dataset, inputs.params
@@ -109,6 +113,9 @@ def outcome_of(
     result, unusual = with_plausibility(result, applied)
     try:
         simulated = _simulated(inputs, values, should_stop)
+        # A fit that was stopped is not kept waiting.
+        if result.status is not FitStatus.CANCELED and not of_a_part:
+            simulated = replace(simulated, exchanged=_exchanged(dataset))
     except StopRequestedError:
         simulated = _Simulated()
     combinations = servo_combinations(result, params, dataset.source_spec)
@@ -176,7 +183,6 @@ def _simulated(
             apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter
         ),
         torques=torque_errors(judged, params, values),
-        exchanged=_exchanged(dataset),
     )
 
 

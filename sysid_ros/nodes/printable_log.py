@@ -30,6 +30,13 @@ class PrintableLog:
         """Log what somebody should look at; ``often`` are rclpy's words on how often at most."""
         self.logger.warning(printable(text), **often)
 
+    def repeated_warning(self, text: str, *, period: float) -> None:
+        """Log what somebody should look at, once in so many seconds.
+
+        rclpy tells calls apart by their line and wants every call from one to be filtered alike.
+        """
+        self.logger.warning(printable(text), throttle_duration_sec=period)
+
     def error(self, text: str) -> None:
         """Log what went wrong."""
         self.logger.error(printable(text))

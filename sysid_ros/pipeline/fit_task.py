@@ -86,7 +86,7 @@ def run_fit_task(task: FitTask, should_stop: Callable[[], bool] | None = None) -
         should_stop=stop,
     )
     result = deadline.explained(result, asked=should_stop is not None and should_stop())
-    return outcome_of(inputs, result, should_stop=deadline.passed)
+    return outcome_of(inputs, result, of_a_part=True, should_stop=deadline.passed)
 
 
 @dataclass(frozen=True)

@@ -124,8 +124,6 @@ def prepare(on_stage: Callable[[str], None]) -> None:
     Args:
       on_stage: Told that they are compiled, and when they are.
     """
-    from scipy.signal import welch  # noqa: F401, scipy loads its parts at their first use
-
     import sysid_ros.pipeline.experiment_run  # noqa: F401
     from sysid_ros.engine.derivatives import compilation_told, entry_points
 

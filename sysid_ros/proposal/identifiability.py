@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from sysid_ros.engine.least_squares import (
     Point,
     eliminate_starts,
     loss_named,
-    start_solution,
+    start_solutions,
 )
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
@@ -96,7 +96,7 @@ def _some(group: WindowGroup, length: float) -> WindowGroup:
     most = max(4, round(_MOST_SECONDS / length))
     count = len(group.windows)
     places = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
-    return replace(group, windows=tuple(group.windows[place] for place in places))
+    return group.select(places.tolist())
 
 
 def _nearer(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]) -> Point:
@@ -123,11 +123,12 @@ def _nearer(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]
 
 def _with_levels(problem: WindowedProblem, point: Point, rollouts: RolloutPool) -> WindowedProblem:
     """Take for noise what the model leaves of each signal, at most a tenth of its spread."""
-    residuals = problem.residuals(point)
+    residuals = iter(problem.residuals(point))
     squares: dict[str, float] = {}
     counts: dict[str, int] = {}
-    for window, residual in zip(problem.windows, residuals, strict=True):
-        for name, (square, count) in window.squares(residual).items():
+    for batch in (batch for group in problem.groups for batch in group.batches):
+        own = np.concatenate([next(residuals) for _ in batch.windows])
+        for name, (square, count) in batch.squares(own).items():
             squares[name] = squares.get(name, 0.0) + square
             counts[name] = counts.get(name, 0) + count
     noise = dict(problem.noise)
@@ -152,8 +153,9 @@ class _System:
         reduced = eliminate_starts(linearization)
         p = len(reduced.gradient)
         left = 0.0
-        for gram in linearization.grams:
-            left += float(gram[-1, -1] - gram[p:-1, -1] @ start_solution(gram, p, 0.0)[:, p])
+        grams = linearization.grams
+        for gram, solved in zip(grams, start_solutions(grams, p, 0.0), strict=True):
+            left += float(gram[-1, -1] - gram[p:-1, -1] @ solved[:, p])
         return _System(reduced.hessian, reduced.gradient, left)
 
 

@@ -322,7 +322,7 @@ def _with_windows_between_contacts(draft: Draft, seen: Contacts) -> Draft:
 
 
 def _inputs(mapping: Mapping) -> Inputs:
-    """Inputs that drive the model, and the topics that nothing else is mapped from."""
+    """Return what drives the model, and the topics that nothing else is mapped from."""
     lines = [line for line in mapping.lines if line.kind in ("actuator", "effort")]
     names = [line.name if line.kind == "actuator" else f"{line.name}_effort" for line in lines]
     others = {line.channel.topic for line in mapping.signals if line not in lines}

@@ -159,7 +159,7 @@ def _attempted(task: _Task) -> Attempt:
 
 @dataclass(frozen=True)
 class Prospect:
-    """What the repetitions say of one parameter.
+    """The repetitions' answer for one parameter.
 
     Attributes:
       name: Of the parameter.

@@ -22,7 +22,7 @@ from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import is_servo
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
-from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.simulation import RolloutPool, simulation_of
 from sysid_ros.engine.windows import WindowGroup, model_group
 from sysid_ros.experiment import Experiment, SignalConfig, locate_bag, message_paths_of
 from sysid_ros.recording.bags import (
@@ -49,7 +49,7 @@ _VELOCITY_FILTER = 30.0  # Hz, for the start
 
 @dataclass(frozen=True)
 class TrueMotion:
-    """What a robot would have measured, sensor by sensor.
+    """The measurements that a robot would have made, sensor by sensor.
 
     Attributes:
       times: By sensor the instants (n,), s on the recording's axis.
@@ -142,12 +142,17 @@ def _simulated(
 ) -> dict[str, TrueMotion]:
     candidate = group.builder.build(theta)
     with RolloutPool(None) as rollouts:
-        jobs = [window.job(candidate, np.zeros(0)) for window in group.windows]
-        results = rollouts.sensordata(jobs)
+        jobs = [simulation_of(batch, candidate, batch.spread) for batch in group.batches]
+        results = rollouts.run_batches(jobs)
+    residuals = [
+        residual
+        for batch, done in zip(group.batches, results, strict=True)
+        for residual in batch.parts(batch.residual(candidate, done.sensordata))
+    ]
     found: dict[str, TrueMotion] = {}
-    for window, data in zip(group.windows, results, strict=True):
+    for window, residual in zip(group.windows, residuals, strict=True):
         samples, signals = window.window.samples, window.sequence.signals
-        predicted = window.residual(candidate, data) + samples.values
+        predicted = residual + samples.values
         if not np.all(np.isfinite(predicted)):
             raise RehearsalError(
                 f"{window.sequence.name}: with the drawn parameters the simulation flies apart; "

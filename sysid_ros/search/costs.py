@@ -16,12 +16,11 @@ from sysid_ros.engine.least_squares import loss_named
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
-from sysid_ros.engine.simulation import Candidate, RolloutPool
+from sysid_ros.engine.simulation import Candidate, RolloutPool, simulation_of
 from sysid_ros.engine.uncertainty import first_noise
-from sysid_ros.engine.windows import WindowSimulation, model_group
+from sysid_ros.engine.windows import WindowBatch, model_group
 from sysid_ros.errors import ExperimentError, ModelError, unknown_name
 
-_NO_DEVIATION = np.zeros(0)
 _MAX_BYTES = 256 << 20  # of sensor data and states that are kept at once
 
 
@@ -103,7 +102,7 @@ class CandidateCosts:
 
     def _block(self, thetas: FloatArray) -> FloatArray:
         """Costs of as many candidates as are simulated together."""
-        runs: list[tuple[int, WindowSimulation, Candidate]] = []
+        runs: list[tuple[int, WindowBatch, Candidate]] = []
         costs = np.full((len(thetas), len(self._groups)), np.inf)
         for i, theta in enumerate(thetas):
             try:
@@ -112,25 +111,17 @@ class CandidateCosts:
                 continue
             costs[i] = self._prior_cost(theta)
             for group, candidate in zip(self._problem.groups, built, strict=True):
-                runs += [(i, window, candidate) for window in group.windows]
-        jobs = [window.job(candidate, _NO_DEVIATION) for _, window, candidate in runs]
-        for (i, window, candidate), data in zip(runs, self._rollouts.sensordata(jobs), strict=True):
-            costs[i] += self._window_costs(window, window.residual(candidate, data))
+                runs += [(i, batch, candidate) for batch in group.batches]
+        jobs = [simulation_of(batch, candidate, batch.spread) for _, batch, candidate in runs]
+        for (i, batch, candidate), done in zip(runs, self._rollouts.run_batches(jobs), strict=True):
+            costs[i] += self._batch_costs(batch, batch.residual(candidate, done.sensordata))
         return costs
 
-    def _window_costs(self, window: WindowSimulation, residual: FloatArray) -> FloatArray:
-        """The share of one window in each cost."""
-        scaled = residual / window.sigma(self._problem.noise)
-        names = [signal.name for signal in window.sequence.signals]
-        owners = window.window.samples.signals
-        return np.array(
-            [
-                self._problem.loss.cost(
-                    scaled[np.isin(owners, [i for i, name in enumerate(names) if name in group])]
-                )
-                for group in self._groups
-            ]
-        )
+    def _batch_costs(self, batch: WindowBatch, residual: FloatArray) -> FloatArray:
+        """The share of some windows in each cost."""
+        scaled = residual / batch.sigma(self._problem.noise)
+        loss = self._problem.loss
+        return np.array([loss.cost(scaled[batch.samples_of(group)]) for group in self._groups])
 
     def _prior_cost(self, theta: FloatArray) -> float:
         return 0.5 * float(np.sum(self._problem.prior_rows(theta)[:, -1] ** 2))

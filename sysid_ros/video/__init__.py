@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-from sysid_ros.video.__main__ import main
 from sysid_ros.video.making import Video, drawing, read_video
 from sysid_ros.video.poses import telling_stretch
 
 __all__ = [
     "Video",
     "drawing",
-    "main",
     "read_video",
     "telling_stretch",
 ]

@@ -20,10 +20,9 @@ import numpy as np
 from sysid_ros.errors import DataError
 from sysid_ros.files import read_regular
 from sysid_ros.judgement import SequenceFit
+from sysid_ros.pictures import NOTHING_TO_DRAW
 from sysid_ros.results import VIDEO
 from sysid_ros.video.poses import poses, telling_stretch
-
-NOTHING_TO_DRAW = 2  # exit status of the process where drawing would work
 
 _REMEDY = "on Debian and Ubuntu, apt install libegl1 libgl1-mesa-dri lets EGL draw without a screen"
 _LARGEST = 64 << 20  # bytes of an animation; ours have a hundredth of that
@@ -68,7 +67,7 @@ def drawing(
             return
         video = model.parent / VIDEO
         process = subprocess.Popen(
-            [sys.executable, "-m", "sysid_ros.video", str(model), str(shown), str(video)],
+            [sys.executable, "-m", "sysid_ros.pictures", str(model), str(shown), str(video)],
             env={**os.environ, "MUJOCO_GL": library},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.judgement import SequenceFit, SignalFit
+from sysid_ros.pictures import FRAMES_PER_SECOND, Poses
 from sysid_ros.playback import configurations, shown_joints
 
-FRAMES_PER_SECOND = 10
 SECONDS = 4.0
 
 _POSITION_UNITS = ("rad", "m")
@@ -29,15 +28,6 @@ class Stretch:
     sequence: int
     start: float
     end: float
-
-
-@dataclass(frozen=True)
-class Poses:
-    """Generalized positions at the instants of the pictures, (frames, nq) each."""
-
-    measured: FloatArray
-    initial: FloatArray
-    fitted: FloatArray
 
 
 def telling_stretch(sequences: Sequence[SequenceFit]) -> Stretch | None:

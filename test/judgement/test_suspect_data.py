@@ -14,8 +14,10 @@ from outcomes import outcome as synthetic
 
 from sysid_ros.dataset import FitInputs
 from sysid_ros.diagnosis import exchanged_signals
-from sysid_ros.experiment import load_experiment
+from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.judgement.findings import doubts_of
+from sysid_ros.judgement.outcome import Judgement
+from sysid_ros.pipeline import run_experiment
 
 
 @pytest.mark.parametrize(
@@ -52,3 +54,19 @@ def test_exchanged_joints_are_found_and_right_ones_are_not(
             frozenset(("m0", "m1")),
         }
         assert pairs
+
+
+def test_the_verdict_says_exchanged_joints_first(tmp_path: Path) -> None:
+    """Whatever the fit makes of them."""
+    xml = arm_model(5, 2)
+    recording = simulate(xml, 1, duration=6.0)
+    for what in ("position", "velocity"):
+        recording = recording.exchanged(what, 0, 1)
+    file = write_experiment(tmp_path, wrong_model(xml, 5), recording, velocities=True)
+    experiment = with_overrides(load_experiment(file), ["fit.max_iterations=2"])
+    outcome = run_experiment(experiment, output_dir=tmp_path / "out").outcome
+    assert outcome.judgement is Judgement.SUSPECT_DATA
+    assert outcome.verdict.startswith(
+        "Suspect data: 4 signals seem to be exchanged, 'p0' with 'p1'"
+    )
+    assert outcome.warnings[0].startswith("4 signals seem to be exchanged")

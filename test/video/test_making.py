@@ -15,10 +15,10 @@ from PIL import Image
 
 from sysid_ros.exports import MODEL
 from sysid_ros.judgement.outcome import SequenceFit, SignalFit
+from sysid_ros.pictures.animation import HEIGHT, WIDTH
 from sysid_ros.report import render_report
 from sysid_ros.results.result_folder import VIDEO
 from sysid_ros.video import Video, drawing, read_video
-from sysid_ros.video.pictures import HEIGHT, WIDTH
 
 ROBOT = """
 <mujoco>

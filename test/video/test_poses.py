@@ -12,7 +12,8 @@ from outcomes import outcome as synthetic
 
 from sysid_ros.errors import DataError
 from sysid_ros.judgement.outcome import SequenceFit, SignalFit
-from sysid_ros.video.poses import FRAMES_PER_SECOND, SECONDS, Stretch, poses, telling_stretch
+from sysid_ros.pictures import FRAMES_PER_SECOND
+from sysid_ros.video.poses import SECONDS, Stretch, poses, telling_stretch
 
 MODEL = """
 <mujoco>

@@ -20,14 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.engine.compiled import source_files
-from sysid_ros.engine.derivatives import rollout, row_interpolation, smallest_pass
+from sysid_ros.engine.derivatives import batch_rollout, row_interpolation, smallest_pass
 from sysid_ros.engine.derivatives.kept_code import keeping, turn
 
 
 class EntryPoints(NamedTuple):
     """The compiled functions of the pass; arguments as of the functions of the same name."""
 
-    differentiate_steps: Callable[..., float]  # rollout.differentiate_steps
+    differentiate_rollouts: Callable[..., None]  # batch_rollout.differentiate_rollouts
     interpolate: Callable[..., None]  # row_interpolation.interpolate
 
 
@@ -44,7 +44,7 @@ def entry_points() -> EntryPoints:
         if b"@compiled" in text or source.name == "model_tables.py":
             digest.update(text)
     entries = _kept_on_disk(digest.hexdigest())
-    with turn(entries.differentiate_steps):
+    with turn(entries.differentiate_rollouts):
         smallest_pass.run(*entries)
     return entries
 
@@ -58,16 +58,16 @@ def compilable(array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _kept_on_disk(digest: str) -> EntryPoints:
-    def differentiate_steps(  # type: ignore[no-untyped-def]
-        tables, model, readings, directions, states, control, buffers, out
+    def differentiate_rollouts(  # type: ignore[no-untyped-def]
+        tables, model, readings, directions, steps, states, control, buffers, out, violation
     ):
         len(digest)
-        return rollout.differentiate_steps(
-            tables, model, readings, directions, states, control, buffers, out
+        batch_rollout.differentiate_rollouts(
+            tables, model, readings, directions, steps, states, control, buffers, out, violation
         )
 
     def interpolate(derivatives, rows, weights, slots, out):  # type: ignore[no-untyped-def]
         len(digest)
         row_interpolation.interpolate(derivatives, rows, weights, slots, out)
 
-    return EntryPoints(keeping(differentiate_steps), keeping(interpolate))
+    return EntryPoints(keeping(differentiate_rollouts), keeping(interpolate))

@@ -51,6 +51,14 @@ class RolloutDirections(NamedTuple):
     control_change: FloatArray  # (steps, n_control, nu)
 
 
+class BatchDirections(NamedTuple):
+    """The same of several rollouts, steps one behind the other."""
+
+    start: FloatArray  # (w, 2 nv, n)
+    control_direction: IntArray  # (n_control,)
+    control_change: FloatArray  # (steps, n_control, nu)
+
+
 def model_directions(
     dof_fields: FloatArray,
     actuator_fields: FloatArray,

@@ -1,11 +1,11 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Exact derivatives of all windows of one model, and plain ones where they are not known.
+"""Exact derivatives of all runs on one model, and plain ones where they are not known.
 
-One rollout per window, then one compiled pass along it, instead of one rollout per unknown. The
-pass recomputes the equation of motion at every step; where it does not hold (a contact, a force
-this package does not know), the window is differentiated by finite differences, and a model for
+One rollout per run, then one compiled pass along all of them, instead of one rollout per unknown.
+The pass recomputes the equation of motion at every step; where it does not hold (a contact, a force
+this package does not know), the run is differentiated by finite differences, and a model for
 which that happens often is left to them altogether. Parameters that change what the pass has no
 table for are finite differences from the start.
 """
@@ -13,49 +13,49 @@ table for are finite differences from the start.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.derivatives.model_changes import FollowedModel, model_derivative
 from sysid_ros.engine.derivatives.model_tables import tables_of, unsupported
-from sysid_ros.engine.derivatives.run_pass import Pass, differentiate_run
+from sysid_ros.engine.derivatives.run_pass import BatchPass, Pass, differentiated
 from sysid_ros.engine.derivatives.sensors import readings, sensors_of, unsupported_sensor
 from sysid_ros.engine.simulation import (
+    BatchRollout,
     Candidate,
     ModelGroup,
     Perturbation,
     Perturbations,
-    Rollout,
     RolloutPool,
+    RunBatch,
     RunJacobian,
-    SimulatedRun,
     finite_differences,
     perturbed,
     portions,
-    start_sensors,
+    run_slices,
+    simulation_of,
 )
 
 TABLE_STEP = 1e-6  # relative, for differences of compiled models, which are smooth
-MAX_DOUBTS = 0.25  # share of violated windows beyond which a model is left to finite differences
-MAX_CHUNK_BYTES = 64 << 20
+MAX_CHUNK_BYTES = 64 << 20  # of the Jacobians of batches that are differentiated together
+MAX_DOUBTS = 0.25  # share of violated runs beyond which a model is left to finite differences
 EXACT = "exact"
 # Relative to the scales of the unknowns. Where a joint begins to stick, or a limit to act, within
 # one step's difference, it is the difference that is wrong, so the better of two counts.
 CHECK_STEPS = (1e-5, 1e-7)
 MAX_CHECK_ERROR = 0.01
 
-# A candidate, and the rollouts of all windows with it.
-KnownPoint = tuple[Candidate, Sequence[Rollout]]
+# A candidate, and the rollouts of all batches with it.
+KnownPoint = tuple[Candidate, Sequence[BatchRollout]]
 
 
 class Sensitivities:
-    """Derivatives of one group's windows, which may be whole recordings.
+    """Derivatives of one group's runs: windows, or whole recordings.
 
     Args:
-      group: The windows and how candidates are made.
+      group: The runs and how candidates are made.
       rollouts: Where simulations run.
       upper: Upper bounds of the parameters, (p,).
       scale: A typical magnitude per parameter, (p,).
@@ -68,8 +68,8 @@ class Sensitivities:
         self._rollouts = rollouts
         self._upper = upper
         self._scale = scale
-        model = group.windows[0].model
-        self._addresses = np.unique(np.concatenate([w.readings for w in group.windows]))
+        model = group.batches[0].model
+        self._addresses = np.unique(np.concatenate([batch.readings for batch in group.batches]))
         sensors = np.unique(sensors_of(model, self._addresses)).tolist()
         self._obstacle = unsupported(model) or unsupported_sensor(model, sensors)
         self._unfollowed: dict[int, str] = {}
@@ -83,7 +83,7 @@ class Sensitivities:
         return self._obstacle is not None
 
     def renew(self, group: ModelGroup[Any], scale: FloatArray) -> None:
-        """Go on with the same windows of another builder."""
+        """Go on with the same runs of another builder."""
         group.builder.trust(self._group.builder)
         self._group, self._scale, self._latest = group, scale, None
 
@@ -105,35 +105,40 @@ class Sensitivities:
     def check(
         self,
         theta: FloatArray,
-        deviations: Sequence[FloatArray],
+        deviations: FloatArray,
         known: Sequence[RunJacobian] | None = None,
     ) -> None:
-        """Compare one directional derivative of the longest window with rollouts.
+        """Compare one directional derivative of the longest run with rollouts.
 
         The direction is drawn at random, the same in every process. Where the two differ, this
         class is wrong about the model, and finite differences are used from then on.
 
         Args:
           theta: The point, (p,).
-          deviations: From each window's measured start, (n_start,) each.
-          known: All derivatives at the point, where there are any.
+          deviations: From each run's measured start, (w, n_start).
+          known: All derivatives at the point, of batches of one run, where there are any.
         """
         if self._obstacle is not None:
             return
-        windows = self._group.windows
-        k = int(np.argmax([window.n_samples for window in windows]))
-        exact = self._exact(theta, windows[k], deviations[k]) if known is None else known[k]
+        longest = max(
+            (int(count), b, k)
+            for b, batch in enumerate(self._group.batches)
+            for k, count in enumerate(batch.samples)
+        )
+        batch = self._group.batches[longest[1]].select([longest[2]])
+        own = list(self._split(deviations))[longest[1]][longest[2]][np.newaxis]
+        exact = self._exact(theta, batch, own) if known is None else known[longest[1]]
         if exact is None:
             return
         # Inwards where a bound is near, and only where the pass gives the derivative.
         direction = np.random.default_rng(0).uniform(0.5, 1.5, theta.size) * self._scale
         direction[theta + 2.0 * max(CHECK_STEPS) * direction > self._upper] *= -1.0
         direction[list(self._unfollowed)] = 0.0
-        predicted = exact.jacobian @ np.concatenate([direction, windows[k].spread])
+        predicted = exact.jacobian @ np.concatenate([direction, batch.spread[0]])
         errors = []
         for step in CHECK_STEPS:
             once, twice = (
-                self._moved(windows[k], theta + s * direction, deviations[k], s)
+                self._moved(batch, theta + s * direction, own + s * batch.spread)
                 for s in (step, 2.0 * step)
             )
             difference = (4.0 * once - twice - 3.0 * exact.residual) / (2.0 * step)
@@ -144,58 +149,64 @@ class Sensitivities:
         self.give_up(f"exact derivatives were {min(errors):.1%} off a rollout")
 
     def _exact(
-        self, theta: FloatArray, window: SimulatedRun, deviation: FloatArray
+        self, theta: FloatArray, batch: RunBatch, deviations: FloatArray
     ) -> RunJacobian | None:
         pass_ = self._prepare(theta)
-        (rollout,) = self._rollouts.run([window.job(pass_.columns.base, deviation)])
-        return differentiate_run(pass_, window, deviation, rollout)
+        job = simulation_of(batch, pass_.columns.base, deviations)
+        (rollouts,) = self._rollouts.run_batches([job])
+        if rollouts.diverged.any():
+            return None
+        along = BatchPass(pass_, batch, deviations, rollouts)
+        ((found, violated),) = differentiated([along], self._rollouts)
+        return None if violated.any() else found
 
-    def _moved(
-        self, window: SimulatedRun, theta: FloatArray, deviation: FloatArray, step: float
-    ) -> FloatArray:
-        """The residual at other parameters, from a start moved by ``step`` times its spread."""
+    def _moved(self, batch: RunBatch, theta: FloatArray, deviations: FloatArray) -> FloatArray:
+        """The residuals at other parameters and starts."""
         candidate = self._group.builder.build(theta)
-        job = window.job(candidate, deviation + step * window.spread)
-        (data,) = self._rollouts.sensordata([job])
-        return window.residual(candidate, data)
+        (done,) = self._rollouts.run_batches([simulation_of(batch, candidate, deviations)])
+        return batch.residual(candidate, done.sensordata)
 
     def derivatives(
-        self,
-        theta: FloatArray,
-        deviations: Sequence[FloatArray],
-        known: KnownPoint | None = None,
+        self, theta: FloatArray, deviations: FloatArray, known: KnownPoint | None = None
     ) -> Iterator[RunJacobian]:
-        """Residual and Jacobian of every window, in order.
+        """Residuals and Jacobian of every batch, in order.
 
         Args:
           theta: The point, (p,).
-          deviations: From each window's measured start, (n_start,) each.
+          deviations: From each run's measured start, (w, n_start).
           known: The candidate and its rollouts, where the point was simulated already.
         """
-        windows = self._group.windows
+        batches, own = self._group.batches, list(self._split(deviations))
         if self._obstacle is not None:
-            columns = self._columns(theta)
-            yield from finite_differences(self._rollouts, windows, deviations, columns)
+            columns = self._columns(theta, None if known is None else known[0])
+            for batch, start in zip(batches, own, strict=True):
+                yield finite_differences(self._rollouts, batch, start, columns)
             return
         pass_ = self._prepare(theta, None if known is None else known[0])
-        plain = self._columns(theta, pass_.columns, tuple(self._unfollowed))
-        sizes = [8 * window.n_samples * (len(theta) + window.n_start) for window in windows]
+        plain = self._columns(theta, pass_.columns.base, tuple(self._unfollowed))
+        sizes = [8 * int(b.samples.sum()) * (len(theta) + b.spread.shape[1]) for b in batches]
         for part in portions(sizes, MAX_CHUNK_BYTES):
-            rollouts = None if known is None else known[1][part]
-            yield from self._differentiate(
-                windows[part], deviations[part], rollouts, pass_, plain, theta
-            )
+            jobs = [
+                simulation_of(batch, pass_.columns.base, start)
+                for batch, start in zip(batches[part], own[part], strict=True)
+            ]
+            rollouts = self._rollouts.run_batches(jobs) if known is None else known[1][part]
+            yield from self._differentiate(batches[part], own[part], rollouts, pass_, plain, theta)
         if self._violated > MAX_DOUBTS * self._seen:
             self.give_up("forces act along the motion, such as contacts, that it does not know")
+
+    def _split(self, deviations: FloatArray) -> Iterator[FloatArray]:
+        """The deviations of each batch's runs."""
+        for own in run_slices(np.array([len(batch.spread) for batch in self._group.batches])):
+            yield deviations[own]
 
     def _columns(
         self,
         theta: FloatArray,
-        known: Perturbations | None = None,
+        base: Candidate | None = None,
         components: Sequence[int] | None = None,
     ) -> Perturbations:
         """Columns for finite differences of rollouts."""
-        base = None if known is None else known.base
         return perturbed(
             self._group.builder, theta, self._upper, self._scale, base=base, components=components
         )
@@ -208,7 +219,8 @@ class Sensitivities:
 
     def _prepared(self, theta: FloatArray, base: Candidate | None) -> Pass:
         columns = perturbed(self._group.builder, theta, self._upper, self._scale, step=TABLE_STEP)
-        model, sensors = columns.base.model, start_sensors(self._group.windows)
+        model = columns.base.model
+        sensors = {name for batch in self._group.batches for name in batch.start_sensors}
         table, known = FollowedModel(model), columns.base.rollout_key(sensors)
         reading, followed = [], []
         for j, column in enumerate(columns.moved):
@@ -239,43 +251,44 @@ class Sensitivities:
 
     def _differentiate(
         self,
-        windows: Sequence[SimulatedRun],
+        batches: Sequence[RunBatch],
         deviations: Sequence[FloatArray],
-        rollouts: Sequence[Rollout] | None,
+        rollouts: Sequence[BatchRollout],
         pass_: Pass,
         plain: Perturbations,
         theta: FloatArray,
     ) -> Iterator[RunJacobian]:
-        if rollouts is None:
-            rollouts = self._rollouts.run(
-                [
-                    window.job(pass_.columns.base, deviation)
-                    for window, deviation in zip(windows, deviations, strict=True)
-                ]
-            )
-        exact = self._rollouts.map(partial(differentiate_run, pass_), windows, deviations, rollouts)
-        others = self._others(windows, deviations, plain)
-        for window, deviation, result, other in zip(
-            windows, deviations, exact, others, strict=True
-        ):
-            self._seen += 1
-            if result is None:
-                self._violated += 1
-                columns = self._columns(theta, pass_.columns)
-                yield from finite_differences(self._rollouts, [window], [deviation], columns)
-            elif other is None:
-                yield result
-            else:
-                result.jacobian[:, list(self._unfollowed)] = other.jacobian
-                yield result
+        """Residuals and Jacobians of batches, by finite differences where the pass is no use."""
+        runs = list(zip(batches, deviations, rollouts, strict=True))
+        passes = [BatchPass(pass_, *each) for each in runs if not each[2].diverged.all()]
+        done = iter(differentiated(passes, self._rollouts))
+        for batch, own, rollout in runs:
+            self._seen += len(own)
+            if rollout.diverged.all():
+                self._violated += len(own)
+                columns = self._columns(theta, pass_.columns.base)
+                yield finite_differences(self._rollouts, batch, own, columns)
+                continue
+            found, violated = next(done)
+            self._violated += int(np.count_nonzero(violated))
+            if plain.moved:
+                others = finite_differences(self._rollouts, batch, own, plain, starts=False)
+                found.jacobian[:, list(self._unfollowed)] = others.jacobian
+            if violated.any():
+                self._replace(found, batch, own, violated, self._columns(theta, pass_.columns.base))
+            yield found
 
-    def _others(
+    def _replace(
         self,
-        windows: Sequence[SimulatedRun],
-        deviations: Sequence[FloatArray],
-        plain: Perturbations,
-    ) -> Iterator[RunJacobian | None]:
-        """Columns that the pass does not follow."""
-        if not plain.moved:
-            return iter([None] * len(windows))
-        return finite_differences(self._rollouts, windows, deviations, plain, starts=False)
+        found: RunJacobian,
+        batch: RunBatch,
+        deviations: FloatArray,
+        violated: BoolArray,
+        columns: Perturbations,
+    ) -> None:
+        """Overwrite the rows of some runs by finite differences."""
+        chosen = np.flatnonzero(violated)
+        some = batch.select(chosen.tolist())
+        differences = finite_differences(self._rollouts, some, deviations[chosen], columns)
+        rows = np.repeat(violated, batch.samples) if len(violated) > 1 else slice(None)
+        found.jacobian[rows] = differences.jacobian

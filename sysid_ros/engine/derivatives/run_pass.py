@@ -1,20 +1,23 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The pass along one run: from its rollout to residual and Jacobian."""
+"""The pass along the runs of a batch: from their rollouts to residuals and Jacobian."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.derivatives.compilation import compilable, entry_points
 from sysid_ros.engine.derivatives.directions import (
+    BatchDirections,
     ModelDirections,
-    RolloutDirections,
     deviation_slope,
     start_difference,
 )
@@ -22,19 +25,22 @@ from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.rollout import new_buffers
 from sysid_ros.engine.derivatives.sensors import Readings
 from sysid_ros.engine.simulation import (
-    Candidate,
+    BatchRollout,
     Perturbation,
     Perturbations,
     ResidualSlope,
-    Rollout,
+    RolloutPool,
+    RunBatch,
     RunJacobian,
-    SimulatedRun,
+    TurnedSlope,
     quotient,
 )
 
 # Of the largest force; above it the equation of motion does not hold along the rollout. MuJoCo's
 # constraint solver stops early by up to a tenth of that.
 MAX_VIOLATION = 1e-4
+# Parts of a batch per thread, so that threads end at about the same time.
+_PARTS = 4
 
 
 @dataclass(frozen=True)
@@ -60,38 +66,126 @@ class Pass:
     readings: Readings
 
 
-def differentiate_run(
-    pass_: Pass, run: SimulatedRun, deviation: FloatArray, rollout: Rollout
-) -> RunJacobian | None:
-    """Residual and Jacobian of a run that was simulated at the point.
+class BatchPass:
+    """The pass along the runs of one batch, in parts that threads share.
 
-    Columns that the pass does not follow are left at zero.
-
-    Returns:
-      ``None`` where the rollout diverged or contains forces that the pass does not know.
+    Args:
+      pass_: The point.
+      batch: The runs.
+      deviations: From each run's measured start, (w, n_start).
+      rollouts: Theirs.
     """
-    if rollout.diverged:
-        return None
-    derivatives = _readings_derivatives(pass_, run, deviation, rollout)
-    if derivatives is None:
-        return None
-    base, p = pass_.columns.base, len(pass_.columns.moved)
-    residual, slope = run.linearized(base, rollout.sensordata)
-    through_rollout = _through_readings(pass_, slope, derivatives)
-    n_followed = len(pass_.followed)
-    jacobian = np.zeros((residual.size, p + run.n_start))
-    jacobian[:, list(pass_.followed)] = through_rollout[:, :n_followed]
-    jacobian[:, p:] = through_rollout[:, n_followed:]
-    for j in (*pass_.reading, *pass_.followed):
-        column = pass_.columns.moved[j]
-        if not run.reads_alike(column.candidate, base):
-            jacobian[:, j] += quotient(run, column, rollout.sensordata, residual)
-    return RunJacobian(residual, jacobian)
+
+    def __init__(
+        self, pass_: Pass, batch: RunBatch, deviations: FloatArray, rollouts: BatchRollout
+    ) -> None:
+        self._pass, self._batch, self._rollouts = pass_, batch, rollouts
+        base = pass_.columns.base
+        self._residual, self._slope = batch.linearized(base, rollouts.sensordata)
+        moved = [pass_.columns.moved[j] for j in pass_.followed]
+        moving = [k for k, c in enumerate(moved) if not c.candidate.same_inputs(base)]
+        self._control = compilable(batch.controls(base))
+        starts = batch.starts(base, deviations)[:, 1:]
+        self._directions = BatchDirections(
+            _start_directions(batch, deviations, starts, moved, moving),
+            *_control_directions(batch, self._control, moved, moving),
+        )
+        self._steps = batch.steps.astype(np.int64)
+        firsts = np.cumsum(self._steps) - self._steps
+        self._first_step = np.append(firsts, self._steps.sum())
+        self._first_sample = np.append(
+            np.cumsum(batch.samples) - batch.samples, len(self._residual)
+        )
+        states = np.insert(rollouts.states[:, 1:], firsts, starts, axis=0)
+        self._states = compilable(states)  # from each start on, (steps + w, nq + nv)
+        self._through_rollout = np.empty((len(self._residual), self._directions.start.shape[2]))
+        self._violation = np.empty(len(self._steps))
+
+    @property
+    def steps(self) -> int:
+        """Of all runs."""
+        return int(self._first_step[-1])
+
+    def parts(self, steps: float) -> list[slice]:
+        """The runs in parts of about so many steps."""
+        marks = np.arange(steps, self._first_step[-1], steps)
+        inner = np.searchsorted(self._first_step[1:], marks, side="right")
+        edges = np.unique([0, *inner, len(self._steps)]).tolist()
+        return [slice(a, b) for a, b in itertools.pairwise(edges)]
+
+    def follow(self, runs: slice) -> None:
+        """Differentiate the rollouts of some runs, on any thread."""
+        pass_, n = self._pass, self._through_rollout.shape[1]
+        first, last = self._first_step[[runs.start, runs.stop]].tolist()
+        out = np.empty((last - first, pass_.addresses.size, n))
+        entry_points().differentiate_rollouts(
+            pass_.tables,
+            pass_.model,
+            pass_.readings,
+            BatchDirections(
+                self._directions.start[runs],
+                self._directions.control_direction,
+                self._directions.control_change[first:last],
+            ),
+            self._steps[runs],
+            self._states[first + runs.start : last + runs.stop],
+            self._control[first:last],
+            new_buffers(pass_.tables, n),
+            out,
+            self._violation[runs],
+        )
+        own = slice(*self._first_sample[[runs.start, runs.stop]].tolist())
+        through = self._through_rollout[own]
+        _through_readings(pass_, _part(self._slope, own, first), out, through)
+
+    def result(self) -> tuple[RunJacobian, BoolArray]:
+        """The residuals and the Jacobian, once all runs are done.
+
+        Columns that the pass does not follow are left at zero.
+
+        Returns:
+          The Jacobian, and the runs where it is not to be used, (w,): their rollouts diverged, or
+          contain forces that the pass does not know.
+        """
+        pass_, through = self._pass, self._through_rollout
+        base, p, followed = pass_.columns.base, len(pass_.columns.moved), list(pass_.followed)
+        jacobian = np.zeros((len(through), p + through.shape[1] - len(followed)))
+        jacobian[:, followed] = through[:, : len(followed)]
+        jacobian[:, p:] = through[:, len(followed) :]
+        for j in (*pass_.reading, *followed):
+            column = pass_.columns.moved[j]
+            if not self._batch.reads_alike(column.candidate, base):
+                data = self._rollouts.sensordata
+                jacobian[:, j] += quotient(self._batch, column, data, self._residual)
+        violated: BoolArray = self._rollouts.diverged | ~(self._violation <= MAX_VIOLATION)
+        return RunJacobian(self._residual, jacobian), violated
 
 
-def _through_readings(pass_: Pass, slope: ResidualSlope, derivatives: FloatArray) -> FloatArray:
-    """Derivatives of the residual through the sensor data, (m, n)."""
-    result = np.empty((slope.columns.size, derivatives.shape[2]))
+def differentiated(
+    passes: Sequence[BatchPass], pool: RolloutPool
+) -> list[tuple[RunJacobian, BoolArray]]:
+    """Results of passes over any number of batches, with all threads at work on them."""
+    steps = sum(each.steps for each in passes) / (_PARTS * pool.n_threads)
+    work = [(each, runs) for each in passes for runs in each.parts(steps)]
+    list(pool.map(lambda task: task[0].follow(task[1]), work))
+    return [each.result() for each in passes]
+
+
+def _part(slope: ResidualSlope, own: slice, first: int) -> ResidualSlope:
+    """The slope of some residuals in a row, by the rows from ``first`` on."""
+    turned = slope.turned
+    if turned is not None:
+        chosen = slice(*np.searchsorted(turned.samples, [own.start, own.stop]).tolist())
+        turned = TurnedSlope(
+            turned.samples[chosen] - own.start, turned.columns[chosen], turned.by_quaternion[chosen]
+        )
+    return ResidualSlope(slope.rows[own] - first, slope.weights[own], slope.columns[own], turned)
+
+
+def _through_readings(
+    pass_: Pass, slope: ResidualSlope, derivatives: FloatArray, result: FloatArray
+) -> None:
+    """Write the derivatives of residuals through the sensor data, (m, n)."""
     interpolate = entry_points().interpolate
     slots = np.searchsorted(pass_.addresses, slope.columns)
     interpolate(derivatives, slope.rows, slope.weights, slots, result)
@@ -104,66 +198,50 @@ def _through_readings(pass_: Pass, slope: ResidualSlope, derivatives: FloatArray
             weights = slope.weights[chosen] * factor[:, np.newaxis]
             interpolate(derivatives, slope.rows[chosen], weights, slots + k, part)
             result[chosen] += part
-    return result
 
 
-def _readings_derivatives(
-    pass_: Pass, run: SimulatedRun, deviation: FloatArray, rollout: Rollout
-) -> FloatArray | None:
-    """Derivatives of all readings before every step, (steps, n_reading, n)."""
-    base = pass_.columns.base
-    moved = [pass_.columns.moved[j] for j in pass_.followed]
-    control = run.controls(base).values
-    start = run.start(base, deviation)[1:]
-    directions = RolloutDirections(
-        _start_directions(run, deviation, start, moved, base),
-        *_control_directions(run, control, moved, base),
-    )
-    n = directions.start.shape[1]
-    out = np.empty((len(control), pass_.addresses.size, n))
-    violation = entry_points().differentiate_steps(
-        pass_.tables,
-        pass_.model,
-        pass_.readings,
-        directions,
-        np.vstack([start, rollout.states[:, 1:]]),
-        compilable(control),
-        new_buffers(pass_.tables, n),
-        out,
-    )
-    return out if violation <= MAX_VIOLATION else None
+def _changes(model: Any, before: FloatArray, after: FloatArray) -> FloatArray:
+    """The way from states (w, nq + nv + na) to others, in tangent space, (w, 2 nv + na)."""
+    if model.nq == model.nv:
+        return after - before
+    pairs = zip(before, after, strict=True)
+    return np.stack([start_difference(model, a, b) for a, b in pairs])
 
 
 def _start_directions(
-    run: SimulatedRun,
-    deviation: FloatArray,
-    start: FloatArray,
-    moved: list[Perturbation],
-    base: Candidate,
+    batch: RunBatch,
+    deviations: FloatArray,
+    starts: FloatArray,
+    moved: Sequence[Perturbation],
+    moving: Sequence[int],
 ) -> FloatArray:
-    """Return the derivative of the start in every direction, (2 nv + na, n)."""
-    size = 2 * base.model.nv + base.model.na
-    directions = np.zeros((size, len(moved) + run.n_start))
-    for k, column in enumerate(moved):
-        if not column.candidate.same_inputs(base):
-            change = start_difference(base.model, start, run.start(column.candidate, deviation)[1:])
-            directions[:, k] = change / column.step
-    if run.n_start:
-        directions[:, len(moved) :] = deviation_slope(base.model, deviation)
+    """Return the derivatives of the starts in every direction, (w, 2 nv + na, n)."""
+    model, n_start = batch.model, batch.spread.shape[1]
+    size = 2 * model.nv + model.na
+    directions = np.zeros((len(starts), size, len(moved) + n_start))
+    for k in moving:
+        change = batch.starts(moved[k].candidate, deviations)[:, 1:]
+        directions[:, :, k] = _changes(model, starts, change) / moved[k].step
+    if n_start and model.nq == model.nv:
+        directions[:, :, len(moved) :] = np.eye(n_start)
+    elif n_start:
+        directions[:, :, len(moved) :] = [deviation_slope(model, each) for each in deviations]
     return directions
 
 
 def _control_directions(
-    run: SimulatedRun, control: FloatArray, moved: list[Perturbation], base: Candidate
-) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    batch: RunBatch,
+    control: FloatArray,
+    moved: Sequence[Perturbation],
+    moving: Sequence[int],
+) -> tuple[IntArray, FloatArray]:
     """The directions that change the controls, and how: (n_control,), (steps, n_control, nu)."""
     which, changes = [], []
-    for k, column in enumerate(moved):
-        if not column.candidate.same_inputs(base):
-            change = (run.controls(column.candidate).values - control) / column.step
-            if np.any(change):
-                which.append(k)
-                changes.append(change)
+    for k in moving:
+        change = (batch.controls(moved[k].candidate) - control) / moved[k].step
+        if np.any(change):
+            which.append(k)
+            changes.append(change)
     stacked = (
         np.stack(changes, axis=1) if changes else np.zeros((len(control), 0, control.shape[1]))
     )

@@ -11,7 +11,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.derivatives.directions import RolloutDirections
+from sysid_ros.engine.derivatives.directions import BatchDirections
 from sysid_ros.engine.derivatives.model_changes import model_derivative
 from sysid_ros.engine.derivatives.model_tables import tables_of
 from sysid_ros.engine.derivatives.rollout import new_buffers
@@ -21,23 +21,25 @@ SMALLEST = """<mujoco><worldbody><body><joint name="hinge"/><geom size="1"/></bo
 <actuator><motor joint="hinge"/></actuator><sensor><jointpos joint="hinge"/></sensor></mujoco>"""
 
 
-def run(differentiate_steps: Callable[..., Any], interpolate: Callable[..., Any]) -> None:
+def run(differentiate_rollouts: Callable[..., Any], interpolate: Callable[..., Any]) -> None:
     """Call both entry points once, with arguments of the types that every fit has."""
     model = mujoco.MjModel.from_xml_string(SMALLEST)
     tables, steps = tables_of(model), 1
-    directions = RolloutDirections(
-        np.zeros((2, 1)), np.zeros(0, dtype=np.int64), np.zeros((steps, 0, 1))
+    directions = BatchDirections(
+        np.zeros((1, 2, 1)), np.zeros(0, dtype=np.int64), np.zeros((steps, 0, 1))
     )
     derivatives = np.zeros((steps, 1, 1))
-    differentiate_steps(
+    differentiate_rollouts(
         tables,
         model_derivative(model, [], []),
         readings(model, np.zeros(1, dtype=np.int64)),
         directions,
+        np.array([steps]),
         np.zeros((steps + 1, 2)),
         np.zeros((steps, 1)),
         new_buffers(tables, 1),
         derivatives,
+        np.zeros(1),
     )
     rows = np.zeros((1, 4), dtype=np.int64)
     interpolate(derivatives, rows, np.ones((1, 4)), np.zeros(1, dtype=np.int64), np.zeros((1, 1)))

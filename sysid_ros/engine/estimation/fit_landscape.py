@@ -11,10 +11,9 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.landscape import Landscape, grid, grid_points, on_grid
-from sysid_ros.engine.least_squares import Linearization, Point, Solution, start_solution
+from sysid_ros.engine.least_squares import Linearization, Point, Solution, start_solutions
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import Covariance
-from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.errors import ModelError, StopRequestedError
 
 POINTS = 11  # per side; odd, so that the optimum is one of them
@@ -80,7 +79,7 @@ def fitted_landscape(
     i, j = pair
     grids = [grid(point.theta[k], problem.lower[k], problem.upper[k], points) for k in pair]
     sensitivities = [
-        -start_solution(gram, len(point.theta), 0.0)[:, :-1] for gram in linearization.grams
+        -solved[:, :-1] for solved in start_solutions(linearization.grams, len(point.theta), 0.0)
     ]
     costs = []
     for theta in grid_points(point.theta, i, j, *grids):
@@ -139,7 +138,7 @@ def _thinned(
     first = 0
     for group in problem.groups:
         rows = range(first, first + len(group.windows), stride)
-        groups.append(WindowGroup(group.builder, tuple(problem.windows[k] for k in rows)))
+        groups.append(group.select([k - first for k in rows]))
         starts += [point.starts[k] for k in rows]
         grams += [linearization.grams[k] for k in rows]
         first += len(group.windows)

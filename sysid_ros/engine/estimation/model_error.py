@@ -31,11 +31,10 @@ from sysid_ros.engine.least_squares import (
     ReducedSystem,
     Solution,
     eliminate_starts,
-    start_solution,
+    start_solutions,
 )
 from sysid_ros.engine.parameters import priors
 from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.engine.simulation import ModelGroup
 from sysid_ros.engine.uncertainty import (
     Covariance,
     ParameterEstimate,
@@ -334,8 +333,8 @@ def _linearized(
         point = Point(theta, tuple(np.zeros(window.n_start) for window in problem.windows))
         if any(start.size for start in point.starts):
             grams = problem.linearize(point).grams
-            steps = (start_solution(gram, theta.size, 0.0)[:, -1] for gram in grams)
-            point = Point(theta, tuple(-step for step in steps))
+            steps = start_solutions(grams, theta.size, 0.0)
+            point = Point(theta, tuple(-step[:, -1] for step in steps))
     problem.check_derivatives(point)
     return problem.linearize(point)
 
@@ -359,8 +358,5 @@ def _chosen_windows(
 ) -> list[WindowGroup]:
     """The groups with some of their windows only."""
     flags = iter(kept)
-    chosen = [
-        ModelGroup(group.builder, tuple(window for window in group.windows if next(flags)))
-        for group in groups
-    ]
-    return [group for group in chosen if group.windows]
+    chosen = [[k for k in range(len(group.windows)) if next(flags)] for group in groups]
+    return [group.select(places) for group, places in zip(groups, chosen, strict=True) if places]

@@ -11,7 +11,7 @@ from sysid_ros.engine.least_squares.gauss_newton import (
     ReducedSystem,
     bounded_quadratic_step,
     eliminate_starts,
-    start_solution,
+    start_solutions,
     without_starts,
 )
 from sysid_ros.engine.least_squares.levenberg_marquardt import (
@@ -56,6 +56,6 @@ __all__ = [
     "loss_named",
     "minimize",
     "optimizer_named",
-    "start_solution",
+    "start_solutions",
     "without_starts",
 ]

@@ -10,7 +10,7 @@ adjustment's reduced system; Triggs et al., Bundle Adjustment - A Modern Synthes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import mujoco
@@ -76,12 +76,12 @@ def eliminate_starts(linearization: Linearization, damping: float = 0.0) -> Redu
       The system in theta alone; priors of parameters count in the sums but in no window.
     """
     p = linearization.prior.shape[0] - 1
-    hessians = np.zeros((len(linearization.grams), p, p))
-    gradients = np.zeros((len(linearization.grams), p))
-    for w, gram in enumerate(linearization.grams):
-        solved = start_solution(gram, p, damping)
-        hessians[w] = gram[:p, :p] - gram[:p, p:-1] @ solved[:, :p]
-        gradients[w] = gram[:p, -1] - gram[:p, p:-1] @ solved[:, p]
+    count = len(linearization.grams)
+    hessians, gradients = np.zeros((count, p, p)), np.zeros((count, p))
+    for rows, grams in _stacked(linearization.grams):
+        solved = grams[:, :p, p:-1] @ _solved(grams, p, damping)
+        hessians[rows] = grams[:, :p, :p] - solved[:, :, :p]
+        gradients[rows] = grams[:, :p, -1] - solved[:, :, p]
     return ReducedSystem(
         hessians.sum(axis=0) + linearization.prior[:p, :p],
         gradients.sum(axis=0) + linearization.prior[:p, p],
@@ -90,12 +90,30 @@ def eliminate_starts(linearization: Linearization, damping: float = 0.0) -> Redu
     )
 
 
-def start_solution(gram: FloatArray, p: int, damping: float) -> FloatArray:
-    """Return ``C^-1 [B^T c]`` of one window, shape (n_start, p + 1)."""
-    block = gram[p:-1, p:-1]
-    damped = block + damping * np.diag(np.diag(block))
-    right = np.hstack([gram[p:-1, :p], gram[p:-1, -1:]])
-    return np.asarray(np.linalg.solve(damped, right), dtype=float)
+def start_solutions(grams: Sequence[FloatArray], p: int, damping: float) -> list[FloatArray]:
+    """Return ``C^-1 [B^T c]`` of every window, (n_start, p + 1) each."""
+    found: list[FloatArray] = [np.zeros(0)] * len(grams)
+    for rows, same in _stacked(grams):
+        for k, solved in zip(rows, _solved(same, p, damping), strict=True):
+            found[k] = solved
+    return found
+
+
+def _stacked(grams: Sequence[FloatArray]) -> list[tuple[list[int], FloatArray]]:
+    """Windows with equally many unknowns: which, and their matrices (k, n, n)."""
+    by_size: dict[int, list[int]] = {}
+    for k, gram in enumerate(grams):
+        by_size.setdefault(len(gram), []).append(k)
+    return [(rows, np.stack([grams[k] for k in rows])) for rows in by_size.values()]
+
+
+def _solved(grams: FloatArray, p: int, damping: float) -> FloatArray:
+    """``C^-1 [B^T c]`` of windows of one size, (k, n_start, p + 1)."""
+    own = np.arange(p, grams.shape[1] - 1)
+    block = grams[:, p:-1, p:-1].copy()
+    block[:, own - p, own - p] *= 1.0 + damping
+    right = np.concatenate([grams[:, p:-1, :p], grams[:, p:-1, -1:]], axis=2)
+    return np.asarray(np.linalg.solve(block, right), dtype=float)
 
 
 def without_starts(matrix: FloatArray, p: int) -> FloatArray:

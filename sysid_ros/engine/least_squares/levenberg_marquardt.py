@@ -35,7 +35,7 @@ from sysid_ros.engine.least_squares.gauss_newton import (
     bounded_quadratic_step,
     eliminate_starts,
     free_gradient,
-    start_solution,
+    start_solutions,
 )
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.errors import StopRequestedError
@@ -209,7 +209,7 @@ class _Damping:
     def see(self, here: Linearization) -> None:
         """Take over the curvatures at a point."""
         p = here.prior.shape[0] - 1
-        sizes = sum((np.diag(gram)[:p] for gram in here.grams), np.diag(here.prior)[:p])
+        sizes = sum((gram.diagonal()[:p] for gram in here.grams), here.prior.diagonal()[:p])
         least = SILENT * max(sizes.max(initial=0.0), 1e-300)
         self.scale = np.maximum(sizes, least)
 
@@ -262,12 +262,13 @@ def _damped_step(
     matrix = system.hessian + damping.factor * np.diag(damping.scale)
     low, high = problem.lower - point.theta, problem.upper - point.theta
     theta = bounded_quadratic_step(matrix, system.gradient, low, high)
-    starts = []
+    starts = [
+        -(solved[:, :p] @ theta + solved[:, p])
+        for solved in start_solutions(here.grams, p, damping.factor)
+    ]
     expected = -float(here.prior[:p, p] @ theta + 0.5 * theta @ here.prior[:p, :p] @ theta)
-    for gram in here.grams:
-        solved = start_solution(gram, p, damping.factor)
-        starts.append(-(solved[:, :p] @ theta + solved[:, p]))
-        full = np.concatenate([theta, starts[-1]])
+    for gram, start in zip(here.grams, starts, strict=True):
+        full = np.concatenate([theta, start])
         expected -= float(gram[:-1, -1] @ full + 0.5 * full @ gram[:-1, :-1] @ full)
     if damping.curved and here.pull is not None:
         theta = theta + _bend(here.pull(theta), theta, matrix, damping.scale, (low, high))

@@ -25,7 +25,12 @@ from sysid_ros.engine.parameters.natural_scale import minimum_change, priors, va
 from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.engine.parameters.parameter_table import at_bound
-from sysid_ros.engine.parameters.start_parameters import deviated, moved_start, start_params
+from sysid_ros.engine.parameters.start_parameters import (
+    all_deviated,
+    deviated,
+    moved_start,
+    start_params,
+)
 
 __all__ = [
     "AttributeModifier",
@@ -35,6 +40,7 @@ __all__ = [
     "ParameterDict",
     "SignalModifier",
     "StartModifier",
+    "all_deviated",
     "apply_body_inertia",
     "apply_dgain",
     "apply_param_modifiers",

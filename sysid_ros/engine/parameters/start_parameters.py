@@ -109,3 +109,19 @@ def deviated(model: mujoco.MjModel, state: FloatArray, deviation: FloatArray) ->
     moved[1 : 1 + model.nq] = qpos
     moved[1 + model.nq : 1 + model.nq + model.nv + model.na] += deviation[model.nv :]
     return moved
+
+
+def all_deviated(model: mujoco.MjModel, states: FloatArray, deviations: FloatArray) -> FloatArray:
+    """Full-physics states, each moved as in :func:`deviated`.
+
+    Args:
+      model: The compiled model.
+      states: Shape (w, nstate).
+      deviations: Shape (w, 2 nv + na).
+    """
+    if model.nq != model.nv:  # positions that are not a vector space
+        pairs = zip(states, deviations, strict=True)
+        return np.stack([deviated(model, state, deviation) for state, deviation in pairs])
+    moved: FloatArray = states.copy()
+    moved[:, 1 : 1 + deviations.shape[1]] += deviations
+    return moved

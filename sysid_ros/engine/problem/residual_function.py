@@ -25,11 +25,11 @@ from sysid_ros.engine.signals import (
     sensor_mapping,
 )
 from sysid_ros.engine.simulation import (
+    BatchRollout,
     Candidate,
     CandidateBuilder,
     ModelGroup,
     RecordedRun,
-    Rollout,
     RolloutPool,
     all_states,
     trajectories,
@@ -37,7 +37,7 @@ from sysid_ros.engine.simulation import (
 from sysid_ros.errors import SignalError
 
 if TYPE_CHECKING:
-    from sysid_ros.engine.derivatives import ResidualJacobian
+    from sysid_ros.engine.problem.residual_jacobian import ResidualJacobian
 
 Residuals = tuple[list[FloatArray], list[list[TimeSeries]], list[list[TimeSeries]]]
 RecordingGroup = ModelGroup[RecordedRun]
@@ -97,7 +97,7 @@ class ResidualFunction:
         ):
             return None
         try:  # numba takes half a second to load, and does not run everywhere
-            from sysid_ros.engine.derivatives import ResidualJacobian
+            from sysid_ros.engine.problem.residual_jacobian import ResidualJacobian
         except ImportError:
             return None
         self._exact = self._exact or ResidualJacobian(self._threads())
@@ -123,7 +123,7 @@ class ResidualFunction:
         predictions: list[list[TimeSeries]] = []
         records: list[list[TimeSeries]] = []
         for group, found in zip(groups(params), simulated, strict=True):
-            for r, run in enumerate(group.windows):
+            for r, run in enumerate(group.batches):
                 parts = [run.compared(candidate, runs[r]) for candidate, runs in found]
                 residuals.append(np.stack([np.ravel(part[0]) for part in parts], axis=-1))
                 predictions.append([part[1] for part in parts])
@@ -214,10 +214,10 @@ class ResidualFunction:
                     known[g][made[-1].rollout_key()] = []
                     pending.append((g, made[-1]))
             candidates.append(made[len(latest) :])
-        jobs = [run.job(candidate) for g, candidate in pending for run in groups[g].windows]
+        jobs = [run.job(candidate) for g, candidate in pending for run in groups[g].batches]
         done = iter(trajectories(self._threads(), jobs))
         for g, candidate in pending:
-            known[g][candidate.rollout_key()] = [next(done) for _ in groups[g].windows]
+            known[g][candidate.rollout_key()] = [next(done) for _ in groups[g].batches]
         result = [
             [(candidate, runs[candidate.rollout_key()]) for candidate in made]
             for made, runs in zip(candidates, known, strict=True)
@@ -237,7 +237,7 @@ class ResidualFunction:
         models = [candidate.model for candidate in distinct]
         datas = [mujoco.MjData(models[0]) for _ in range(self._threads().n_threads)]
         found: dict[Any, list[SystemTrajectory]] = {each.rollout_key(): [] for each in distinct}
-        for run in group.windows:
+        for run in group.batches:
             control = run.recording.control
             if self.options.resample_true:
                 control = control.resample(target_dt=float(models[0].opt.timestep))
@@ -261,11 +261,11 @@ class ResidualFunction:
         return self._pool
 
 
-def _rollout(run: SystemTrajectory) -> Rollout:
+def _rollout(run: SystemTrajectory) -> BatchRollout:
     """Return the result of the native call; incomplete where there are no states."""
     states = np.full((len(run), 1), np.nan) if run.state is None else run.state.data
-    valid = np.isfinite(states).all(axis=1)
-    return Rollout(states, run.sensordata.data, int(np.count_nonzero(valid)))
+    diverged = np.array([not np.isfinite(states).all()])
+    return BatchRollout(states, run.sensordata.data, diverged)
 
 
 def _prior_residual(params: ParameterDict) -> FloatArray:

@@ -24,11 +24,23 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Linearization, Loss, Point
 from sysid_ros.engine.parameters import ParameterDict, minimum_change, priors
-from sysid_ros.engine.simulation import RolloutPool, RunJacobian, finite_differences, perturbed
-from sysid_ros.engine.windows import WindowGroup, WindowSimulation
+from sysid_ros.engine.simulation import (
+    BatchRollout,
+    Candidate,
+    RolloutPool,
+    RunJacobian,
+    finite_differences,
+    perturbed,
+    run_slices,
+    simulation_of,
+)
+from sysid_ros.engine.windows import WindowBatch, WindowGroup, WindowSimulation
 
 if TYPE_CHECKING:
     from sysid_ros.engine.derivatives import Sensitivities
+
+
+KEPT_BYTES = 128 << 20  # of what is known of a point; where there is more, it is found out again
 
 
 @dataclass(frozen=True)
@@ -38,13 +50,33 @@ class WindowRows:
     Attributes:
       matrix: ``[J_theta J_start r]`` in units of noise, the start's prior rows last, shape
         (m + n_start, p + n_start + 1).
-      cost: Its share of the objective.
-      squares: Per signal the sum of squared residuals in the signal's unit and their number.
     """
 
     matrix: FloatArray
-    cost: float
-    squares: Mapping[str, tuple[float, int]]
+
+
+@dataclass
+class _Visit:
+    """All that is known of the latest point, so that a step that is taken is simulated once.
+
+    Attributes:
+      point: The point.
+      candidates: Of every group.
+      rollouts: Of every group's batches, once they are simulated.
+      derivatives: Of all batches, once they are known.
+    """
+
+    point: Point
+    candidates: list[Candidate]
+    rollouts: list[list[BatchRollout]] | None = None
+    derivatives: list[RunJacobian] | None = None
+
+    def is_at(self, point: Point) -> bool:
+        """Return whether this is the point."""
+        return self.point is point or (
+            np.array_equal(self.point.theta, point.theta)
+            and all(map(np.array_equal, self.point.starts, point.starts))
+        )
 
 
 class WindowedProblem:
@@ -90,6 +122,9 @@ class WindowedProblem:
         self._hold = hold
         self.engine = engine
         self._exact = [self._exact_derivatives(group, engine) for group in self.groups]
+        self._latest: _Visit | None = None
+        sizes = [_bytes_at_a_point(group, self.lower.size) for group in self.groups]
+        self._keeps = sum(sizes) <= KEPT_BYTES
 
     @property
     def windows(self) -> tuple[WindowSimulation, ...]:
@@ -116,74 +151,125 @@ class WindowedProblem:
 
     def residuals(self, point: Point) -> list[FloatArray]:
         """Predicted minus measured in the signals' units, one array per window."""
-        self.evaluations += 1
-        residuals: list[FloatArray] = []
-        starts = iter(point.starts)
-        for group in self.groups:
-            candidate = group.builder.build(point.theta)
-            jobs = [window.job(candidate, next(starts)) for window in group.windows]
-            residuals += [
-                window.residual(candidate, data)
-                for window, data in zip(group.windows, self._rollouts.sensordata(jobs), strict=True)
-            ]
-        return residuals
+        found = self._residuals(point)
+        return [part for batch, residual in found for part in batch.parts(residual)]
 
     def cost(self, point: Point) -> float:
         """The objective; infinite where a rollout diverges."""
-        total = 0.5 * float(np.sum(self._prior_residual(point.theta) ** 2))
-        for window, start, residual in zip(
-            self.windows, point.starts, self.residuals(point), strict=True
-        ):
-            total += self.loss.cost(residual / window.sigma(self.noise))
-            total += 0.5 * float(np.sum((start / window.spread) ** 2))
+        total = self._prior_cost(point)
+        for batch, residual in self._residuals(point):
+            total += self.loss.cost(residual / batch.sigma(self.noise))
         return total
 
     def linearize(self, point: Point) -> Linearization:
         """The Gauss-Newton model around ``point``."""
         self.jacobians += 1
+        cost, squares = self._prior_cost(point), dict.fromkeys(self.noise, (0.0, 0))
         grams: list[FloatArray] = []
-        squares = dict.fromkeys(self.noise, (0.0, 0))
-        cost = 0.5 * float(np.sum(self._prior_residual(point.theta) ** 2))
-        for rows in self.window_rows(point):
-            grams.append(rows.matrix.T @ rows.matrix)
-            cost += rows.cost
-            for name, (total, count) in rows.squares.items():
+        for batch, starts, derivatives in self._derivatives(point):
+            rows = self._weighted(batch, derivatives)
+            prior = _start_rows(batch, starts, rows.shape[1])
+            grams += [
+                rows[own].T @ rows[own] + rest.T @ rest
+                for own, rest in zip(run_slices(batch.samples), prior, strict=True)
+            ]
+            cost += self.loss.cost(derivatives.residual / batch.sigma(self.noise))
+            for name, (total, count) in batch.squares(derivatives.residual).items():
                 squares[name] = (squares[name][0] + total, squares[name][1] + count)
         prior = self.prior_rows(point.theta)
         return Linearization(cost, tuple(grams), prior.T @ prior, squares)
 
     def window_rows(self, point: Point) -> Iterator[WindowRows]:
         """Residuals and Jacobians window by window, in the order of :attr:`windows`."""
-        starts = iter(point.starts)
-        for group, exact in zip(self.groups, self._exact, strict=True):
-            deviations = [next(starts) for _ in group.windows]
-            for window, deviation, derivatives in zip(
-                group.windows,
-                deviations,
-                self._derivatives(group, exact, point.theta, deviations),
-                strict=True,
-            ):
-                yield self._weighted(window, deviation, derivatives)
+        for batch, starts, derivatives in self._derivatives(point):
+            rows = self._weighted(batch, derivatives)
+            prior = _start_rows(batch, starts, rows.shape[1])
+            for own, rest in zip(run_slices(batch.samples), prior, strict=True):
+                yield WindowRows(np.vstack([rows[own], rest]))
 
-    def _derivatives(
-        self,
-        group: WindowGroup,
-        exact: Sensitivities | None,
-        theta: FloatArray,
-        deviations: Sequence[FloatArray],
+    def _visited(self, point: Point) -> _Visit:
+        """All that is known of a point; something is of the latest only."""
+        if self._latest is None or not self._latest.is_at(point):
+            self._latest = None  # makes room
+            candidates = [group.builder.build(point.theta) for group in self.groups]
+            self._latest = _Visit(point, candidates)
+        return self._latest
+
+    def _residuals(self, point: Point) -> Iterator[tuple[WindowBatch, FloatArray]]:
+        """Every batch with its residuals, (m,)."""
+        self.evaluations += 1
+        visit, starts = self._visited(point), self._starts(point)
+        for g, (group, candidate) in enumerate(zip(self.groups, visit.candidates, strict=True)):
+            for k, batch in enumerate(group.batches):
+                if self._keeps:
+                    done = self._simulated(visit, starts)[g][k]
+                else:
+                    job = simulation_of(batch, candidate, starts[g][k])
+                    (done,) = self._rollouts.run_batches([job])
+                yield batch, batch.residual(candidate, done.sensordata)
+
+    def _simulated(self, visit: _Visit, starts: list[list[FloatArray]]) -> list[list[BatchRollout]]:
+        """The rollouts at a point, which are kept."""
+        if visit.rollouts is None:
+            visit.rollouts = [
+                self._rollouts.run_batches(
+                    [
+                        simulation_of(batch, candidate, each)
+                        for batch, each in zip(group.batches, own, strict=True)
+                    ]
+                )
+                for group, candidate, own in zip(self.groups, visit.candidates, starts, strict=True)
+            ]
+        return visit.rollouts
+
+    def _starts(self, point: Point) -> list[list[FloatArray]]:
+        """The deviations of the windows' starts by group and batch, (w, n_start) each."""
+        rest = iter(point.starts)
+        return [
+            [np.array([next(rest) for _ in batch.windows]) for batch in group.batches]
+            for group in self.groups
+        ]
+
+    def _derivatives(self, point: Point) -> Iterator[tuple[WindowBatch, FloatArray, RunJacobian]]:
+        """Every batch with its starts' deviations, residuals and Jacobian."""
+        visit, starts = self._visited(point), self._starts(point)
+        batches = [batch for group in self.groups for batch in group.batches]
+        flat = [own for group in starts for own in group]
+        if visit.derivatives is not None:
+            yield from zip(batches, flat, visit.derivatives, strict=True)
+            return
+        found: list[RunJacobian] = []
+        made = self._new_derivatives(visit, starts)
+        for batch, own, derivatives in zip(batches, flat, made, strict=True):
+            if self._keeps:
+                found.append(derivatives)
+            yield batch, own, derivatives
+        visit.derivatives = found if self._keeps else None
+
+    def _new_derivatives(
+        self, visit: _Visit, starts: list[list[FloatArray]]
     ) -> Iterator[RunJacobian]:
-        if exact is not None:
-            return exact.derivatives(theta, deviations)
-        columns = perturbed(group.builder, theta, self.upper, self.scale)
-        return finite_differences(self._rollouts, group.windows, deviations, columns)
+        """Residuals and Jacobian of every batch."""
+        for g, (group, exact) in enumerate(zip(self.groups, self._exact, strict=True)):
+            if exact is not None:
+                known = None
+                if self._keeps and not exact.gave_up:
+                    known = visit.candidates[g], self._simulated(visit, starts)[g]
+                yield from exact.derivatives(visit.point.theta, np.concatenate(starts[g]), known)
+                continue
+            columns = perturbed(
+                group.builder, visit.point.theta, self.upper, self.scale, base=visit.candidates[g]
+            )
+            for batch, own in zip(group.batches, starts[g], strict=True):
+                yield finite_differences(self._rollouts, batch, own, columns)
 
     def check_derivatives(self, point: Point) -> None:
         """Compare exact derivatives with rollouts in one direction; give up those that differ."""
-        starts = iter(point.starts)
-        for group, exact in zip(self.groups, self._exact, strict=True):
-            deviations = [next(starts) for _ in group.windows]
+        for exact, starts in zip(self._exact, self._starts(point), strict=True):
             if exact is not None:
-                exact.check(point.theta, deviations)
+                exact.check(point.theta, np.concatenate(starts))
+        if self._latest is not None and any(each.gave_up for each in self._exact if each):
+            self._latest.derivatives = None
 
     def _exact_derivatives(self, group: WindowGroup, engine: str) -> Sensitivities | None:
         if engine != "auto":
@@ -207,28 +293,50 @@ class WindowedProblem:
         """``[J_theta r]`` of the parameters' priors, shape (p, p + 1)."""
         return np.hstack([np.diag(self._prior_weight), self._prior_residual(theta)[:, None]])
 
-    def _weighted(
-        self,
-        window: WindowSimulation,
-        deviation: FloatArray,
-        derivatives: RunJacobian,
-    ) -> WindowRows:
-        """Rows in units of noise, followed by those of the start's prior."""
-        residual, sigma = derivatives.residual, window.sigma(self.noise)
+    def _weighted(self, batch: WindowBatch, derivatives: RunJacobian) -> FloatArray:
+        """``[J_theta J_start r]`` in units of noise, weighted by the loss, (m, p + n_start + 1)."""
+        residual, sigma = derivatives.residual, batch.sigma(self.noise)
         weight = np.sqrt(self.loss.gradient_weight(residual / sigma)) / sigma
-        rows = np.column_stack([derivatives.jacobian, residual]) * weight[:, None]
+        rows = np.column_stack([derivatives.jacobian, residual])
+        rows *= weight[:, None]
         # A perturbation that diverges says nothing about the slope.
-        rows = np.where(np.isfinite(rows), rows, 0.0)
-        prior = np.zeros((window.n_start, rows.shape[1]))
-        first = rows.shape[1] - 1 - window.n_start
-        prior[:, first:-1] = np.diag(1.0 / window.spread)
-        prior[:, -1] = deviation / window.spread
-        cost = self.loss.cost(residual / sigma) + 0.5 * float(np.sum(prior[:, -1] ** 2))
-        return WindowRows(np.vstack([rows, prior]), cost, window.squares(residual))
+        rows[~np.isfinite(rows)] = 0.0
+        return rows
+
+    def _prior_cost(self, point: Point) -> float:
+        """The share of the parameters' and the starts' priors in the objective."""
+        total = 0.5 * float(np.sum(self._prior_residual(point.theta) ** 2))
+        for batch, starts in zip(
+            (batch for group in self.groups for batch in group.batches),
+            (own for group in self._starts(point) for own in group),
+            strict=True,
+        ):
+            total += 0.5 * float(np.sum((starts / batch.spread) ** 2))
+        return total
 
     def _prior_residual(self, theta: FloatArray) -> FloatArray:
         residual: FloatArray = (theta - self._prior_mean) * self._prior_weight
         return residual
+
+
+def _bytes_at_a_point(group: WindowGroup, parameters: int) -> int:
+    """Size of the rollouts, residuals and Jacobians of a group."""
+    model = group.batches[0].model
+    per_step = 1 + model.nq + model.nv + model.na + model.nsensordata
+    return sum(
+        8 * int(b.steps.sum() * per_step + b.samples.sum() * (parameters + b.n_start + 1))
+        for b in group.batches
+    )
+
+
+def _start_rows(batch: WindowBatch, starts: FloatArray, width: int) -> FloatArray:
+    """Rows of the priors of a batch's starts, (w, n_start, width)."""
+    n_start = batch.n_start
+    rows = np.zeros((len(starts), n_start, width))
+    own = np.arange(n_start)
+    rows[:, own, width - 1 - n_start + own] = 1.0 / batch.spread
+    rows[:, :, -1] = starts / batch.spread
+    return rows
 
 
 def parameter_scale(lower: FloatArray, upper: FloatArray, value: FloatArray) -> FloatArray:

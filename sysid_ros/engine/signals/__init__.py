@@ -36,6 +36,7 @@ from sysid_ros.engine.signals.timeseries import TimeSeries
 from sysid_ros.engine.signals.timeseries_io import save_npz
 from sysid_ros.engine.signals.trajectory import ModelSequences, SystemTrajectory, control_key
 from sysid_ros.engine.signals.wrench import COMPONENTS, with_wrenches, wrench_inputs
+from sysid_ros.engine.signals.zero_phase import zero_phase
 
 __all__ = [
     "COMPONENTS",
@@ -83,4 +84,5 @@ __all__ = [
     "width_of",
     "with_wrenches",
     "wrench_inputs",
+    "zero_phase",
 ]

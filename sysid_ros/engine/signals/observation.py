@@ -72,12 +72,12 @@ class RowWeights:
         return values
 
 
-def cubic_weights(position: FloatArray, nstep: int) -> RowWeights:
+def cubic_weights(position: FloatArray, nstep: int | IndexArray) -> RowWeights:
     """Weights of the Lagrange cubic through the four rows around each position.
 
     Args:
       position: Instants in units of rows, shape (m,); values outside the rows extrapolate.
-      nstep: Number of rows, at least four.
+      nstep: Number of rows, at least four; of all positions, or of each, (m,).
 
     Returns:
       The map from rows to positions; a single row each where all positions are rows.

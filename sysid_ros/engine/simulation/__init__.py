@@ -13,23 +13,32 @@ from sysid_ros.engine.simulation.finite_differences import (
     finite_differences,
     perturbed,
     quotient,
-    start_sensors,
 )
 from sysid_ros.engine.simulation.portions import portions
 from sysid_ros.engine.simulation.recorded_run import RecordedRun
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool, size_signature
-from sysid_ros.engine.simulation.simulated_run import (
+from sysid_ros.engine.simulation.run_batch import (
     ResidualSlope,
+    RunBatch,
     RunJacobian,
-    SimulatedRun,
     TurnedSlope,
+    run_slices,
+    simulation_of,
 )
-from sysid_ros.engine.simulation.simulation import Rollout, Simulation, StepControls
+from sysid_ros.engine.simulation.simulation import (
+    BatchRollout,
+    BatchSimulation,
+    Rollout,
+    Simulation,
+    StepControls,
+)
 from sysid_ros.engine.simulation.simulation_batch import BatchState, SimulationBatch
 from sysid_ros.engine.simulation.step_controls import control_integrals, step_means
 from sysid_ros.engine.simulation.sysid_rollout import all_states, sysid_rollout, trajectories
 
 __all__ = [
+    "BatchRollout",
+    "BatchSimulation",
     "BatchState",
     "Candidate",
     "CandidateBuilder",
@@ -40,8 +49,8 @@ __all__ = [
     "ResidualSlope",
     "Rollout",
     "RolloutPool",
+    "RunBatch",
     "RunJacobian",
-    "SimulatedRun",
     "Simulation",
     "SimulationBatch",
     "StepControls",
@@ -52,9 +61,10 @@ __all__ = [
     "perturbed",
     "portions",
     "quotient",
+    "run_slices",
+    "simulation_of",
     "single_blas_thread",
     "size_signature",
-    "start_sensors",
     "step_means",
     "sysid_rollout",
     "trajectories",

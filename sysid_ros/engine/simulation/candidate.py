@@ -24,7 +24,7 @@ from sysid_ros.engine.residuals import UNCHANGED, SignalSettings, signal_setting
 from sysid_ros.engine.signals import control_names
 from sysid_ros.errors import ModelError, SysidError
 
-Run = TypeVar("Run")
+Batch = TypeVar("Batch")
 
 # (parameters) -> MjModel
 BuildFn = Callable[[ParameterDict], Any]
@@ -89,6 +89,11 @@ class CandidateBuilder:
         self._owners = [(p.name, index) for p in self._params.free() for index in range(p.size)]
         self._independent: dict[int, bool] = {}
         self._latest: tuple[bytes, mujoco.MjSpec] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many free scalars there are."""
+        return self._params.size
 
     def build(self, theta: FloatArray, known: Iterable[Candidate] = ()) -> Candidate:
         """Apply all parameters and compile.
@@ -187,11 +192,11 @@ class CandidateBuilder:
 
 
 @dataclass(frozen=True)
-class ModelGroup(Generic[Run]):
-    """All that is simulated with one model: windows, or whole recordings."""
+class ModelGroup(Generic[Batch]):
+    """All that is simulated with one model: batches of windows, or whole recordings."""
 
     builder: CandidateBuilder
-    windows: tuple[Run, ...]
+    batches: tuple[Batch, ...]
 
 
 def shapes_model(parameter: Parameter) -> bool:

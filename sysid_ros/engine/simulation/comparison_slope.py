@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.residuals import Comparison, SignalCorrection, compare
 from sysid_ros.engine.signals import TimeSeries, blocks_of, cubic_weights, stamp_offsets
-from sysid_ros.engine.simulation.simulated_run import ResidualSlope
+from sysid_ros.engine.simulation.run_batch import ResidualSlope
 
 
 def comparison_slope(

@@ -14,7 +14,12 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.simulation.candidate import Candidate, CandidateBuilder
 from sysid_ros.engine.simulation.portions import portions
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool
-from sysid_ros.engine.simulation.simulated_run import RunJacobian, SimulatedRun
+from sysid_ros.engine.simulation.run_batch import (
+    RunBatch,
+    RunJacobian,
+    simulation_of,
+)
+from sysid_ros.engine.simulation.simulation import BatchSimulation
 
 MAX_CHUNK_BYTES = 128 << 20
 # Steps relative to the scale of the unknown: large against the constraint
@@ -77,83 +82,59 @@ def perturbed(
 
 def finite_differences(
     rollouts: RolloutPool,
-    windows: Sequence[SimulatedRun],
-    deviations: Sequence[FloatArray],
+    batch: RunBatch,
+    deviations: FloatArray,
     columns: Perturbations,
     *,
     starts: bool = True,
-) -> Iterator[RunJacobian]:
-    """Difference quotients of every window's residual.
+) -> RunJacobian:
+    """Difference quotients of a batch's residuals.
 
-    A parameter that leaves the rollout alone costs none.
+    A parameter that leaves the rollouts alone costs none.
 
     Args:
       rollouts: Where simulations run.
-      windows: The windows.
-      deviations: From each window's measured start, (n_start,) each.
+      batch: The runs.
+      deviations: From each run's measured start, (w, n_start).
       columns: The parameters to move.
       starts: Whether to move the starts too.
-
-    Yields:
-      Residual and Jacobian of each window, in order.
     """
-    count = len(columns.moved) + 1
-    sizes = [window.bytes_per_rollout * (count + window.n_start) for window in windows]
-    for part in portions(sizes, MAX_CHUNK_BYTES):
-        yield from _chunk(rollouts, windows[part], deviations[part], columns, starts)
-
-
-def _chunk(
-    rollouts: RolloutPool,
-    windows: Sequence[SimulatedRun],
-    deviations: Sequence[FloatArray],
-    columns: Perturbations,
-    starts: bool,
-) -> Iterator[RunJacobian]:
-    """Simulate all columns of some windows in one batch."""
-    base, sensors = columns.base, start_sensors(windows)
+    base, sensors = columns.base, batch.start_sensors
     known = base.rollout_key(sensors)
+    steps = START_STEP * batch.spread.T if starts else []
     simulated = [c for c in columns.moved if c.candidate.rollout_key(sensors) != known]
-    jobs = []
-    for window, deviation in zip(windows, deviations, strict=True):
-        jobs.append(window.job(base, deviation))
-        jobs += [window.job(column.candidate, deviation) for column in simulated]
-        if starts:
-            jobs += [
-                window.job(base, deviation + step) for step in np.diag(START_STEP * window.spread)
-            ]
-    results = iter(rollouts.sensordata(jobs))
-    for window in windows:
-        unmoved = next(results)
-        data = {id(column): next(results) for column in simulated}
-        moved = [next(results) for _ in range(window.n_start if starts else 0)]
-        yield _quotients(window, columns, unmoved, data, moved)
+    candidates = [base, *(column.candidate for column in simulated)]
+    jobs = [simulation_of(batch, candidate, deviations) for candidate in candidates]
+    for j, step in enumerate(steps):
+        jobs.append(simulation_of(batch, base, deviations + step[:, None] * _unit(j, len(steps))))
+    done = _sensordata(rollouts, jobs)
+    unmoved = next(done)
+    residual = batch.residual(base, unmoved)
+    jacobian = np.empty((residual.size, len(columns.moved) + len(steps)))
+    for j, column in enumerate(columns.moved):
+        data = next(done) if any(column is each for each in simulated) else unmoved
+        jacobian[:, j] = quotient(batch, column, data, residual)
+    for j, step in enumerate(steps, start=len(columns.moved)):
+        difference = batch.residual(base, next(done)) - residual
+        jacobian[:, j] = difference / np.repeat(step, batch.samples)
+    return RunJacobian(residual, jacobian)
 
 
-def _quotients(
-    window: SimulatedRun,
-    columns: Perturbations,
-    unmoved: FloatArray,
-    data: dict[int, FloatArray],
-    moved: Sequence[FloatArray],
-) -> RunJacobian:
-    residual = window.residual(columns.base, unmoved)
-    jacobian = [quotient(window, c, data.get(id(c), unmoved), residual) for c in columns.moved]
-    jacobian += [
-        (window.residual(columns.base, rows) - residual) / (START_STEP * spread)
-        for rows, spread in zip(moved, window.spread, strict=False)
-    ]
-    return RunJacobian(residual, np.stack([*jacobian, residual], axis=-1)[:, :-1])
+def _sensordata(rollouts: RolloutPool, jobs: Sequence[BatchSimulation]) -> Iterator[FloatArray]:
+    """Simulate as many jobs at once as memory allows."""
+    for part in portions([job.size for job in jobs], MAX_CHUNK_BYTES):
+        yield from (done.sensordata for done in rollouts.run_batches(jobs[part]))
+
+
+def _unit(j: int, size: int) -> FloatArray:
+    unit = np.zeros(size)
+    unit[j] = 1.0
+    return unit
 
 
 def quotient(
-    window: SimulatedRun, column: Perturbation, data: FloatArray, residual: FloatArray
+    batch: RunBatch, column: Perturbation, data: FloatArray, residual: FloatArray
 ) -> FloatArray:
-    """The difference quotient of a column whose rollout gave ``data``, (m,)."""
-    difference: FloatArray = (window.residual(column.candidate, data) - residual) / column.step
+    """The difference quotient of a column whose rollouts gave ``data``, (m,)."""
+    difference: FloatArray = (batch.residual(column.candidate, data) - residual) / column.step
     return difference
-
-
-def start_sensors(windows: Sequence[SimulatedRun]) -> set[str]:
-    """Sensors whose settings move a start."""
-    return {name for window in windows for name in window.start_sensors}

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.parameters import ParameterDict, deviated, moved_start
+from sysid_ros.engine.parameters import ParameterDict, moved_start
 from sysid_ros.engine.residuals import (
     ResidualOptions,
     SignalCorrection,
@@ -29,7 +29,7 @@ from sysid_ros.engine.signals import (
 )
 from sysid_ros.engine.simulation.candidate import Candidate
 from sysid_ros.engine.simulation.comparison_slope import comparison_slope
-from sysid_ros.engine.simulation.simulated_run import ResidualSlope
+from sysid_ros.engine.simulation.run_batch import ResidualSlope
 from sysid_ros.engine.simulation.simulation import Simulation, StepControls, step_times
 from sysid_ros.engine.simulation.step_controls import (
     averaged_controls,
@@ -39,8 +39,6 @@ from sysid_ros.engine.simulation.step_controls import (
 from sysid_ros.errors import SignalError
 
 Compared = tuple[FloatArray, TimeSeries, TimeSeries]
-
-_FIXED = np.zeros(0)  # the start's deviation is a parameter, if anything
 
 
 class RecordedRun:
@@ -57,10 +55,9 @@ class RecordedRun:
     ) -> None:
         self.recording = recording
         self.model = recording.model
-        self.spread = _FIXED
+        self.spread = np.zeros((1, 0))  # a start's deviation is a parameter, if anything
         self.start_sensors = ()
-        self.n_start = 0
-        self.n_samples = recording.sensordata.data.size
+        self.samples = np.array([recording.sensordata.data.size])
         self._options = options
         self._sensors = sensor_mapping(recording.model)
         self._name = name
@@ -69,25 +66,19 @@ class RecordedRun:
         # A simulation starts at its state's time with the recording's first command.
         self._shift = float(recording.control.times[0] - recording.initial_state[0])
 
-    @property
-    def bytes_per_rollout(self) -> int:
-        """Size of one rollout's sensor data."""
-        return 8 * len(self.recording.control) * int(self.model.nsensordata)
+    def job(self, candidate: Candidate) -> Simulation:
+        """The simulation."""
+        start = self._start(candidate)
+        return Simulation(candidate.model, start, self._step_controls(candidate))
 
-    def job(self, candidate: Candidate, deviation: FloatArray = _FIXED) -> Simulation:
-        """The simulation; see :meth:`start`."""
-        return Simulation(
-            candidate.model, self.start(candidate, deviation), self.controls(candidate)
-        )
-
-    def start(self, candidate: Candidate, deviation: FloatArray = _FIXED) -> FloatArray:
-        """The initial state with what parameters and ``deviation`` add to it, (nstate,)."""
+    def _start(self, candidate: Candidate) -> FloatArray:
+        """The initial state with what parameters add to it, (nstate,)."""
         state = self.recording.initial_state
         if self._name is not None:
             state = moved_start(candidate.model, state, candidate.params, self._name)
-        return deviated(candidate.model, state, deviation) if deviation.size else state
+        return state
 
-    def controls(self, candidate: Candidate) -> StepControls:
+    def _step_controls(self, candidate: Candidate) -> StepControls:
         """The controls of every step."""
         model, control = candidate.model, self.recording.control
         names = control_names(model)
@@ -138,7 +129,24 @@ class RecordedRun:
         names = (measured.signal_mapping or sensor_mapping(model)).keys()
         return transform.corrections(names, params)
 
-    # For derivatives
+    # A batch of one run, for derivatives
+
+    @property
+    def steps(self) -> IndexArray:
+        """Of the latest simulation's controls, (1,)."""
+        return np.array([0 if self._controls is None else len(self._controls[1].values)])
+
+    def select(self, chosen: Sequence[int]) -> RecordedRun:
+        """The recording itself, which is the only one."""
+        return self
+
+    def starts(self, candidate: Candidate, deviations: FloatArray) -> FloatArray:
+        """The initial state with what parameters add to it, (1, nstate)."""
+        return self._start(candidate)[np.newaxis]
+
+    def controls(self, candidate: Candidate) -> FloatArray:
+        """The controls of every step, (steps, nu)."""
+        return self._step_controls(candidate).values
 
     @property
     def is_linear(self) -> bool:

@@ -22,13 +22,22 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.friction import friction_callback, has_friction
 from sysid_ros.engine.simulation.mujoco_warnings import collected_warnings
 from sysid_ros.engine.simulation.portions import portions
-from sysid_ros.engine.simulation.simulation import Rollout, Simulation, checked
+from sysid_ros.engine.simulation.simulation import (
+    BatchRollout,
+    BatchSimulation,
+    Rollout,
+    Simulation,
+    StepControls,
+    checked,
+    is_whole,
+)
 from sysid_ros.engine.simulation.simulation_batch import SimulationBatch
 from sysid_ros.errors import SignalError, StopRequestedError
 
 Result = TypeVar("Result")
 
 _CONTROL = int(mujoco.mjtState.mjSTATE_CTRL.value)
+_NO_TIMES = np.zeros(0)
 
 # Rollouts of unequal length share a native call where the steps that padding adds to the shorter
 # cost no more than a call of its own.
@@ -113,9 +122,17 @@ class RolloutPool:
             return map(function, *items)
         return self._workers.map(function, *items)
 
-    def sensordata(self, jobs: Sequence[Simulation]) -> list[FloatArray]:
-        """Run all jobs and return the sensor data of each; see :meth:`run`."""
-        return [rollout.sensordata for rollout in self.run(jobs)]
+    def run_batches(self, batches: Sequence[BatchSimulation]) -> list[BatchRollout]:
+        """Simulate batches together; see :meth:`run`."""
+        jobs = [
+            Simulation(batch.model, start, StepControls(_NO_TIMES, controls))
+            for batch in batches
+            for start, controls in zip(
+                batch.starts, np.split(batch.controls, np.cumsum(batch.steps)[:-1]), strict=True
+            )
+        ]
+        done = iter(self.run(jobs))
+        return [BatchRollout.of([next(done) for _ in batch.steps]) for batch in batches]
 
     def rollout(
         self,
@@ -148,9 +165,12 @@ class RolloutPool:
             controls = [np.repeat(control, substeps, axis=0) for control in controls]
         results: list[Rollout | None] = [None] * len(models)
         lengths = [len(control) for control in controls]
-        parts = deque(_parts([size_signature(model) for model in models], lengths, self.n_threads))
+        distinct = {id(model): model for model in models}
+        signatures = {key: size_signature(model) for key, model in distinct.items()}
+        own = [signatures[id(model)] for model in models]
+        parts = deque(_parts(own, lengths, self.n_threads))
         for signature in {part.signature for part in parts} - self._datas.keys():
-            model = next(m for m in models if size_signature(m) == signature)
+            model = models[own.index(signature)]
             self._datas[signature] = [mujoco.MjData(model) for _ in range(self.n_threads)]
 
         def work(thread: int) -> None:
@@ -171,7 +191,9 @@ class RolloutPool:
                     results[i] = result
 
         # Only where it is needed: the callback is the process's, and loading numba takes a second.
-        friction = friction_callback() if any(map(has_friction, models)) else nullcontext()
+        friction = (
+            friction_callback() if any(map(has_friction, distinct.values())) else nullcontext()
+        )
         with friction, collected_warnings() as self.warnings:
             if self._workers is None or len(parts) == 1:
                 work(0)
@@ -212,8 +234,10 @@ class RolloutPool:
             )
         if substeps < 1:
             raise SignalError(f"substeps must be at least 1, got {substeps}")
+        distinct = {id(model): model for model in models}
+        widths = {key: mujoco.mj_stateSize(each, control_spec) for key, each in distinct.items()}
         for model, control in zip(models, controls, strict=True):
-            width = mujoco.mj_stateSize(model, control_spec)
+            width = widths[id(model)]
             if control.ndim != 2 or not len(control) or control.shape[1] != width:
                 raise SignalError(
                     f"a control has shape {control.shape}, expected (steps, {width}) for control "
@@ -235,18 +259,21 @@ class RolloutPool:
         for row, control in zip(padded, controls, strict=True):
             row[: len(control)] = control
             row[len(control) :] = control[-1:]
+        starts = np.stack(initial_states)
         states, sensors = self._runners[thread].rollout(
             models,
             self._datas[signature][thread],
-            np.stack(initial_states),
+            starts,
             padded,
             control_spec=control_spec,
         )
+        steps = np.array([model.opt.timestep for model in models])
+        whole = is_whole(states, sensors, starts[:, 0], steps)
         return [
-            checked(states[k, :length], sensors[k, :length], initial[0], model.opt.timestep)
-            for k, (length, initial, model) in enumerate(
-                zip(lengths, initial_states, models, strict=True)
-            )
+            Rollout(states[k, :length], sensors[k, :length], length)
+            if whole[k]
+            else checked(states[k, :length], sensors[k, :length], starts[k, 0], steps[k])
+            for k, length in enumerate(lengths)
         ]
 
 

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,58 @@ class Simulation:
 
 
 @dataclass(frozen=True)
+class BatchSimulation:
+    """Simulations of one model, arrays of all steps one behind the other.
+
+    Attributes:
+      model: The compiled model.
+      starts: ``mjSTATE_FULLPHYSICS`` vectors, (w, nstate).
+      controls: One row per step, (sum of ``steps``, nu).
+      steps: Of each simulation, (w,).
+    """
+
+    model: mujoco.MjModel
+    starts: FloatArray
+    controls: FloatArray
+    steps: IndexArray
+
+    @property
+    def size(self) -> int:
+        """Bytes of controls, states and sensor data."""
+        width = self.model.nu + self.model.nsensordata + self.starts.shape[1]
+        return 8 * len(self.controls) * int(width)
+
+
+@dataclass(frozen=True)
+class BatchRollout:
+    """The outcome of a batch: states and sensor data as of :class:`Rollout`, all steps together.
+
+    Attributes:
+      states: Shape (sum of the steps, nstate).
+      sensordata: Shape (sum of the steps, nsensordata).
+      diverged: Which simulations broke off, (w,).
+    """
+
+    states: FloatArray
+    sensordata: FloatArray
+    diverged: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rollouts: Sequence[Rollout]) -> BatchRollout:
+        """Rollouts one behind the other."""
+        return cls(
+            np.concatenate([rollout.states for rollout in rollouts]),
+            np.concatenate([rollout.sensordata for rollout in rollouts]),
+            np.array([rollout.diverged for rollout in rollouts]),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes."""
+        return self.states.nbytes + self.sensordata.nbytes
+
+
+@dataclass(frozen=True)
 class Rollout:
     """The outcome of a simulation.
 
@@ -76,6 +130,26 @@ class Rollout:
         )
 
 
+def is_whole(
+    states: FloatArray, sensors: FloatArray, start: FloatArray, timestep: FloatArray
+) -> npt.NDArray[np.bool_]:
+    """Tell at a glance which simulations ran to their end; see :func:`checked` for the others.
+
+    Args:
+      states: Full-physics states after each step, (w, n, nstate).
+      sensors: Sensors before each step, (w, n, nsensordata).
+      start: Times at the start, (w,) s.
+      timestep: Of the models, (w,) s.
+    """
+    end = start + timestep * states.shape[1]
+    whole: npt.NDArray[np.bool_] = (
+        (np.abs(states[:, -1, 0] - end) < 0.5 * timestep)
+        & np.isfinite(states.sum(axis=(1, 2)))
+        & np.isfinite(sensors.sum(axis=(1, 2)))
+    )
+    return whole
+
+
 def checked(states: FloatArray, sensors: FloatArray, start: float, timestep: float) -> Rollout:
     """Find where a simulation broke off: there MuJoCo repeats the state, or numbers overflow.
 
@@ -85,12 +159,6 @@ def checked(states: FloatArray, sensors: FloatArray, start: float, timestep: flo
       start: Time at the start, s.
       timestep: Of the model, s.
     """
-    if (
-        abs(states[-1, 0] - start - timestep * len(states)) < 0.5 * timestep
-        and np.isfinite(states.sum())
-        and np.isfinite(sensors.sum())
-    ):
-        return Rollout(states, sensors, len(states))
     elapsed = timestep * np.arange(1, len(states) + 1)
     on_time = np.abs(states[:, 0] - start - elapsed) < 0.5 * timestep
     sound = on_time & np.isfinite(states).all(axis=1) & np.isfinite(sensors).all(axis=1)

@@ -86,7 +86,7 @@ def recording_scatter(
 def _parts_of_recordings(
     system: ReducedSystem, chosen: npt.NDArray[np.intp], place: npt.NDArray[np.intp]
 ) -> FloatArray:
-    """The error that each recording adds to the estimate, corrected for its leverage, (n, k)."""
+    """The error that each recording adds, corrected for its leverage, (n, k)."""
     root = np.linalg.cholesky(np.linalg.inv(system.hessian[np.ix_(chosen, chosen)]))
     shares = system.window_hessians[:, chosen][:, :, chosen]
     step = -root @ (root.T @ system.gradient[chosen])

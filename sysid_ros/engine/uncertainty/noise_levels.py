@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from sysid_ros.engine.least_squares import Linearization
 from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.engine.windows import WindowGroup
+from sysid_ros.engine.windows import SequenceData, WindowGroup, WindowSimulation
 
 MIN_RELATIVE_NOISE = 1e-6  # of a signal's spread; keeps noise-free data from infinite weights
 
@@ -46,25 +46,28 @@ def estimated_noise(
 def first_noise(groups: Sequence[WindowGroup], known: Mapping[str, float]) -> dict[str, float]:
     """Known levels, and a tenth of the signal's spread for the others."""
     noise: dict[str, float] = {}
-    for group in groups:
-        for window in group.windows:
-            for signal in window.sequence.signals:
-                if signal.name not in noise:
-                    values = window.sequence.sensordata.data[:, signal.measured_column]
-                    spread = float(np.nanstd(values))
-                    noise[signal.name] = known.get(signal.sensor, 0.1 * spread or 1.0)
+    for sequence in _sequences(window for group in groups for window in group.windows):
+        for signal in sequence.signals:
+            if signal.name not in noise:
+                spread = float(np.nanstd(sequence.sensordata.data[:, signal.measured_column]))
+                noise[signal.name] = known.get(signal.sensor, 0.1 * spread or 1.0)
     return noise
 
 
 def signal_spread(problem: WindowedProblem, name: str) -> float:
     """Largest standard deviation of a signal over the sequences, in its unit."""
     values = [
-        float(np.nanstd(window.sequence.sensordata.data[:, signal.measured_column]))
-        for window in problem.windows
-        for signal in window.sequence.signals
+        float(np.nanstd(sequence.sensordata.data[:, signal.measured_column]))
+        for sequence in _sequences(problem.windows)
+        for signal in sequence.signals
         if signal.name == name
     ]
     return max(values)
+
+
+def _sequences(windows: Iterable[WindowSimulation]) -> list[SequenceData]:
+    """List the recordings that windows belong to, each once."""
+    return list({id(window.sequence): window.sequence for window in windows}.values())
 
 
 def _sensor_spread(problem: WindowedProblem, name: str) -> float:

@@ -9,6 +9,7 @@ from sysid_ros.engine.windows.cutting import SequenceData, SignalColumn, window_
 from sysid_ros.engine.windows.model_group import WindowGroup, model_group
 from sysid_ros.engine.windows.orientations import first_orientation
 from sysid_ros.engine.windows.starts import MeasuredJoint, measured_joints
+from sysid_ros.engine.windows.window_batch import WindowBatch
 from sysid_ros.engine.windows.window_simulation import START_SAMPLE, WindowSimulation
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "MeasuredJoint",
     "SequenceData",
     "SignalColumn",
+    "WindowBatch",
     "WindowGroup",
     "WindowSimulation",
     "first_orientation",

@@ -8,9 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
-from sysid_ros.engine.simulation import CandidateBuilder, ModelGroup, control_integrals
+from sysid_ros.engine.simulation import (
+    CandidateBuilder,
+    ModelGroup,
+    control_integrals,
+    portions,
+)
 from sysid_ros.engine.windows.cutting import (
     SequenceData,
     cut,
@@ -19,12 +26,40 @@ from sysid_ros.engine.windows.cutting import (
 )
 from sysid_ros.engine.windows.orientations import with_rotation_vectors
 from sysid_ros.engine.windows.starts import StartReader
+from sysid_ros.engine.windows.window_batch import WindowBatch
 from sysid_ros.engine.windows.window_simulation import WindowSimulation
 from sysid_ros.errors import DataError
 
-WindowGroup = ModelGroup[WindowSimulation]
-
 LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
+BATCH_BYTES = 64 << 20  # of the arrays that a simulation of a batch and its derivatives take
+
+
+class WindowGroup(ModelGroup[WindowBatch]):
+    """The windows of the sequences recorded on one model, in batches that memory allows."""
+
+    @classmethod
+    def of(cls, builder: CandidateBuilder, windows: Sequence[WindowSimulation]) -> WindowGroup:
+        """Put windows, at least one, into batches."""
+        model, first = windows[0].model, windows[0]
+        columns = builder.size + first.n_start
+        own = np.unique([signal.column for signal in first.sequence.signals]).size
+        per_step = 1 + model.nq + model.nv + model.nsensordata + model.nu + own * columns
+        sizes = [
+            8 * (each.window.steps * int(per_step) + each.window.samples.times.size * columns)
+            for each in windows
+        ]
+        parts = portions(sizes, BATCH_BYTES)
+        return cls(builder, tuple(WindowBatch(windows[part]) for part in parts))
+
+    def select(self, places: Sequence[int]) -> WindowGroup:
+        """The group with some of its windows only, at least one."""
+        windows = self.windows
+        return WindowGroup.of(self.builder, [windows[place] for place in places])
+
+    @property
+    def windows(self) -> tuple[WindowSimulation, ...]:
+        """All of them, in order."""
+        return tuple(window for batch in self.batches for window in batch.windows)
 
 
 def model_group(
@@ -76,4 +111,4 @@ def model_group(
             WindowSimulation(data, window, reader, model, estimate_start=estimate_starts)
             for window in cut_windows
         ]
-    return ModelGroup(builder, tuple(windows))
+    return WindowGroup.of(builder, windows)

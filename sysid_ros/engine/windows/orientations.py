@@ -10,6 +10,7 @@ from the measured to the predicted orientation, in the measured frame [rad]; see
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -72,7 +73,7 @@ def with_rotation_vectors(model: mujoco.MjModel, sensordata: TimeSeries) -> Time
 
 @dataclass(frozen=True)
 class OrientationSamples:
-    """The samples of a window that are components of orientations.
+    """The samples of a window, or of a batch, that are components of orientations.
 
     Attributes:
       samples: Which of the window's samples, (k,).
@@ -85,6 +86,16 @@ class OrientationSamples:
     columns: IndexArray
     components: IndexArray
     measured: FloatArray
+
+    @classmethod
+    def joined(cls, parts: Sequence[OrientationSamples], firsts: IndexArray) -> OrientationSamples:
+        """Those of several windows, given where the samples of each begin, (w,)."""
+        return cls(
+            np.concatenate([a.samples + b for a, b in zip(parts, firsts, strict=True)]),
+            np.concatenate([part.columns for part in parts]),
+            np.concatenate([part.components for part in parts]),
+            np.concatenate([part.measured for part in parts]),
+        )
 
     def residual(self, data: FloatArray, weights: RowWeights) -> FloatArray:
         """Components of the rotations from measured to predicted orientations.

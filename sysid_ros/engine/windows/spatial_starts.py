@@ -45,9 +45,9 @@ class Motion:
     slopes: tuple[Piecewise, ...]
     times: FloatArray
 
-    def slope(self, t: float) -> FloatArray:
-        """The derivative at ``t``."""
-        return np.array([float(each(t)) for each in self.slopes])
+    def slope(self, t: FloatArray) -> FloatArray:
+        """The derivative at ``t``, (...) to (..., 3 or 4)."""
+        return np.stack([each(t) for each in self.slopes], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,18 @@ class MeasuredPose:
         return tuple(motion.sensor for motion in (self.position, self.orientation) if motion)
 
 
-def orientation_at(motion: Motion, t: float) -> FloatArray:
-    """The unit quaternion at ``t``, (4,)."""
+def orientation_at(motion: Motion, t: FloatArray) -> FloatArray:
+    """The unit quaternions at ``t``, (...) to (..., 4)."""
     quaternion = np.asarray(motion.values(t), dtype=np.float64)
-    return np.asarray(quaternion / np.linalg.norm(quaternion))
+    return np.asarray(quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True))
 
 
-def angular_velocity_at(motion: Motion, t: float) -> FloatArray:
-    """The angular velocity in the body's frame at ``t``, (3,), rad/s."""
-    inverse = orientation_at(motion, t) * [1.0, -1.0, -1.0, -1.0]
-    return np.asarray(2.0 * _product(inverse, motion.slope(t))[1:])
+def angular_velocity_at(motion: Motion, t: FloatArray) -> FloatArray:
+    """The angular velocities in the body's frame at ``t``, (...) to (..., 3), rad/s."""
+    turned, rate = orientation_at(motion, t), motion.slope(t)
+    scalar, vector = turned[..., :1], turned[..., 1:]
+    product = scalar * rate[..., 1:] - rate[..., :1] * vector - np.cross(vector, rate[..., 1:])
+    return np.asarray(2.0 * product)
 
 
 def measured_poses(
@@ -192,9 +194,8 @@ def _position(
     times, positions = samples
     offset = _mounting(model, source[1])[0]
     if offset.any() and orientation is not None:
-        positions = positions - np.stack(
-            [_turned(orientation_at(orientation, t), offset) for t in times]
-        )
+        turned = orientation_at(orientation, times)
+        positions = positions - np.stack([_turned(each, offset) for each in turned])
     return _motion(source[0], times, positions, derivative, cutoff)
 
 

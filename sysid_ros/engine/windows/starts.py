@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -26,6 +27,7 @@ from sysid_ros.engine.signals import (
     known_from,
     linear,
     piecewise,
+    zero_phase,
 )
 from sysid_ros.engine.windows.spatial_starts import (
     MeasuredPose,
@@ -83,7 +85,7 @@ class StartReader:
             velocity_filter,
         )
 
-    @property
+    @cached_property
     def sensors(self) -> tuple[str, ...]:
         """The position and orientation sensors that starts are read from."""
         scalar = tuple(motion.sensor for motion in self._joints.values())
@@ -92,30 +94,37 @@ class StartReader:
     def state(
         self, t: float, velocity_offset: float, settings: Sequence[SignalSettings]
     ) -> FloatArray:
-        """The state at ``t``, velocities taken at ``t + velocity_offset``.
+        """The state at one instant, (nstate,); see :meth:`states`."""
+        found: FloatArray = self.states(np.array([t]), velocity_offset, settings)[0]
+        return found
+
+    def states(
+        self, t: FloatArray, velocity_offset: float, settings: Sequence[SignalSettings]
+    ) -> FloatArray:
+        """The states at ``t``, velocities taken at ``t + velocity_offset``.
 
         Args:
-          t: Instant, s.
+          t: Instants, (w,) s.
           velocity_offset: Where velocities belong relative to positions, s.
           settings: How each of :attr:`sensors` differs from the model's; undone here.
 
         Returns:
-          ``mjSTATE_FULLPHYSICS`` vector (time, qpos, qvel, act), shape (nstate,); time is 0.
+          ``mjSTATE_FULLPHYSICS`` vectors (time, qpos, qvel, act), shape (w, nstate); time is 0.
         """
-        state: FloatArray = self._base.copy()
-        state[0] = 0.0
+        states: FloatArray = np.tile(self._base, (len(t), 1))
+        states[:, 0] = 0.0
         scalar = len(self._joints)
         for (joint, motion), setting in zip(self._joints.items(), settings[:scalar], strict=True):
             shown = t + setting.delay
             position = (motion.position(shown) - setting.bias) / setting.gain
-            state[1 + self._model.jnt_qposadr[joint]] = position
+            states[:, 1 + self._model.jnt_qposadr[joint]] = position
             dof = self._model.jnt_dofadr[joint]
             velocity = motion.velocity(shown + velocity_offset) / setting.gain
-            state[1 + self._model.nq + dof] = velocity
+            states[:, 1 + self._model.nq + dof] = velocity
         delays = iter([setting.delay for setting in settings[scalar:]])
         for joint, pose in self._poses.items():
-            self._write_pose(state, joint, pose, t, velocity_offset, delays)
-        return state
+            self._write_pose(states, joint, pose, t, velocity_offset, delays)
+        return states
 
     def known_from(self, t: float) -> float:
         """The first instant from ``t`` on at which every measured joint is known, s.
@@ -129,29 +138,30 @@ class StartReader:
 
     def _write_pose(
         self,
-        state: FloatArray,
+        states: FloatArray,
         joint: int,
         pose: MeasuredPose,
-        t: float,
+        t: FloatArray,
         velocity_offset: float,
         delays: Iterator[float],
     ) -> None:
-        """Write a free or ball joint's pose and velocity at ``t`` into a state."""
+        """Write a free or ball joint's poses and velocities at ``t`` into states."""
         model = self._model
         place = 1 + int(model.jnt_qposadr[joint])
         dof = 1 + model.nq + int(model.jnt_dofadr[joint])
         if pose.position is not None:
             shown = t + next(delays)
-            state[place : place + 3] = pose.position.values(shown)
-            state[dof : dof + 3] = pose.position.slope(shown + velocity_offset)
+            states[:, place : place + 3] = pose.position.values(shown)
+            states[:, dof : dof + 3] = pose.position.slope(shown + velocity_offset)
         if pose.orientation is not None:
             shown = t + next(delays)
             first = 3 if int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE) else 0
             turned = orientation_at(pose.orientation, shown)
-            state[place + first : place + first + 4] = turned
+            states[:, place + first : place + first + 4] = turned
             rate = angular_velocity_at(pose.orientation, shown + velocity_offset)
-            state[dof + first : dof + first + 3] = rate
+            states[:, dof + first : dof + first + 3] = rate
 
+    @cached_property
     def spread(self) -> FloatArray:
         """Standard deviation of an uninformed prior on (dof positions, qvel, act).
 
@@ -240,7 +250,8 @@ def despiked(values: FloatArray) -> FloatArray:
     Returns:
       Shape (n,).
     """
-    median = scipy.ndimage.median_filter(values, size=5, mode="mirror")
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(values, 2, mode="reflect"), 5)
+    median = np.median(around, axis=1)
     distance = np.abs(values - median)
     moved = distance[distance > 0.0]
     if not moved.size:
@@ -268,9 +279,8 @@ def filtered_velocity(
     interval = float(np.median(np.diff(times)))
     count = max(4, round((times[-1] - times[0]) / interval) + 1)
     grid = np.linspace(times[0], times[-1], count)
-    even = scipy.interpolate.make_interp_spline(times, positions, k=1)(grid)
+    even = np.interp(grid, times, positions)
     relative = cutoff * 2.0 * (grid[1] - grid[0])
     if relative < 1.0:
-        b, a = scipy.signal.butter(2, relative)
-        even = scipy.signal.filtfilt(b, a, even, padlen=min(count - 1, 3 * max(len(a), len(b))))
+        even = zero_phase(even, relative)
     return scipy.interpolate.make_interp_spline(grid, even, k=3).derivative()

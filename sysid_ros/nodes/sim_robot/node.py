@@ -119,10 +119,10 @@ class SimRobot(Node):
     def _obey(self, values: Sequence[float], info: Any) -> None:
         command = np.array(values, dtype=np.float64)
         if command.size != self._robot.command_size or not np.all(np.isfinite(command)):
-            log_of(self).warning(
+            log_of(self).repeated_warning(
                 f"command of {command.size} values ignored: {self._robot.command_size} finite "
                 "values are needed",
-                throttle_duration_sec=5.0,
+                period=5.0,
             )
             return
         self._time.obey(command, info["source_timestamp"] or time.time_ns())

@@ -278,7 +278,8 @@ def test_the_residual_is_that_of_the_plain_engine() -> None:
     point = exact.initial_point()
     for a, b in zip(exact.window_rows(point), plain.window_rows(point), strict=True):
         np.testing.assert_allclose(a.matrix[:, -1], b.matrix[:, -1], rtol=1e-12, atol=1e-12)
-        assert a.cost == pytest.approx(b.cost, rel=1e-12)
+    assert exact.cost(point) == pytest.approx(plain.cost(point), rel=1e-12)
+    assert exact.linearize(point).cost == pytest.approx(plain.cost(point), rel=1e-12)
 
 
 def test_geometry_is_left_to_finite_differences() -> None:

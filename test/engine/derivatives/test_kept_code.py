@@ -80,7 +80,7 @@ def test_a_process_waits_for_one_that_compiles() -> None:
         assert ahead.wait(PATIENCE) == 0
     from sysid_ros.engine.derivatives.compilation import entry_points
 
-    folder = os.open(entry_points().differentiate_steps.stats.cache_path, os.O_RDONLY)
+    folder = os.open(entry_points().differentiate_rollouts.stats.cache_path, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)  # as a process that compiles
     with subprocess.Popen(
         [sys.executable, "-c", WAITING], stdout=subprocess.PIPE, text=True

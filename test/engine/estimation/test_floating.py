@@ -157,8 +157,9 @@ def test_measured_starts_of_a_free_joint_are_where_the_robot_was(estimate):
     )
     states, _ = moved(spec, [0.3, -0.2, 1.5, 0.8, 0.1, -0.4, 0.3], control)
     candidate = group.builder.build(np.zeros(0))
-    for window in group.windows[1:-1]:
-        found = window.start(candidate, np.zeros(window.n_start))
+    (batch,) = group.batches
+    starts = batch.starts(candidate, np.zeros_like(batch.spread))
+    for window, found in list(zip(group.windows, starts, strict=True))[1:-1]:
         expected = states[round(window.window.start / TIMESTEP)]
         facing = np.sign(found[4:8] @ expected[4:8])
         np.testing.assert_allclose(found[1:4], expected[1:4], atol=1e-6)

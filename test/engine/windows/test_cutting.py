@@ -77,4 +77,6 @@ def test_the_sample_that_a_start_is_read_off_does_not_count() -> None:
         sigma = fixed.sigma({"angle": 1e-3})
         assert np.isinf(sigma[0])
         assert np.all(sigma[1:] == 1e-3)
-        assert fixed.squares(np.ones(sigma.size))["angle"] == (sigma.size - 1, sigma.size - 1)
+    (batch,) = groups[False].batches
+    samples, windows = int(batch.samples.sum()), len(batch.windows)
+    assert batch.squares(np.ones(samples))["angle"] == (samples - windows, samples - windows)

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Draw an animation: ``python -m sysid_ros.video MODEL POSES VIDEO``.
+"""Draw an animation: ``python -m sysid_ros.pictures MODEL POSES VIDEO``.
 
 A process of its own, because a graphics driver that fails takes its process with it.
 """
@@ -16,10 +16,9 @@ import numpy as np
 
 from sysid_ros.errors import SysidError
 from sysid_ros.files import replace_file
+from sysid_ros.pictures.animation import animation, drawable_model
+from sysid_ros.pictures.shown_poses import NOTHING_TO_DRAW, Poses
 from sysid_ros.processes import die_with_parent
-from sysid_ros.video.making import NOTHING_TO_DRAW
-from sysid_ros.video.pictures import animation, drawable_model
-from sysid_ros.video.poses import Poses
 
 
 def main(model: Path, poses: Path, video: Path) -> int:
@@ -27,7 +26,7 @@ def main(model: Path, poses: Path, video: Path) -> int:
 
     Args:
       model: MJCF file.
-      poses: What :mod:`sysid_ros.video.making` wrote.
+      poses: What the parent process wrote.
       video: The file to write.
 
     Returns:

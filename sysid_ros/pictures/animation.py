@@ -18,7 +18,7 @@ from PIL import Image
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
-from sysid_ros.video.poses import FRAMES_PER_SECOND, Poses
+from sysid_ros.pictures.shown_poses import FRAMES_PER_SECOND, Poses
 
 WIDTH, HEIGHT = 320, 240  # of each of the two pictures side by side
 

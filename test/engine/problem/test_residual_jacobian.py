@@ -101,5 +101,5 @@ def test_what_is_compiled_ahead_is_what_fits_call() -> None:
     entry_points()
     params, function, x = arm()
     assert function.jacobian(x, params) is not None
-    assert len(entry_points().differentiate_steps.signatures) == 1
+    assert len(entry_points().differentiate_rollouts.signatures) == 1
     assert len(entry_points().interpolate.signatures) == 1

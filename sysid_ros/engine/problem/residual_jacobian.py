@@ -10,12 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives.engine import KnownPoint, Sensitivities
+from sysid_ros.engine.derivatives import KnownPoint, Sensitivities
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.simulation import ModelGroup, RecordedRun, RolloutPool
 
 SMALLEST_SCALE = 1e-3  # of a parameter, for differences of compiled models
-_FIXED = np.zeros(0)  # starts are not estimated window by window
 
 
 class ResidualJacobian:
@@ -48,14 +47,14 @@ class ResidualJacobian:
           groups: The recordings, and how candidates are made.
           known: The candidate at ``x`` and its simulations, of every group.
         """
-        linear = all(run.is_linear for group in groups for run in group.windows)
+        linear = all(run.is_linear for group in groups for run in group.batches)
         self._gave_up |= not linear
         if self._gave_up:
             return None
         unchecked = self._prepare(x, params, groups)
         blocks = []
         for exact, group, point in zip(self._groups, groups, known, strict=True):
-            starts = [_FIXED for _ in group.windows]
+            starts = np.zeros((len(group.batches), 0))  # a start's deviation is a parameter
             if exact.gave_up:
                 break
             found = list(exact.derivatives(x, starts, point))

@@ -1,0 +1,275 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Many windows of one model between unknowns and residuals: starts, controls, predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.engine.parameters import all_deviated
+from sysid_ros.engine.residuals import SignalSettings
+from sysid_ros.engine.signals import (
+    RowWeights,
+    control_names,
+    cubic_weights,
+    input_actuators,
+    is_semi_implicit,
+)
+from sysid_ros.engine.simulation import (
+    Candidate,
+    ResidualSlope,
+    TurnedSlope,
+    run_slices,
+    step_means,
+)
+from sysid_ros.engine.windows.cutting import SequenceData
+from sysid_ros.engine.windows.orientations import OrientationSamples
+from sysid_ros.engine.windows.starts import StartReader
+from sysid_ros.engine.windows.window_simulation import WindowSimulation
+
+_FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
+# Settings of signals for which controls, starts and weights are kept: a point's, and those of
+# parameters moved from it.
+_KEPT = 4
+
+
+class WindowBatch:
+    """The rollouts and residuals of windows, all in arrays of all windows' steps or samples.
+
+    What does not depend on the unknowns is computed once; what depends on a signal's settings is
+    kept until they change.
+
+    Args:
+      windows: At least one, all of one model; those of a recording in a row.
+    """
+
+    def __init__(self, windows: Sequence[WindowSimulation]) -> None:
+        self.windows = tuple(windows)
+        self.model = windows[0].model
+        self.steps = np.array([each.window.steps for each in windows])
+        self.samples = np.array([each.window.samples.times.size for each in windows])
+        self.spread = np.stack([each.spread for each in windows])
+        self._begins = np.array([each.window.start for each in windows])
+        self._first_step = np.cumsum(self.steps) - self.steps
+        within = np.arange(self.steps.sum()) - np.repeat(self._first_step, self.steps)
+        self._times = np.repeat(self._begins, self.steps) + self.model.opt.timestep * within
+        self._sequences = _by_sequence(windows)
+        self.start_sensors = tuple(
+            sorted({name for own in self._sequences for name in own.reader.sensors})
+        )
+        self._set_samples()
+        self._control_names = control_names(self.model)
+        self._filtered = _filtered_inputs(self.model)
+        self._mean_commands = lru_cache(_KEPT)(self._averaged)
+        self._measured_starts = lru_cache(_KEPT)(self._read_off)
+        self._weights = lru_cache(_KEPT)(self._interpolation)
+
+    def _set_samples(self) -> None:
+        """Put the samples of all windows one behind the other."""
+        windows = self.windows
+        names = {signal.name for each in windows for signal in each.sequence.signals}
+        sensors = {signal.sensor for each in windows for signal in each.sequence.signals}
+        self._names, self._sensors = sorted(names), sorted(sensors)
+        own: dict[int, FloatArray] = {}
+        for each in windows:
+            if id(each.sequence) not in own:
+                own[id(each.sequence)] = np.array(
+                    [
+                        (s.column, s.offset, self._names.index(s.name),
+                         self._sensors.index(s.sensor))
+                        for s in each.sequence.signals
+                    ]
+                )  # fmt: skip
+        of_sample = np.concatenate(
+            [own[id(each.sequence)][each.window.samples.signals] for each in windows]
+        )
+        self._columns, self._signal, self._sensor = of_sample[:, [0, 2, 3]].astype(np.intp).T
+        samples = [each.window.samples for each in windows]
+        self._instants = np.concatenate([each.times for each in samples]) - of_sample[:, 1]
+        self._values = np.concatenate([each.values for each in samples])
+        self._is_start = np.concatenate([each.is_start for each in windows])
+        self._row = np.repeat(self._first_step, self.samples)
+        self._rows = np.repeat(self.steps, self.samples)
+        firsts = np.cumsum(self.samples) - self.samples
+        self._orientations = OrientationSamples.joined(
+            [each.orientations for each in windows], firsts
+        )
+        quaternions = self._orientations.columns[:, np.newaxis] + np.arange(4)
+        self.readings = np.unique(np.concatenate([self._columns, quaternions.ravel()]))
+
+    def select(self, chosen: Sequence[int]) -> WindowBatch:
+        """A batch of some of the windows, in order."""
+        return WindowBatch([self.windows[k] for k in chosen])
+
+    def parts(self, values: FloatArray) -> list[FloatArray]:
+        """Values of all samples, (m, ...), window by window."""
+        return [values[own] for own in run_slices(self.samples)]
+
+    @property
+    def n_start(self) -> int:
+        """Unknowns of each start: 2 nv + na where starts are estimated, otherwise 0."""
+        return int(self.spread.shape[1])
+
+    def sigma(self, noise: Mapping[str, float]) -> FloatArray:
+        """The noise level of every sample, (m,); infinite for what a start was read off."""
+        levels = np.array([noise[name] for name in self._names])
+        sigma: FloatArray = levels[self._signal]
+        sigma[self._is_start] = np.inf
+        return sigma
+
+    def samples_of(self, signals: Collection[str]) -> BoolArray:
+        """True for the samples of some signals, given by name, (m,)."""
+        chosen: BoolArray = np.array([name in signals for name in self._names])[self._signal]
+        return chosen
+
+    def squares(self, residual: FloatArray) -> dict[str, tuple[float, int]]:
+        """Per signal the sum of squared residuals (its unit squared) and their number."""
+        counted = ~self._is_start
+        signals = self._signal[counted]
+        sums = np.bincount(signals, residual[counted] ** 2, minlength=len(self._names))
+        counts = np.bincount(signals, minlength=len(self._names))
+        found = zip(self._names, sums.tolist(), counts.tolist(), strict=True)
+        return {name: (total, count) for name, total, count in found}
+
+    def starts(self, candidate: Candidate, deviations: FloatArray) -> FloatArray:
+        """The full-physics states in which the windows start.
+
+        Args:
+          candidate: What to simulate.
+          deviations: Tangent-space differences from the measured starts in (qpos, qvel, act),
+            (w, n_start).
+
+        Returns:
+          Shape (w, nstate).
+        """
+        states = self._measured_starts(
+            tuple(candidate.settings(name) for name in self.start_sensors)
+        ).copy()
+        if self._filtered:  # such actuators hold the command then in force
+            first = self.controls(candidate)[self._first_step]
+            for control, address in self._filtered:
+                states[:, address] = first[:, control]
+        return all_deviated(self.model, states, deviations) if self.n_start else states
+
+    def _read_off(self, settings: tuple[SignalSettings, ...]) -> FloatArray:
+        """The starts as measured, (w, nstate)."""
+        by_sensor = dict(zip(self.start_sensors, settings, strict=True))
+        offset = -0.5 * self.model.opt.timestep if is_semi_implicit(self.model) else 0.0
+        parts = []
+        for own in self._sequences:
+            read = [by_sensor[name] for name in own.reader.sensors]
+            parts.append(own.reader.states(self._begins[own.windows], offset, read))
+        return np.concatenate(parts)
+
+    def controls(self, candidate: Candidate) -> FloatArray:
+        """The controls of every step, (steps, nu)."""
+        settings = [candidate.settings(name) for name in self._control_names]
+        means = self._mean_commands(tuple(one.delay for one in settings))
+        gain = np.array([one.gain for one in settings])
+        bias = np.array([one.bias for one in settings])
+        values: FloatArray = gain * means + bias
+        for own in self._sequences:
+            idle = [i for i, integral in enumerate(own.data.controls) if integral is None]
+            values[own.steps, idle] = 0.0
+        return values
+
+    def _averaged(self, delays: tuple[float, ...]) -> FloatArray:
+        """The commands' means over all steps, without gain and bias, (steps, nu)."""
+        late = {
+            name: SignalSettings(delay=delay)
+            for name, delay in zip(self._control_names, delays, strict=True)
+        }
+        return np.concatenate(
+            [
+                step_means(self.model, own.data.controls, self._times[own.steps], late)
+                for own in self._sequences
+            ]
+        )
+
+    def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
+        """Predicted minus measured.
+
+        Args:
+          candidate: What was simulated.
+          data: Sensor data of all steps, (steps, nsensordata).
+
+        Returns:
+          Shape (m,), in the signals' units.
+        """
+        settings = [candidate.settings(sensor) for sensor in self._sensors]
+        weights = self._weights(tuple(setting.delay for setting in settings))
+        predicted = weights.apply(data, self._columns)
+        gain = np.array([setting.gain for setting in settings])[self._sensor]
+        bias = np.array([setting.bias for setting in settings])[self._sensor]
+        residual: FloatArray = gain * predicted + bias - self._values
+        if self._orientations.samples.size:
+            turned = self._orientations.residual(data, weights)
+            residual[self._orientations.samples] = turned
+        return residual
+
+    def reads_alike(self, candidate: Candidate, other: Candidate) -> bool:
+        """Return whether equal sensor data gives equal residuals."""
+        return candidate.signals == other.signals
+
+    def linearized(
+        self, candidate: Candidate, data: FloatArray
+    ) -> tuple[FloatArray, ResidualSlope]:
+        """Return the residual and its derivative by sensor data."""
+        settings = [candidate.settings(sensor) for sensor in self._sensors]
+        weights = self._weights(tuple(setting.delay for setting in settings))
+        gain = np.array([setting.gain for setting in settings])[self._sensor]
+        turned, found = None, self._orientations
+        if found.samples.size:
+            gain[found.samples] = 1.0
+            turned = TurnedSlope(found.samples, found.columns, found.slope(data, weights))
+        factors = gain[:, None] * weights.weights
+        slope = ResidualSlope(weights.rows, factors, self._columns, turned)
+        return self.residual(candidate, data), slope
+
+    def _interpolation(self, delays: tuple[float, ...]) -> RowWeights:
+        """From the rows of all steps to the samples."""
+        instants = self._instants - np.array(delays)[self._sensor]
+        within = cubic_weights(instants / float(self.model.opt.timestep), self._rows)
+        return RowWeights(within.rows + self._row[:, None], within.weights)
+
+
+@dataclass(frozen=True)
+class _Sequence:
+    """A recording with the places of its windows and of their steps."""
+
+    data: SequenceData
+    reader: StartReader
+    windows: slice
+    steps: slice
+
+
+def _by_sequence(windows: Sequence[WindowSimulation]) -> list[_Sequence]:
+    """List the recordings that windows in a row belong to."""
+    found, first, step = [], 0, 0
+    while first < len(windows):
+        sequence = windows[first].sequence
+        last, end = first, step
+        while last < len(windows) and windows[last].sequence is sequence:
+            end += windows[last].window.steps
+            last += 1
+        places = slice(first, last), slice(step, end)
+        found.append(_Sequence(sequence, windows[first].reader, *places))
+        first, step = last, end
+    return found
+
+
+def _filtered_inputs(model: mujoco.MjModel) -> list[tuple[int, int]]:
+    """List (input, address in the state) of the actuators that low-pass their command."""
+    first = 1 + int(model.nq) + int(model.nv)
+    return [
+        (i, first + int(model.actuator_actadr[actuator]))
+        for i, actuator in enumerate(input_actuators(model))
+        if int(model.actuator_dyntype[actuator]) in _FILTERS
+    ]
