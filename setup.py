@@ -36,6 +36,7 @@ setup(
         "sysid_ros.comparison",
         "sysid_ros.dataset",
         "sysid_ros.diagnosis",
+        "sysid_ros.diagnosis.fits",
         "sysid_ros.engine",
         "sysid_ros.engine.attributes",
         "sysid_ros.engine.compiled",

@@ -15,8 +15,7 @@ import scipy
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
-from sysid_ros.diagnosis.misfit import Misfit, misfit_of
-from sysid_ros.diagnosis.point_mass_regressor import non_negative_fit, regressor
+from sysid_ros.diagnosis.fits import Misfit, misfit_of, non_negative_fit, regressor
 from sysid_ros.diagnosis.recorded import Recorded
 
 _COARSE = 150  # instants that a first look at a repair uses

@@ -14,8 +14,8 @@ import scipy
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.explanation import Explanation
 from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.fits import Misfit, decisive
 from sysid_ros.diagnosis.hypotheses import joint_pairs
-from sysid_ros.diagnosis.misfit import Misfit, decisive
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.tracking import Tracking
 

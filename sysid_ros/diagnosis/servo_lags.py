@@ -13,10 +13,9 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.explanation import RESOLUTION, Explanation, least_between, profile_interval
 from sysid_ros.diagnosis.finding import FindingKind
+from sysid_ros.diagnosis.fits import ServoEquation, decisive
 from sysid_ros.diagnosis.hypotheses import SERVO_LAGS, Family
-from sysid_ros.diagnosis.misfit import decisive
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.servo_screening import ServoEquation
 from sysid_ros.diagnosis.tracking import Tracking, tracked
 
 _SMALLEST_LAG = 0.004  # s

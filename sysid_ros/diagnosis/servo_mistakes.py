@@ -16,8 +16,8 @@ import numpy as np
 
 from sysid_ros.diagnosis.explanation import Explanation, best_of, named_degrees, size_interval
 from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.fits import Misfit, decisive
 from sysid_ros.diagnosis.hypotheses import DEGREE, SCALES, SERVO_LAGS, Family, joint_labels
-from sysid_ros.diagnosis.misfit import Misfit, decisive
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.sampling_mistakes import motion_range, moves
 from sysid_ros.diagnosis.servo_exchanges import exchanged

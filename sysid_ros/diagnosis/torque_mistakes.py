@@ -25,8 +25,8 @@ from sysid_ros.diagnosis.explanation import (
     size_interval,
 )
 from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.fits import Misfit, decisive
 from sysid_ros.diagnosis.hypotheses import LAGS, Suspects, discrete, families
-from sysid_ros.diagnosis.misfit import Misfit, decisive
 from sysid_ros.diagnosis.recorded import Recorded, repaired
 
 _BETTER = {FindingKind.OFFSET: 0.5, FindingKind.LAG: 0.5}  # of the power, that these may leave

@@ -17,7 +17,7 @@ import numpy as np
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.point_mass_regressor import body_torques, own_torques
+from sysid_ros.diagnosis.fits import body_torques, own_torques
 from sysid_ros.diagnosis.recorded import Recorded
 
 _TRUSTED = 8.0  # factor by which the model's masses may be off

@@ -22,10 +22,8 @@ import scipy
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
-from sysid_ros.diagnosis.misfit import Misfit, misfit_of
-from sysid_ros.diagnosis.point_mass_regressor import body_torques
+from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.servo_screening import ServoEquation
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp

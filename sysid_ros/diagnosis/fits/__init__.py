@@ -1,0 +1,26 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fits within limits that hypotheses compete in, and the scores of what they leave."""
+
+from __future__ import annotations
+
+from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
+from sysid_ros.diagnosis.fits.point_mass_regressor import (
+    body_torques,
+    non_negative_fit,
+    own_torques,
+    regressor,
+)
+from sysid_ros.diagnosis.fits.servo_screening import ServoEquation
+
+__all__ = [
+    "Misfit",
+    "ServoEquation",
+    "body_torques",
+    "decisive",
+    "misfit_of",
+    "non_negative_fit",
+    "own_torques",
+    "regressor",
+]
