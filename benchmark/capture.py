@@ -7,6 +7,7 @@
 400 Hz for 60 s, counts what the bag lacks of what was sent, compares that with what the recorder
 says it lost, and gives its processor time. ``--total 4000`` raises all rates in proportion;
 ``--stall 5`` withholds the processor from the recorder for so many seconds, so that it must lose.
+``--images 30`` publishes images of ``--megabytes`` at that rate instead.
 The exit status is 0 where the recorder's count is right, and at the standard load nothing is lost
 at no more than 1.2 cores.
 """
@@ -33,6 +34,7 @@ from sysid_ros.recording.bags import TOPIC_RECORD, describe
 STANDARD = 2400.0  # messages per second
 ALLOWED_CORES = 1.2
 TOPICS = ("/joint_states", "/command", "/imu")
+IMAGES = ("/image",)
 ROOT = Path(__file__).parents[1]
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -94,7 +96,15 @@ class Capture:
         return "\n".join(lines)
 
 
-def run(folder: Path, *, duration: float, total: float, depth: int, stall: float) -> Capture:
+def run(
+    folder: Path,
+    *,
+    duration: float,
+    total: float = STANDARD,
+    depth: int,
+    stall: float = 0.0,
+    images: tuple[float, float] | None = None,
+) -> Capture:
     """Record a publisher.
 
     Args:
@@ -103,14 +113,19 @@ def run(folder: Path, *, duration: float, total: float, depth: int, stall: float
       total: Messages per second over all topics.
       depth: Of the publisher's queues.
       stall: s for which the recorder gets no processor, in the middle.
+      images: How many images per second, and their megabytes, instead of all else.
     """
+    topics = IMAGES if images else TOPICS
+    load = ["--duration", str(duration), "--factor", str(total / STANDARD), "--depth", str(depth)]
+    if images:
+        load += ["--images", str(images[0]), "--megabytes", str(images[1])]
     environment = {
         **os.environ,
         "ROS_DOMAIN_ID": str(free_domain()),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
     }
     parameters = {
-        "topics": f"[{', '.join(TOPICS)}]",
+        "topics": f"[{', '.join(topics)}]",
         "output_dir": str(folder / "bags"),
         "record_on_activate": "true",
     }
@@ -118,11 +133,7 @@ def run(folder: Path, *, duration: float, total: float, depth: int, stall: float
     with ChildProcesses(environment, folder / "logs") as children:
         recorder = children.start("recorder", ["sysid_ros.nodes.recorder", "--ros-args", *values])
         publisher = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "benchmark.capture_publisher"),
-                *("--duration", str(duration), "--factor", str(total / STANDARD)),
-                *("--depth", str(depth)),
-            ],
+            [sys.executable, "-m", "benchmark.capture_publisher", *load],
             env=environment,
             cwd=ROOT,
             stdout=subprocess.PIPE,
@@ -183,6 +194,8 @@ def main(args: Sequence[str] | None = None) -> int:
     parser.add_argument("--depth", type=int, default=10, help="of the publisher's queues")
     parser.add_argument("--stall", type=float, default=0.0, metavar="S")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser.add_argument("--images", type=float, default=0.0, metavar="HZ")
+    parser.add_argument("--megabytes", type=float, default=2.0, metavar="MB", help="of an image")
     options = parser.parse_args(args)
     with tempfile.TemporaryDirectory(prefix="capture_") as folder:
         found = run(
@@ -191,6 +204,7 @@ def main(args: Sequence[str] | None = None) -> int:
             total=options.total,
             depth=options.depth,
             stall=options.stall,
+            images=(options.images, options.megabytes) if options.images else None,
         )
     print(found)
     if options.json:
@@ -199,7 +213,7 @@ def main(args: Sequence[str] | None = None) -> int:
     if not found.exact:
         print("the recorder's count of what it lost is wrong", file=sys.stderr)
         return 1
-    standard = options.total <= STANDARD and not options.stall
+    standard = options.total <= STANDARD and not options.stall and not options.images
     return int(standard and (found.lost > 0 or found.cores > ALLOWED_CORES))
 
 

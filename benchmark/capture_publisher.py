@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A humanoid's topics at their usual rates, for :mod:`benchmark.capture`.
+"""A humanoid's topics at their usual rates, or images, for :mod:`benchmark.capture`.
 
 Prints ``ready`` once every topic has a subscriber, and at the end what it sent, as JSON.
 """
@@ -20,7 +20,7 @@ import rclpy
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.serialization import serialize_message
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import Image, Imu, JointState
 from std_msgs.msg import Float64MultiArray
 
 JOINTS = 29
@@ -56,6 +56,12 @@ class Stream:
         self.sent += 1
 
 
+def image_stream(node: Node, rate: float, megabytes: float, depth: int) -> Stream:
+    """Images of one size at one rate."""
+    content = bytearray(serialize_message(Image(data=bytes(round(1e6 * megabytes)))))
+    return Stream(node.create_publisher(Image, "/image", depth), content, True, 1.0 / rate)
+
+
 def streams(node: Node, factor: float, depth: int) -> list[Stream]:
     """29 joint states and commands at 1 kHz each and an IMU at 400 Hz, times ``factor``."""
     states = JointState(
@@ -84,10 +90,15 @@ def main(args: Sequence[str] | None = None) -> None:
     parser.add_argument("--duration", type=float, default=60.0)
     parser.add_argument("--factor", type=float, default=1.0, help="of every rate")
     parser.add_argument("--depth", type=int, default=10, help="of the publishers' queues")
+    parser.add_argument("--images", type=float, default=0.0, help="per second, and nothing else")
+    parser.add_argument("--megabytes", type=float, default=2.0, help="of an image")
     options = parser.parse_args(args)
     rclpy.init(args=[])
     node = rclpy.create_node("robot")
-    topics = streams(node, options.factor, options.depth)
+    if options.images:
+        topics = [image_stream(node, options.images, options.megabytes, options.depth)]
+    else:
+        topics = streams(node, options.factor, options.depth)
     deadline = time.monotonic() + PATIENCE
     while not all(topic.publisher.get_subscription_count() for topic in topics):
         if time.monotonic() > deadline:

@@ -35,6 +35,7 @@ class Chain:
     friction: bool
     limits: bool
     servos: bool
+    floating: bool = False  # on a free body with a ball joint, seen by an IMU and motion capture
 
 
 def spec(chain: Chain) -> mujoco.MjSpec:
@@ -47,6 +48,8 @@ def spec(chain: Chain) -> mujoco.MjSpec:
     root.option.iterations = 200
     root.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     bodies = [root.worldbody]
+    if chain.floating:
+        bodies = _add_floating_base(root, random)
     for k in range(chain.joints):
         parent = bodies[int(random.integers(len(bodies)))]
         body = parent.add_body(
@@ -59,7 +62,47 @@ def spec(chain: Chain) -> mujoco.MjSpec:
         body.iquat = random.normal(size=4)
         _add_joint(chain, root, body, k, random)
         bodies.append(body)
+    if chain.floating:
+        _add_imu(root, bodies[-1], random)
     return root
+
+
+def _add_floating_base(root: mujoco.MjSpec, random: np.random.Generator) -> list[mujoco.MjsBody]:
+    """A free body and one on a ball joint, with sensors for the poses of both."""
+    base = root.worldbody.add_body(name="base", quat=random.normal(size=4))
+    base.add_freejoint(name="free")
+    carrier = base.add_body(name="carrier", pos=random.uniform(-0.2, 0.2, 3))
+    ball = carrier.add_joint(
+        name="ball", type=mujoco.mjtJoint.mjJNT_BALL, pos=random.uniform(-0.1, 0.1, 3)
+    )
+    ball.damping = np.asarray(ball.damping) * 0.0 + np.resize(
+        [0.3, 0.0, 0.0], np.size(ball.damping)
+    )
+    ball.armature = 0.02
+    for body in (base, carrier):
+        body.explicitinertial = True
+        body.mass, body.inertia = random.uniform(1.0, 3.0), random.uniform(0.8, 1.2, 3) * 0.05
+        body.ipos, body.iquat = random.uniform(-0.1, 0.1, 3), random.normal(size=4)
+    for name, kind, element, target in (
+        ("position", "FRAMEPOS", mujoco.mjtObj.mjOBJ_XBODY, "base"),
+        ("orientation", "FRAMEQUAT", mujoco.mjtObj.mjOBJ_XBODY, "base"),
+        ("turned", "BALLQUAT", mujoco.mjtObj.mjOBJ_JOINT, "ball"),
+    ):
+        root.add_sensor(name=name, type=_sensor(kind), objtype=element, objname=target)
+    return [base, carrier]
+
+
+def _add_imu(root: mujoco.MjSpec, body: mujoco.MjsBody, random: np.random.Generator) -> None:
+    body.add_site(name="imu", pos=random.uniform(-0.1, 0.1, 3), quat=random.normal(size=4))
+    for kind in ("GYRO", "ACCELEROMETER", "VELOCIMETER"):
+        root.add_sensor(
+            name=kind.lower(), type=_sensor(kind), objtype=mujoco.mjtObj.mjOBJ_SITE, objname="imu"
+        )
+
+
+def _sensor(kind: str) -> mujoco.mjtSensor:
+    found: mujoco.mjtSensor = getattr(mujoco.mjtSensor, f"mjSENS_{kind}")
+    return found
 
 
 def _add_joint(
@@ -115,7 +158,7 @@ def problem(
     times = TIMESTEP * np.arange(STEPS)
     waves = np.sin(times[:, None] * random.uniform(5.0, 25.0, model.nu) + random.normal())
     control = 3.0 * waves * random.uniform(0.5, 1.0, model.nu)
-    start = create_initial_state(model, np.zeros(model.nq), np.zeros(model.nv))
+    start = create_initial_state(model, model.qpos0, np.zeros(model.nv))
     _, sensors = mujoco.rollout.rollout(model, mujoco.MjData(model), start[None], control[None])
     measured = sensors[0] + 1e-3 * random.normal(size=sensors[0].shape)
     controls = {model.actuator(i).name: (SignalType.MjCtrl, np.array([i])) for i in range(model.nu)}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from excitation_limits import assert_no_step
+from excitation_limits import assert_no_step, largest_step
 from ros_client import LATCHED, RosClient
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -133,6 +133,10 @@ class Robot:
             count = len(self.commands)
             self.client.spin(0.3)
 
+    def largest_step(self) -> float:
+        """The largest difference of two successive commands of a joint, rad."""
+        return float(largest_step(self.values()).max())
+
     def assert_no_step(self, begin: tuple[float, float] = (0.0, 0.0)) -> int:
         """Fail if two commands differ by more than the limits allow; count interruptions."""
         commands = np.array([begin, begin, *self.values()])
@@ -141,9 +145,12 @@ class Robot:
 
 
 def start_excite(
-    nodes: ChildProcesses, tmp_path: Path, motion: str = MOTION, **parameters: str
+    nodes: ChildProcesses, tmp_path: Path, motion: str = MOTION, **parameters: str | None
 ) -> subprocess.Popen[bytes]:
-    """Start the node with that motion, a ramp of 0.2 s and the limits of this module."""
+    """Start the node with that motion, a ramp of 0.2 s and the limits of this module.
+
+    A parameter that is ``None`` is not given.
+    """
     (tmp_path / "motion.csv").write_text(motion)
     given = {
         "joints": "[shoulder, elbow]",
@@ -153,5 +160,6 @@ def start_excite(
         **PATIENT,
         **parameters,
     }
-    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    values = [f"{name}:={value}" for name, value in given.items() if value is not None]
+    values = [part for value in values for part in ("-p", value)]
     return nodes.start("excite", ["sysid_ros.nodes.excite", "--ros-args", *values])

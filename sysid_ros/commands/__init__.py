@@ -8,12 +8,14 @@ from sysid_ros.commands import (
     check,
     compare,
     demo,
+    design,
     evaluate,
     export,
     fit,
     info,
     init,
     recover,
+    rehearse,
     replay,
     report,
     view,
@@ -22,6 +24,7 @@ from sysid_ros.commands import (
 COMMANDS = (
     init,
     check,
+    rehearse,
     fit,
     compare,
     evaluate,
@@ -32,6 +35,7 @@ COMMANDS = (
     report,
     replay,
     view,
+    design,
     demo,
 )
 

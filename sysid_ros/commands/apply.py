@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import AddParser, complain, debug_arguments
+from sysid_ros.printable import print_text
 
 if TYPE_CHECKING:
     from sysid_ros.exports import WrittenValue
@@ -48,7 +49,7 @@ def _run(options: argparse.Namespace) -> int:
     _print(written)
     for sentence in left_out:
         complain(f"left out: {sentence}")
-    print(path)
+    print_text(path)
     return 0
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import (
     AddParser,
+    announce,
     debug_arguments,
     experiment_arguments,
     experiment_of,
@@ -38,6 +39,7 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Find wrong signs, units, joints, offsets, lags and poor sampling before any fit."""
+    announce("reading the recordings and testing them against the model")
     experiment = experiment_of(options)
 
     from sysid_ros.diagnosis import check_experiment

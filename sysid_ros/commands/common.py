@@ -139,6 +139,11 @@ def from_shell(name: str) -> str:
     return str(path.absolute()) if path.exists() else name
 
 
+def announce(text: str) -> None:
+    """Say on standard error what begins, before anything slow is imported."""
+    print_text(text, stream=sys.stderr)
+
+
 def complain(text: str) -> None:
     """Print a sentence to standard error."""
     print_text(f"sysid_ros: {text}", stream=sys.stderr)

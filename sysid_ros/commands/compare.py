@@ -19,6 +19,7 @@ from sysid_ros.commands.common import (
     workers_of,
 )
 from sysid_ros.errors import ErrorCode
+from sysid_ros.printable import print_text
 from sysid_ros.processes import StopRequest
 
 
@@ -61,6 +62,7 @@ def _run(options: argparse.Namespace) -> int:
         write_comparison,
     )
     from sysid_ros.errors import StopRequestedError
+    from sysid_ros.experiment import check_study, output_of
     from sysid_ros.files import dumps
     from sysid_ros.results import check_writable
     from sysid_ros.terminal import FitProgress
@@ -70,7 +72,8 @@ def _run(options: argparse.Namespace) -> int:
         if options.models is None
         else tuple(name.strip() for name in options.models.split(",") if name.strip())
     )
-    output = options.output or Path(experiment.output)
+    output = output_of(experiment, options.output)
+    check_study(experiment, output, overrides_count=True)
     check_writable(output)
     progress = FitProgress(len(names))
     stop = StopRequest(lambda: progress.note("stopping; --resume carries on (again: abort)"))
@@ -94,6 +97,6 @@ def _run(options: argparse.Namespace) -> int:
         print(dumps(comparison_document(comparison)))
     elif not options.quiet:
         print_comparison(comparison)
-        print(f"results: {folder}")
-        print(f"page:    {folder / 'comparison.html'}")
+        print_text(f"results: {folder}")
+        print_text(f"page:    {folder / 'comparison.html'}")
     return 0

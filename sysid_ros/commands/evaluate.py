@@ -28,8 +28,8 @@ def register(add_parser: AddParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="parameters.yaml, result.json, a result folder or name: number (the untuned model); "
-        "may be repeated",
+        help="parameters.yaml, result.json, a result folder, name: number, or a model file, which "
+        "is scored as written (the untuned model); may be repeated",
     )
     parser.add_argument(
         "--bag",

@@ -22,6 +22,7 @@ from sysid_ros.commands.common import (
     workers_of,
 )
 from sysid_ros.errors import ErrorCode
+from sysid_ros.printable import print_text
 from sysid_ros.processes import StopRequest
 
 if TYPE_CHECKING:
@@ -88,7 +89,13 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Fit an experiment's parameters and write a result folder."""
-    from sysid_ros.experiment import check_fittable, with_bags, with_overrides
+    from sysid_ros.experiment import (
+        check_fittable,
+        check_study,
+        output_of,
+        with_bags,
+        with_overrides,
+    )
 
     experiment = experiment_of(options)
     if options.threads is not None:
@@ -104,6 +111,8 @@ def _run(options: argparse.Namespace) -> int:
 
         experiment = structure(experiment, options.model)
     check_fittable(experiment)
+    output = output_of(experiment, options.output)
+    check_study(experiment, output, overrides_count=True)
 
     from sysid_ros.engine.least_squares import FitStatus
     from sysid_ros.pipeline import run_experiment
@@ -117,7 +126,7 @@ def _run(options: argparse.Namespace) -> int:
         report = run_experiment(
             experiment,
             data_dir=options.data,
-            output_dir=options.output or Path(experiment.output),
+            output_dir=output,
             on_iteration=(lambda step: None) if options.quiet else progress.iteration,
             should_stop=stop.requested,
             on_stage=(lambda text: None) if options.quiet else progress.stage,
@@ -129,9 +138,9 @@ def _run(options: argparse.Namespace) -> int:
         print((report.result_dir / "result.json").read_text(encoding="utf-8"))
     elif not options.quiet:
         print_outcome(report.outcome)
-        print(f"results: {report.result_dir}")
+        print_text(f"results: {report.result_dir}")
         if report.report_file is not None:
-            print(f"report:  {report.report_file}")
+            print_text(f"report:  {report.report_file}")
     status = report.outcome.fit.status
     if status is FitStatus.CANCELED:
         complain(f"stopped by request; the best parameters so far are in {report.result_dir}")

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import (
     AddParser,
+    announce,
     complain,
     debug_arguments,
     message_arguments,
@@ -56,6 +58,7 @@ def register(add_parser: AddParser) -> None:
         metavar="FILE",
         help="the file to write, which must not exist (experiment.yaml)",
     )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of sentences")
     parser.set_defaults(run=_run)
 
 
@@ -67,18 +70,23 @@ def _run(options: argparse.Namespace) -> int:
     if not output.absolute().parent.is_dir():
         raise OutputError(f"{output}: there is no folder {output.absolute().parent}")
 
+    announce("loading the model and the recordings")
     from sysid_ros.proposal import propose
-    from sysid_ros.terminal import working
+    from sysid_ros.terminal import FitProgress
 
-    with working("reading the model and the recordings"):
+    with FitProgress(1) as progress:
         proposal = propose(
             _model(options),
             options.bag,
             output,
             package_path=[Path(path) for path in options.package_path],
             msg_path=[Path(path) for path in options.msg_path],
+            on_stage=progress.stage,
         )
     _write(output, proposal.text)
+    if options.json:
+        print(json.dumps({"experiment": str(output), **proposal.to_dict()}, indent=2))
+        return 0
     for finding in proposal.findings:
         complain(f"{finding.kind.value}: {finding.sentence}")
     marks = proposal.text.count("CHECK:")

@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 
 from sysid_ros.commands.common import AddParser, debug_arguments
+from sysid_ros.printable import print_text
 
 
 def register(add_parser: AddParser) -> None:
@@ -47,5 +48,5 @@ def _run(options: argparse.Namespace) -> int:
         page = options.output or Path("comparison.html")
         text = render_comparison(outcomes)
     replace_file(page, text)
-    print(page)
+    print_text(page)
     return 0

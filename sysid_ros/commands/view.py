@@ -10,6 +10,7 @@ import argparse
 from sysid_ros.commands.common import AddParser, debug_arguments
 from sysid_ros.commands.replay import playback_arguments
 from sysid_ros.errors import ExperimentError
+from sysid_ros.printable import print_text
 
 
 def register(add_parser: AddParser) -> None:
@@ -28,7 +29,7 @@ def _run(options: argparse.Namespace) -> int:
     simulated = "initial" if options.initial else "fitted"
     motion, model = load_motion(options.result_dir, options.sequence, simulated)
     check_display()
-    print(
+    print_text(
         f"{motion.sequence}: {motion.duration:.1f} s; solid: measured, translucent: {simulated}; "
         "close the window to end"
     )

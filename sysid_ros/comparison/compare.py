@@ -18,8 +18,9 @@ from sysid_ros.comparison.model_fits import (
     outcomes_in,
 )
 from sysid_ros.comparison.paired import HeldOut, held_out, joints_of
-from sysid_ros.comparison.pick import Pick, pick
+from sysid_ros.comparison.pick import Pick, no_choice, pick
 from sysid_ros.comparison.structures import parameter_names, structures
+from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.errors import DataError
 from sysid_ros.experiment import Experiment, ValidationConfig
 from sysid_ros.judgement import Outcome, SequenceFit, title_of
@@ -97,6 +98,7 @@ def compare(
         )
         for name, variant in structures(experiment, names).items()
     }
+    models = _within_limit(models, experiment.fit.time_limit, workers.count)
     found = fit_models(models, workers, on_done=on_done, should_stop=should_stop)
     outcomes = outcomes_in(found)
     failures = {name: text for name, text in found.items() if isinstance(text, str)}
@@ -104,6 +106,22 @@ def compare(
         listed = "; ".join(f"{name}: {text}" for name, text in failures.items())
         raise DataError(f"there are no two models to compare: {listed}")
     return _judged(title_of(experiment), outcomes, failures, notes)
+
+
+def _within_limit(
+    models: Mapping[str, ModelTask], limit: float | None, workers: int
+) -> dict[str, ModelTask]:
+    """The fits with equal shares of the time limit, which is that of the whole comparison."""
+    if limit is None:
+        return dict(models)
+    share = limit * workers / max(sum(len(model.parts()) for model in models.values()), workers)
+
+    def shortened(model: ModelTask) -> ModelTask:
+        experiment = model.task.experiment
+        fit = replace(experiment.fit, time_limit=min(share, limit))
+        return replace(model, task=replace(model.task, experiment=replace(experiment, fit=fit)))
+
+    return {name: shortened(model) for name, model in models.items()}
 
 
 def _with_hold_out(experiment: Experiment) -> tuple[Experiment, tuple[str, ...]]:
@@ -130,6 +148,11 @@ def _judged(
     failures: Mapping[str, str],
     notes: Sequence[str],
 ) -> Comparison:
+    unfinished = {
+        name: outcome.fit.message
+        for name, outcome in outcomes.items()
+        if outcome.fit.status is not FitStatus.CONVERGED
+    }
     effective = sum(effective_samples_of(outcomes).values())
     sizes = {name: len(outcome.fit.parameters) for name, outcome in outcomes.items()}
     bic = {
@@ -139,20 +162,27 @@ def _judged(
     predictions = {name: predicted(outcome) for name, outcome in outcomes.items()}
     overall = held_out(predictions)
     if overall is None:
-        raise DataError("nothing is held out that the models could be compared by")
+        ends = "; ".join(f"{name}: {message}" for name, message in unfinished.items())
+        why = f"no model was scored ({ends})" if ends else "nothing is held out"
+        raise DataError(f"{why} that the models could be compared by")
     by_joint = {
         joint: errors
         for joint in joints_of(next(iter(predictions.values())))
         if (errors := held_out(predictions, joint)) is not None
     }
+
+    def choice(errors: HeldOut) -> Pick:
+        found = pick(errors, sizes, bic)
+        return no_choice(found, unfinished) if unfinished else found
+
     return Comparison(
         title=title,
         outcomes=outcomes,
         failures=failures,
         bic=bic,
         effective_samples=effective,
-        overall=pick(overall, sizes, bic),
-        joints={joint: pick(errors, sizes, bic) for joint, errors in by_joint.items()},
+        overall=choice(overall),
+        joints={joint: choice(errors) for joint, errors in by_joint.items()},
         errors=overall,
         warnings=tuple(dict.fromkeys((*notes, *_warnings(outcomes, failures, overall)))),
     )
@@ -169,7 +199,7 @@ def _warnings(
     for name, text in failures.items():
         yield f"{name} could not be fitted: {text}"
     for name, outcome in outcomes.items():
-        if outcome.fit.status.value != "CONVERGED":
+        if outcome.fit.status is not FitStatus.CONVERGED:
             yield f"The fit of {name} did not converge: {outcome.fit.message}."
     if errors.blocks:
         yield (

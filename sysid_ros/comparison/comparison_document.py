@@ -21,8 +21,8 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
 
     Returns:
       Nested dictionaries; ``models`` has the parameters and scores of each model as in
-      ``result.json``, ``chosen`` is the model chosen for the whole, and ``joints`` has the choice
-      for each joint.
+      ``result.json``, ``chosen`` is the model chosen for the whole (``None`` where fits have not
+      converged), and ``joints`` has the choice for each joint.
     """
     overall = comparison.overall
     return {
@@ -32,7 +32,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
             name: _model(comparison, name, outcome) for name, outcome in comparison.outcomes.items()
         },
         "failures": comparison.failures,
-        "chosen": overall.chosen,
+        "chosen": overall.chosen or None,
         "best": overall.best,
         "reason": overall.reason,
         "joints": {joint: _pick(found) for joint, found in comparison.joints.items()},
@@ -59,7 +59,7 @@ def _model(comparison: Comparison, name: str, outcome: Outcome) -> Mapping[str, 
 
 def _pick(found: Pick) -> Mapping[str, Any]:
     return {
-        "chosen": found.chosen,
+        "chosen": found.chosen or None,
         "best": found.best,
         "reason": found.reason,
         "rmse": found.rmse,

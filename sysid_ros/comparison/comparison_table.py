@@ -26,8 +26,9 @@ def print_comparison(comparison: Comparison, *, stream: TextIO | None = None) ->
     console.print(_models(comparison))
     if len(comparison.joints) > 1:
         console.print(_joints(comparison))
-    reason = comparison.overall.reason
-    console.print(plain_text(f"Chosen: {comparison.overall.chosen}. {reason}.", style="bold"))
+    overall = comparison.overall
+    choice = f"Chosen: {overall.chosen}. " if overall.chosen else "No choice: "
+    console.print(plain_text(f"{choice}{overall.reason}.", style="bold"))
     for warning in comparison.warnings:
         console.print(plain_text(f"warning: {warning}", style="yellow"))
 
@@ -70,5 +71,7 @@ def _joints(comparison: Comparison) -> Table:
     table = plain_table("joint", "model", *comparison.outcomes, "unit")
     for joint, found in comparison.joints.items():
         errors = [number(found.rmse[name], zeros=True) for name in comparison.outcomes]
-        table.add_row(plain_text(joint), plain_text(found.chosen), *errors, plain_text(found.unit))
+        table.add_row(
+            plain_text(joint), plain_text(found.chosen or "-"), *errors, plain_text(found.unit)
+        )
     return table

@@ -9,12 +9,12 @@ where a search could be led astray it no longer is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sysid_ros.engine.uncertainty import misfit
 from sysid_ros.errors import SysidError
-from sysid_ros.experiment import Experiment
 from sysid_ros.judgement import Outcome
 from sysid_ros.pipeline import FitTask, folds_of, run_fit_task, with_folds
 from sysid_ros.processes import TaskPool, Workers
@@ -119,9 +119,15 @@ def led_astray(outcomes: Fitted) -> Iterator[str]:
 
 
 def misfits(outcomes: Fitted) -> dict[str, float]:
-    """The misfit of every model, by the same effective numbers of samples."""
+    """The misfit of every model, by the same effective numbers of samples.
+
+    That of a fit which was broken off and has no residuals is infinite.
+    """
     worth = effective_samples_of(outcomes)
-    return {name: misfit(o.fit.residuals, worth) for name, o in outcomes.items()}
+    return {
+        name: misfit(o.fit.residuals, worth) if o.fit.residuals else math.inf
+        for name, o in outcomes.items()
+    }
 
 
 def effective_samples_of(outcomes: Fitted) -> dict[str, float]:
@@ -131,9 +137,10 @@ def effective_samples_of(outcomes: Fitted) -> dict[str, float]:
         sizes = outcome.fit.residuals
         return misfit(sizes, {name: float(size.samples) for name, size in sizes.items()})
 
-    if not outcomes:
+    ended = [outcome for outcome in outcomes.values() if outcome.fit.residuals]
+    if not ended:
         return {}
-    best = min(outcomes.values(), key=total)
+    best = min(ended, key=total)
     return {name: size.effective for name, size in best.fit.residuals.items()}
 
 
@@ -185,7 +192,7 @@ class _Fits:
         found: dict[str, list[Outcome | str]] = {name: [] for name in models}
         for (name, _), result in zip(listed, results, strict=True):
             found[name].append(result)
-        return {name: _joined(models[name].task.experiment, parts) for name, parts in found.items()}
+        return {name: _joined(parts) for name, parts in found.items()}
 
 
 def _attempt(task: FitTask) -> Outcome | str:
@@ -196,9 +203,9 @@ def _attempt(task: FitTask) -> Outcome | str:
         return str(error)
 
 
-def _joined(experiment: Experiment, parts: Sequence[Outcome | str]) -> Outcome | str:
+def _joined(parts: Sequence[Outcome | str]) -> Outcome | str:
     outcomes = [part for part in parts if isinstance(part, Outcome)]
     if len(outcomes) < len(parts):
         return next(part for part in parts if isinstance(part, str))
     whole, *folds = outcomes
-    return with_folds(experiment, whole, folds) if folds else whole
+    return with_folds(whole, folds) if folds else whole

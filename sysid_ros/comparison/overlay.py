@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,12 @@ from sysid_ros.comparison.structures import default_structures, parameter_names,
 from sysid_ros.engine.friction import MODELS
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import Experiment
-from sysid_ros.judgement import Evaluation, Score, evaluate
+from sysid_ros.judgement import Evaluation, Score, evaluate, evaluate_model
 from sysid_ros.report import number, overlay_content, render_page, unit
 from sysid_ros.results import read_values
 
 UNTUNED = "untuned model"
+_MODELS = (".xml", ".mjcf", ".urdf")  # files that are scored as they are written
 
 
 def evaluate_files(
@@ -34,8 +34,8 @@ def evaluate_files(
     Args:
       experiment: The experiment. A file may belong to one of its alternatives, or to the same
         joints with a friction model; its parameters tell.
-      files: What :func:`sysid_ros.results.parameters_file.read_values` reads; none for
-        the untuned model.
+      files: What :func:`sysid_ros.results.parameters_file.read_values` reads, or model files
+        to score as they are written; none for the untuned model.
       data_dir: Where bags are found first.
       held_out_only: As for :func:`sysid_ros.judgement.evaluation.evaluate`.
       on_reading: Told how much of the recordings has been read, 0 to 1, for each file.
@@ -46,11 +46,20 @@ def evaluate_files(
     Raises:
       SysidError: A file cannot be read, no structure has its parameters, or the data is unusable.
     """
-    score = partial(evaluate, data_dir=data_dir, held_out_only=held_out_only, on_reading=on_reading)
+    how: dict[str, Any] = {
+        "data_dir": data_dir, "held_out_only": held_out_only, "on_reading": on_reading,
+    }  # fmt: skip
+
+    def score(fitting: Experiment, values: Mapping[str, float]) -> Evaluation:
+        return evaluate(fitting, values, **how)
+
     if not files:
         return {UNTUNED: score(experiment, {})}
     found = {}
     for label, file in labels_of(files).items():
+        if file.suffix.lower() in _MODELS:
+            found[label] = evaluate_model(experiment, file, **how)
+            continue
         values = read_values(file)
         fitting = structure_of(experiment, values, data_dir)
         found[label] = score(fitting, values)

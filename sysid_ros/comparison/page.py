@@ -31,7 +31,7 @@ def render_models(comparison: Comparison) -> str:
         "models.html.j2",
         ("tables.js", "uplot.js", "overlay.js"),
         title=f"{comparison.title}: comparison of {len(comparison.outcomes)} models",
-        chosen=f"{comparison.overall.chosen} is chosen",
+        chosen=f"{comparison.overall.chosen or 'No model'} is chosen",
         reason=comparison.overall.reason,
         warnings=comparison.warnings,
         models=_models(comparison),
@@ -70,7 +70,7 @@ def _joints(comparison: Comparison) -> list[dict[str, Any]]:
     return [
         {
             "name": joint,
-            "chosen": found.chosen,
+            "chosen": found.chosen or "-",
             "errors": [number(found.rmse[name], zeros=True) for name in comparison.outcomes],
             "unit": unit(found.unit),
             "reason": found.reason,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sysid_ros.comparison.paired import LEVEL, HeldOut
 
@@ -17,7 +17,7 @@ class Pick:
     """The chosen structure and the grounds of the choice.
 
     Attributes:
-      chosen: A model.
+      chosen: A model; empty where no choice can be made.
       best: The one of the smallest held-out error.
       rmse: Held-out error by model, in ``unit``.
       p_worse: By model, how likely its errors are if it predicts no worse than ``best``.
@@ -59,6 +59,18 @@ def pick(errors: HeldOut, sizes: Mapping[str, int], bic: Mapping[str, float]) ->
     return Pick(
         chosen, best, rmse, p_worse, errors.unit, _reason(chosen, best, p_worse, sizes, errors)
     )
+
+
+def no_choice(found: Pick, unfinished: Mapping[str, str]) -> Pick:
+    """Take a choice back, because some of the fits have not converged.
+
+    Args:
+      found: What would be chosen.
+      unfinished: By model how its fit ended, and what to do about it.
+    """
+    ends = "; ".join(f"{model}: {message}" for model, message in unfinished.items())
+    reason = f"models can be told apart only by fits that have converged ({ends})"
+    return replace(found, chosen="", reason=reason)
 
 
 def _reason(

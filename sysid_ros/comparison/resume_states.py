@@ -13,7 +13,7 @@ from typing import Any
 
 from sysid_ros.errors import ExperimentError, OutputError, SysidError
 from sysid_ros.experiment import Experiment
-from sysid_ros.files import write_json
+from sysid_ros.files import read_regular_text, write_json
 from sysid_ros.judgement import title_of
 from sysid_ros.pipeline import setting_digests
 from sysid_ros.processes import WorkersError
@@ -66,7 +66,7 @@ def fit_states(experiment: Experiment, output_dir: Path, resume: bool) -> Iterat
 def _settings_in(file: Path) -> Any:
     """Read a file of digests; ``None`` where it cannot be read."""
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(read_regular_text(file))
     except (OSError, ValueError):
         return None
 

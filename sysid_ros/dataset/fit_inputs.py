@@ -70,6 +70,7 @@ class FitInputs:
         start: FloatArray | None = None,
         resume: FitState | None = None,
         landscapes: bool = True,
+        time_limit: float | None = None,
         on_iteration: Callable[[Iteration], None] | None = None,
         on_state: Callable[[FitState], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
@@ -80,6 +81,7 @@ class FitInputs:
           start: Where to start, (p,); by default as the experiment says.
           resume: Where an earlier fit of the same inputs stood.
           landscapes: Whether to compute those that the experiment asks for, and model errors.
+          time_limit: s for the fit alone; by default the experiment's.
           on_iteration: Told every step of the optimizer.
           on_state: Given the state after every accepted step.
           should_stop: Asked while simulating; true ends the fit with its best parameters.
@@ -90,6 +92,8 @@ class FitInputs:
         settings = self.settings
         if not landscapes:
             settings = replace(settings, landscapes=0, model_error=False)
+        if time_limit is not None:
+            settings = replace(settings, time_limit=time_limit)
         return fit(
             self.dataset.training.groups,
             self.params,

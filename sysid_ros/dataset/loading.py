@@ -94,6 +94,7 @@ def load_dataset(
     if experiment.validation.fraction is not None:
         training, validation = split_by_time(training, experiment.validation.fraction)
     hashes = {name: model.digest for name, model in models.items()}
+    undriven = _undriven(experiment, models)
     hashes.update({read.name: read.mapped.input_hash for read in reads})
     return Dataset(
         source_spec=first.spec,
@@ -104,10 +105,14 @@ def load_dataset(
         quality=tuple(row for read in reads for row in read.mapped.quality),
         warnings=(
             *(warning for model in models.values() for warning in model.warnings),
-            *_undriven(experiment, models),
+            *(
+                f"No signal drives actuator {name!r}; its control is taken as zero throughout."
+                for name in undriven
+            ),
             *(warning for read in reads for warning in read.mapped.warnings),
         ),
         hashes=hashes,
+        undriven=undriven,
     )
 
 
@@ -243,7 +248,7 @@ def _sequence_set(models: Mapping[str, LoadedModel], reads: Sequence[_Read]) -> 
 
 
 def _undriven(experiment: Experiment, models: Mapping[str, LoadedModel]) -> tuple[str, ...]:
-    """A warning for every actuator that no signal drives."""
+    """The actuators that no signal drives."""
     driven = {s.name for s in experiment.signals if s.kind is SignalKind.ACTUATOR}
     idle = {
         actuator.name
@@ -251,7 +256,4 @@ def _undriven(experiment: Experiment, models: Mapping[str, LoadedModel]) -> tupl
         for actuator in model.spec.actuators
         if actuator.name not in driven
     }
-    return tuple(
-        f"No signal drives actuator {name!r}; its control is taken as zero throughout."
-        for name in sorted(idle)
-    )
+    return tuple(sorted(idle))

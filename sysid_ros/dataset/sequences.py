@@ -53,6 +53,7 @@ class Dataset:
       quality: How well each topic was recorded.
       warnings: Plain sentences about the data.
       hashes: SHA-256 of every model and bag by name.
+      undriven: Actuators that no signal drives.
     """
 
     source_spec: mujoco.MjSpec
@@ -63,6 +64,7 @@ class Dataset:
     quality: tuple[TopicQuality, ...]
     warnings: tuple[str, ...]
     hashes: Mapping[str, str]
+    undriven: tuple[str, ...] = ()
 
 
 def model_sequences(

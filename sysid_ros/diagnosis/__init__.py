@@ -6,17 +6,28 @@
 from __future__ import annotations
 
 from sysid_ros.diagnosis.checks import check_dataset
+from sysid_ros.diagnosis.contacts import Contacts, contacts
+from sysid_ros.diagnosis.exchanges import exchanged_signals
 from sysid_ros.diagnosis.experiment_check import check_experiment
-from sysid_ros.diagnosis.filtered import motion_bandwidth
-from sysid_ros.diagnosis.finding import Finding, FindingKind
-from sysid_ros.diagnosis.recorded import is_effort, is_servo
+from sysid_ros.diagnosis.filtered import Filtered, filtered, motion_bandwidth
+from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
+from sysid_ros.diagnosis.recorded import Recorded, is_effort, is_servo, recorded, repaired
 
 __all__ = [
+    "Change",
+    "Contacts",
+    "Filtered",
     "Finding",
     "FindingKind",
+    "Recorded",
     "check_dataset",
     "check_experiment",
+    "contacts",
+    "exchanged_signals",
+    "filtered",
     "is_effort",
     "is_servo",
     "motion_bandwidth",
+    "recorded",
+    "repaired",
 ]

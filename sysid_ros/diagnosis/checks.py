@@ -5,20 +5,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
+from sysid_ros.diagnosis.contact_findings import contact_findings
+from sysid_ros.diagnosis.contacts import contacts
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
-from sysid_ros.diagnosis.explanation import Explanation, best_explanation, together
+from sysid_ros.diagnosis.explanation import Explanation, together
 from sysid_ros.diagnosis.finding import Change, Finding
-from sysid_ros.diagnosis.hypotheses import discrete, families
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.diagnosis.sampling_findings import sampling_findings
 from sysid_ros.diagnosis.sampling_mistakes import moves
+from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
+from sysid_ros.diagnosis.torque_mistakes import torque_explanations
 from sysid_ros.diagnosis.torque_unit import torque_unit
 from sysid_ros.diagnosis.velocity_consistency import Disagreement, disagreement
 from sysid_ros.diagnosis.wording import finding_of
@@ -27,7 +31,6 @@ from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
 
 _MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
-_DYNAMICS_LEFT = 0.7  # share of the torques that a repair may leave unexplained
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
 
@@ -53,6 +56,7 @@ def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
         findings = [*_consistency(state), *_tracking(state), *_dynamics(state)]
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
+        findings += contact_findings(contacts(dataset.training.groups))
     return tuple(findings)
 
 
@@ -121,13 +125,10 @@ def _tracking(state: _State) -> list[Finding]:
     found: list[Explanation] = []
     for _ in range(_ROUNDS):
         explanations = servo_explanations(state.recorded)
-        for one in explanations:
-            state.recorded = repaired(state.recorded, one.change)
-            others = counterparts(state.recorded, one.change.signals)
-            if not state.declared.explains(one.change, one.size, others):
-                found.append(one)
+        found += _undeclared(state, explanations)
         if not explanations:
             break
+    found = [*together(found), *_undeclared(state, servo_lags(state.recorded, state.lines.topic))]
     return [
         _finding(
             state,
@@ -136,8 +137,19 @@ def _tracking(state: _State) -> list[Finding]:
             "no such servo would make of them, whatever its gains and loads; with this "
             f"repaired, {_percent(one.after**2)}.",
         )
-        for one in together(found)
+        for one in found
     ]
+
+
+def _undeclared(state: _State, explanations: Sequence[Explanation]) -> list[Explanation]:
+    """Repair what was recorded, and keep of the repairs those that the fit would not find."""
+    found = []
+    for one in explanations:
+        state.recorded = repaired(state.recorded, one.change)
+        others = counterparts(state.recorded, one.change.signals)
+        if not state.declared.explains(one.change, one.size, others):
+            found.append(one)
+    return found
 
 
 def _dynamics(state: _State) -> list[Finding]:
@@ -147,28 +159,22 @@ def _dynamics(state: _State) -> list[Finding]:
         test = Dynamics(state.recorded)
         if not test.usable:
             break
-        best = best_explanation(
-            test,
-            discrete(state.recorded),
-            families(state.recorded),
-            state.recorded,
-            unexplained=_DYNAMICS_LEFT,
-        )
-        if best is None:
+        explanations = torque_explanations(state.recorded, test)
+        if not explanations:
             break
-        state.recorded = repaired(state.recorded, best.change)
-        if state.declared.explains(best.change, best.size):
-            continue
-        found.append(
-            _finding(
-                state,
-                best,
-                "Whatever its masses and frictions, no robot with the model's joints explains more "
-                f"than {_percent(1.0 - best.before**2)} of the torques' power; with this repaired "
-                f"it is {_percent(1.0 - best.after**2)}.",
-            )
-        )
+        for best in explanations:
+            state.recorded = repaired(state.recorded, best.change)
+            if not state.declared.explains(best.change, best.size):
+                found.append(_finding(state, best, _torque_grounds(best)))
     return found + _unit_of_torques(state)
+
+
+def _torque_grounds(best: Explanation) -> str:
+    return (
+        "Whatever its masses and frictions, no robot with the model's joints explains more "
+        f"than {_percent(1.0 - best.before**2)} of the torques' power; with this repaired "
+        f"it is {_percent(1.0 - best.after**2)}."
+    )
 
 
 def _unit_of_torques(state: _State) -> list[Finding]:

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
@@ -16,6 +18,33 @@ from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.misfit import Misfit, misfit_of
 from sysid_ros.diagnosis.point_mass_regressor import non_negative_fit, regressor
 from sysid_ros.diagnosis.recorded import Recorded
+
+_COARSE = 150  # instants that a first look at a repair uses
+_RIDGE = 1e-10  # of a column's power; columns that repeat each other have no triangular factor
+_KEPT_TABLES = 3
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The regressor of one motion.
+
+    Attributes:
+      columns: (rows, n, p) with columns of equal size.
+      grams: (rows, p, p) inner products by row.
+    """
+
+    columns: FloatArray
+    grams: FloatArray
+
+    def fit(self, torque: FloatArray, weight: FloatArray) -> FloatArray:
+        """Fit non-negative unknowns; what they leave of torques (n, rows), weighted by row."""
+        hessian = np.einsum("r,rpq->pq", weight**2, self.grams)
+        target = np.einsum("rnp,nr->p", self.columns, torque * weight**2, optimize=True)
+        hessian[np.diag_indices_from(hessian)] += _RIDGE * max(float(np.trace(hessian)), 1e-300)
+        factor = scipy.linalg.cholesky(hessian)
+        right = scipy.linalg.solve_triangular(factor, target, trans=1)
+        found, _ = scipy.optimize.nnls(factor, right, maxiter=30 * len(target))
+        return np.asarray(weight * (torque - (self.columns @ found).T))
 
 
 class Dynamics:
@@ -31,9 +60,10 @@ class Dynamics:
         self._rows = _rows(recorded)
         self._efforts = recorded.efforts
         self._joints = [recorded.positions[joint] for joint in range(model.njnt)]
-        self._labels = [*self._joints, *self._efforts.values()]
-        self._plain = filtered(recorded, self._labels)
-        self._tables: dict[str, FloatArray] = {}
+        labels = [*self._joints, *self._efforts.values()]
+        self._plain = filtered(recorded, labels)
+        self._coarse = None if self._plain is None else self._plain.thinned(_COARSE)
+        self._tables: dict[tuple[str, int], _Table] = {}
 
     @property
     def usable(self) -> bool:
@@ -53,12 +83,18 @@ class Dynamics:
 
     def misfit(self, *changes: Change) -> Misfit:
         """The residual after some repairs, applied in order."""
-        delays = total_delays(changes)
-        data = self.data
-        if delays:
-            data = filtered(self._recorded, self._labels, delays) or data
-        data = data.changed(changes)
-        return self._fitted(self._table(changes, data), self._torque(data.value))[0]
+        return misfit_of(self._residual(self.data, changes), self.data.block)
+
+    def glance(self, *changes: Change) -> Misfit:
+        """The same from few instants, ten times as fast."""
+        data = self._coarse or self.data
+        return misfit_of(self._residual(data, changes), data.block)
+
+    def shares(self) -> dict[int, float]:
+        """Unexplained share of the torque on each joint, as recorded."""
+        left = np.sqrt(np.mean(self._residual(self.data, ()) ** 2, axis=0))
+        joints = [int(self._recorded.model.dof_jntid[dof]) for dof in self._rows]
+        return dict(zip(joints, left.tolist(), strict=True))
 
     def motion(self, data: Filtered) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Positions, velocities and accelerations of all joints, (n, nv) each."""
@@ -81,34 +117,43 @@ class Dynamics:
           The residual, and the combination (p,).
         """
         torque = self._torque(self.data.value)
-        given = None if known is None else known[:, self._rows]
-        return self._fitted(columns[:, self._rows], torque, given)
-
-    def _fitted(
-        self, table: FloatArray, torque: FloatArray, known: FloatArray | None = None
-    ) -> tuple[Misfit, FloatArray]:
         weight = 1.0 / _variation(torque)
-        matrix = (table * weight[None, :, None]).reshape(-1, table.shape[2])
-        target = ((torque if known is None else torque - known) * weight).reshape(-1)
+        left = torque if known is None else torque - known[:, self._rows]
+        matrix = (columns[:, self._rows] * weight[None, :, None]).reshape(-1, columns.shape[2])
+        target = (left * weight).reshape(-1)
         found = non_negative_fit(matrix, target)
-        residual = target - matrix @ found
-        return misfit_of(residual.reshape(torque.shape), self.data.block), found
+        residual = (target - matrix @ found).reshape(torque.shape)
+        return misfit_of(residual, self.data.block), found
 
-    def _table(self, changes: tuple[Change, ...], data: Filtered) -> FloatArray:
+    def _residual(self, data: Filtered, changes: tuple[Change, ...]) -> FloatArray:
+        """The remainder of the torques over their variation, (n, rows)."""
+        data = data.delayed(total_delays(changes)).changed(changes)
+        torque = self._torque(data.value)
+        return self._table(changes, data).fit(torque, 1.0 / _variation(torque))
+
+    def _table(self, changes: tuple[Change, ...], data: Filtered) -> _Table:
         """The regressor, which most changes leave as it was."""
         joints = set(self._joints)
         moved = [change for change in changes if joints & {*change.signals} and not change.delay]
-        key = repr(moved)
+        key = repr(moved), len(data.block)
         if key not in self._tables:
-            if len(self._tables) > 2:
+            if len(self._tables) >= _KEPT_TABLES:
                 self._tables.popitem()
-            self._tables[key] = regressor(self._recorded.model, *self.motion(data))[:, self._rows]
+            self._tables[key] = self._made(data)
         return self._tables[key]
+
+    def _made(self, data: Filtered) -> _Table:
+        columns = regressor(self._recorded.model, *self.motion(data))[:, self._rows]
+        columns = np.ascontiguousarray(columns.transpose(1, 0, 2))
+        size = np.sqrt(np.sum(columns**2, axis=(0, 1)))
+        used = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
+        columns = columns[:, :, used] / size[used]
+        return _Table(columns, columns.transpose(0, 2, 1) @ columns)
 
     def _torque(self, value: Mapping[str, FloatArray]) -> FloatArray:
         """Torque of the actuators on the tested joints, (n, rows)."""
         model = self._recorded.model
-        torque: FloatArray = np.zeros((len(self.data.block), model.nv))
+        torque: FloatArray = np.zeros((len(next(iter(value.values()))), model.nv))
         for actuator, label in self._efforts.items():
             dof = int(model.jnt_dofadr[self._recorded.joint_of(actuator)])
             factor = model.actuator_gainprm[actuator, 0] * model.actuator_gear[actuator, 0]

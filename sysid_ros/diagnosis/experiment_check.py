@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import mujoco
 import numpy as np
 
 from sysid_ros.dataset import load_dataset
@@ -28,6 +29,8 @@ from sysid_ros.experiment import (
 from sysid_ros.recording.bags import open_recording, read_columns
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.recording.messages import Clock, parse_field
+
+_NAMED = 4  # actuators that a sentence names
 
 
 def check_experiment(
@@ -63,9 +66,31 @@ def check_experiment(
     findings = check_dataset(experiment, dataset)
     lines = ExperimentLines(experiment)
     return (
+        *_without_control(recorded(dataset.training.groups).model, lines),
         *(_dead(signal, lines) for signal in dead),
         *(_with_better_clock(finding, experiment, data_dir, lines) for finding in findings),
     )
+
+
+def _without_control(model: mujoco.MjModel, lines: ExperimentLines) -> list[Finding]:
+    """A robot whose actuators are told nothing."""
+    names = [str(model.actuator(actuator).name) for actuator in range(model.nu)]
+    if not names or lines.has_input:
+        return []
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    listed = ", ".join(repr(name) for name in names[:_NAMED]) + more
+    return [
+        Finding(
+            FindingKind.NO_CONTROL,
+            tuple(names),
+            {"actuators": float(len(names))},
+            f"Nothing drives the model: no command or torque is mapped, so that {listed} would get "
+            "zero for ever. Map what they were told; if nothing drove the robot, delete its "
+            "actuators from the model.",
+            f"- {{actuator: {names[0]}, topic: TOPIC, field: FIELD}}",
+            (),
+        )
+    ]
 
 
 def _constant_signals(experiment: Experiment, data_dir: Path | None) -> list[SignalConfig]:

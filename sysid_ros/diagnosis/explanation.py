@@ -1,53 +1,26 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Finds the changes that recordings ask for, by letting hypotheses compete.
-
-Every hypothesis is scored with the same statistic: what the best possible robot leaves
-unexplained. A mistake is reported only if undoing it explains much more than
-doing nothing, in most stretches of the recordings, and by a size that matters. A wrong nominal
-model cannot cause that, because the model's masses and frictions do not enter.
-"""
+"""A repair of recordings with its grounds: the best of its sizes, and how sure that is."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import scipy
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.hypotheses import DEGREE, LAGS, Family
+from sysid_ros.diagnosis.hypotheses import DEGREE, Family
 from sysid_ros.diagnosis.misfit import Misfit
-from sysid_ros.diagnosis.recorded import Recorded
 
-_BETTER_BLOCKS = 0.75  # of the stretches, in which a repair must be better
-_SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
-LIMITS = {  # of the power that a repair may leave, relative to doing nothing
-    FindingKind.SIGN: 0.6,
-    FindingKind.DEGREES: 0.6,
-    FindingKind.SWAP: 0.5,
-    FindingKind.OFFSET: 0.7,
-    FindingKind.SCALE: 0.6,
-    FindingKind.LAG: 0.6,
-}
-_VISIBLE = {  # share that is unexplained as recorded, at the least
-    FindingKind.SIGN: 0.1,
-    FindingKind.DEGREES: 0.1,
-    FindingKind.SWAP: 0.1,
-    FindingKind.OFFSET: 0.05,
-    FindingKind.SCALE: 0.1,
-    FindingKind.LAG: 0.0,
-}
-_ORDER = tuple(LIMITS)  # of equally good explanations, the first
-_SMALLEST_OFFSET = 0.04  # rad
-_SMALLEST_FACTOR = 1.25
-_SMALLEST_LAG = 0.004  # s
-_LARGEST_LAG = 0.98 * LAGS[-1]  # s; there the best lag would be longer still
+_AS_GOOD = 1.1  # ratio of powers up to which a lag explains as well as the best
+_FINE = 11  # lags about the best one, from which its interval is read
 _RESAMPLES = 200
+RESOLUTION = 0.25  # of a sampling interval, that a lag is uncertain by at the least
 
 
 @dataclass(frozen=True)
@@ -69,83 +42,6 @@ class Explanation:
     after: float
     interval: tuple[float, float] | None = None
     alternatives: tuple[Change, ...] = ()
-
-
-class Test(Protocol):
-    """Scores repairs."""
-
-    def misfit(self, *changes: Change) -> Misfit:
-        """Return the share left unexplained after some repairs."""
-
-
-def best_explanation(
-    test: Test,
-    single: Iterable[Change],
-    sized: Iterable[Family],
-    recorded: Recorded,
-    *,
-    unexplained: float,
-    limits: Mapping[FindingKind, float] = LIMITS,
-) -> Explanation | None:
-    """The repair that explains the recordings best.
-
-    Args:
-      test: What scores repairs.
-      single: Repairs without a size.
-      sized: Repairs with one.
-      recorded: What was recorded.
-      unexplained: What a repair may leave at most; above, the test says too little.
-      limits: Of the power that a repair may leave, relative to doing nothing.
-
-    Returns:
-      ``None`` where nothing explains them clearly better than they are.
-    """
-    score = test.misfit
-    before = score()
-    scored = [(change, 0.0, score(change)) for change in single]
-    scored += [
-        (family.change(size), size, misfit)
-        for family in sized
-        for size, misfit in [best_of(family, score, before)]
-    ]
-    accepted = [
-        (change, size, misfit)
-        for change, size, misfit in scored
-        if misfit.share < unexplained
-        and _accepted(change.kind, size, misfit, before, recorded, limits)
-    ]
-    if not accepted:
-        return None
-    accepted = [entry for entry in accepted if not _is_degrees(entry, accepted)]
-    least = min(entry[2].share for entry in accepted)
-    equal = [entry for entry in accepted if entry[2].share ** 2 <= _SAME * least**2 + 1e-8]
-    change, size, misfit = min(equal, key=_simplicity)
-    return Explanation(
-        change,
-        size,
-        before.share,
-        misfit.share,
-        size_interval(change, size, score, 0.1 * recorded.interval),
-        tuple(
-            other
-            for other, _, _ in equal
-            if other is not change and other.kind is change.kind and change.delay == {}
-        ),
-    )
-
-
-def _is_degrees(
-    entry: tuple[Change, float, Misfit], accepted: Sequence[tuple[Change, float, Misfit]]
-) -> bool:
-    """Return whether a scale is that of degrees, which are among the accepted repairs."""
-    change, size, _ = entry
-    return change.kind is FindingKind.SCALE and any(
-        other.kind is FindingKind.DEGREES
-        and other.signals == change.signals
-        and named_degrees(size)
-        and (size > 1.0) == (next(iter(other.scale.values())) > 1.0)
-        for other, _, _ in accepted
-    )
 
 
 def together(explanations: Sequence[Explanation]) -> list[Explanation]:
@@ -195,11 +91,6 @@ def _joined(one: Explanation, other: Explanation) -> Explanation:
     )
 
 
-def _simplicity(entry: tuple[Change, float, Misfit]) -> tuple[int, int, float]:
-    change, _, misfit = entry
-    return len(change.signals), _ORDER.index(change.kind), misfit.share
-
-
 def best_of(
     family: Family, score: Callable[[Change], Misfit], before: Misfit
 ) -> tuple[float, Misfit]:
@@ -243,42 +134,17 @@ def _around(family: Family, size: float) -> tuple[float, float]:
     return sizes[max(place - 1, 0)], sizes[min(place + 1, len(sizes) - 1)]
 
 
-def _accepted(
-    kind: FindingKind,
-    size: float,
-    misfit: Misfit,
-    before: Misfit,
-    recorded: Recorded,
-    limits: Mapping[FindingKind, float],
-) -> bool:
-    """Return whether a repair explains much more than doing nothing, and by a size that matters."""
-    matters = True
-    if kind is FindingKind.OFFSET:
-        matters = abs(size) >= _SMALLEST_OFFSET
-    elif kind is FindingKind.SCALE:
-        matters = max(size, 1.0 / size) >= _SMALLEST_FACTOR
-    elif kind is FindingKind.LAG:
-        smallest = max(_SMALLEST_LAG, 0.75 * recorded.interval)
-        matters = smallest <= abs(size) < _LARGEST_LAG
-    return (
-        matters
-        and before.share > _VISIBLE[kind]
-        and misfit.ratio(before) < limits[kind]
-        and misfit.better_share(before) >= _BETTER_BLOCKS
-    )
-
-
 def size_interval(
-    change: Change, size: float, score: Callable[[Change], Misfit], resolution: float
+    change: Change, size: float, score: Callable[[Change], Misfit]
 ) -> tuple[float, float] | None:
-    """95 % interval of a size, by resampling stretches of time; a lag's has a least width.
+    """95 % interval of an offset or a factor, by resampling stretches of time.
 
     Within a stretch the power is a parabola of the size near the optimum, so that the resampled
     optimum follows from three evaluations.
     """
     if not size:
         return None
-    reach = 0.5 * abs(size) if change.delay else 0.1 * abs(size)
+    reach = 0.1 * abs(size)
     family = Family(change.kind, change.signals, ())
     powers = np.stack([score(family.change(size + step)).blocks for step in (-reach, 0.0, reach)])
     generator = np.random.default_rng(0)
@@ -289,8 +155,62 @@ def size_interval(
     shift = np.zeros(_RESAMPLES)
     shift[curved] = 0.5 * (low - high)[curved] / bend[curved]
     ends = np.percentile(size + reach * np.clip(shift, -2.0, 2.0), [2.5, 97.5])
-    margin = resolution if change.delay else 0.0
-    return float(ends[0]) - margin, float(ends[1]) + margin
+    return min(float(ends[0]), size), max(float(ends[1]), size)
+
+
+def lag_interval(
+    change: Change, size: float, score: Callable[[Change], Misfit], resolution: float
+) -> tuple[float, float]:
+    """95 % interval of a lag [s]; ``resolution`` is added at either end."""
+    family = Family(change.kind, change.signals, ())
+    reach = max(0.6 * abs(size), 30.0 * resolution)
+    lags = sorted({*np.linspace(size - reach, size + reach, _FINE).tolist(), size})
+    powers = np.stack([score(family.change(lag)).blocks for lag in lags], axis=1)
+    return profile_interval(lags, powers, size, resolution)
+
+
+def profile_interval(
+    lags: Sequence[float], powers: FloatArray, size: float, resolution: float
+) -> tuple[float, float]:
+    """95 % interval of a lag: of resampled stretches, and every lag that explains about as well.
+
+    No equation of motion is exact, so that chance is not all that a lag is uncertain by.
+
+    Args:
+      lags: About the best one, increasing [s].
+      powers: (b, lags) what they leave of each stretch of time.
+      size: The best lag.
+      resolution: Added at either end.
+    """
+    generator = np.random.default_rng(0)
+    chosen = generator.integers(len(powers), size=(_RESAMPLES, len(powers)))
+    resampled = [least_between(lags, powers[rows].sum(axis=0)) for rows in chosen]
+    low, high = np.percentile(resampled, [2.5, 97.5])
+    fine = np.linspace(lags[0], lags[-1], 20 * len(lags))
+    total = np.interp(fine, lags, powers.sum(axis=0))
+    as_good = fine[total <= _AS_GOOD * total.min()]
+    return (
+        float(min(low, as_good[0], size)) - resolution,
+        float(max(high, as_good[-1], size)) + resolution,
+    )
+
+
+def least_between(places: Sequence[float], powers: FloatArray) -> float:
+    """The place at which a power is least, between the given ones by a parabola.
+
+    Args:
+      places: Increasing.
+      powers: One for each.
+    """
+    i = int(np.argmin(powers))
+    if i in (0, len(places) - 1):
+        return float(places[i])
+    before, after = places[i] - places[i - 1], places[i + 1] - places[i]
+    falls = float(powers[i - 1] - powers[i]) / before
+    rises = float(powers[i + 1] - powers[i]) / after
+    if falls + rises <= 0.0:
+        return float(places[i])
+    return float(places[i] + 0.5 * (falls * after - rises * before) / (falls + rises))
 
 
 def named_degrees(factor: float) -> bool:

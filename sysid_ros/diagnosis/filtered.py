@@ -10,17 +10,17 @@ differentiated twice without drowning in noise (as in identification by inverse 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.levels import level_step
 from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.engine.signals import density, low_pass
 
 _HIGHEST = 20.0  # Hz, of the low-pass
 _LOWEST = 1.0
@@ -35,6 +35,36 @@ _BLOCKS = 20  # stretches of time whose evidence is counted apart
 
 
 @dataclass(frozen=True)
+class _Stretch:
+    """One recording's signals on its whole grid, and the places of the instants that are used.
+
+    Attributes:
+      step: Between the grid's instants [s].
+      value: (n,) by label.
+      rate: First derivatives, (n,) by label.
+      second: Second derivatives, (n,) by label.
+      places: (m,) of the instants that are used.
+    """
+
+    step: float
+    value: Mapping[str, FloatArray]
+    rate: Mapping[str, FloatArray]
+    second: Mapping[str, FloatArray]
+    places: npt.NDArray[np.intp]
+
+    def late(self, label: str, delay: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Value and derivatives of a signal that takes effect later, (m,) each."""
+        wanted = np.clip(self.places - delay / self.step, 0.0, len(self.value[label]) - 1.0)
+        left = np.minimum(wanted.astype(np.intp), len(self.value[label]) - 2)
+        part = wanted - left
+        return (
+            _hermite(self.value[label], self.step * self.rate[label], left, part),
+            _between(self.rate[label], left, part),
+            _between(self.second[label], left, part),
+        )
+
+
+@dataclass(frozen=True)
 class Filtered:
     """All signals at the same n instants of all recordings.
 
@@ -44,6 +74,7 @@ class Filtered:
       second: Second derivatives, (n,) by label.
       block: (n,) number of the stretch of time that an instant belongs to.
       cutoff: Hz, of the low-pass.
+      stretches: Of which the instants are a part.
     """
 
     value: Mapping[str, FloatArray]
@@ -51,6 +82,49 @@ class Filtered:
     second: Mapping[str, FloatArray]
     block: npt.NDArray[np.intp]
     cutoff: float
+    stretches: Sequence[_Stretch] = ()
+
+    def thinned(self, most: int) -> Filtered:
+        """The signals at so many of the instants at most, evenly."""
+        chosen = np.zeros(len(self.block), dtype=np.bool_)
+        chosen[np.linspace(0, len(chosen) - 1, min(most, len(chosen))).astype(int)] = True
+        ends = np.cumsum([len(stretch.places) for stretch in self.stretches])
+        parts = np.split(chosen, ends[:-1])
+        stretches = [
+            replace(stretch, places=stretch.places[part])
+            for stretch, part in zip(self.stretches, parts, strict=True)
+        ]
+        value, rate, second = (
+            {
+                label: np.concatenate([getattr(one, name)[label][one.places] for one in stretches])
+                for label in stretches[0].value
+            }
+            for name in ("value", "rate", "second")
+        )
+        return Filtered(value, rate, second, self.block[chosen], self.cutoff, stretches)
+
+    def late(self, label: str, delay: float) -> FloatArray:
+        """A signal's values if it takes effect later than its stamps by a delay [s], (n,)."""
+        return np.concatenate([stretch.late(label, delay)[0] for stretch in self.stretches])
+
+    def delayed(self, delays: Mapping[str, float]) -> Filtered:
+        """The same with signals that take effect later than their stamps.
+
+        A filter and a shift in time can change places, so that nothing is filtered anew.
+
+        Args:
+          delays: By label [s].
+        """
+        parts = {
+            "value": dict(self.value),
+            "rate": dict(self.rate),
+            "second": dict(self.second),
+        }
+        for label, delay in delays.items():
+            late = [stretch.late(label, delay) for stretch in self.stretches]
+            for part, values in zip(parts.values(), zip(*late, strict=True), strict=True):
+                part[label] = np.concatenate(values)
+        return replace(self, value=parts["value"], rate=parts["rate"], second=parts["second"])
 
     def changed(self, changes: Iterable[Change]) -> Filtered:
         """Repaired signals, apart from delays."""
@@ -76,15 +150,12 @@ def total_delays(changes: Iterable[Change]) -> dict[str, float]:
     return delays
 
 
-def filtered(
-    recorded: Recorded, labels: list[str], delays: Mapping[str, float] | None = None
-) -> Filtered | None:
+def filtered(recorded: Recorded, labels: Sequence[str]) -> Filtered | None:
     """Filter signals and their derivatives.
 
     Args:
       recorded: What was recorded.
       labels: Which signals; recordings that lack one are left out.
-      delays: By how much [s] a signal takes effect after its stamp, undone here.
 
     Returns:
       ``None`` where no recording is long enough.
@@ -97,28 +168,39 @@ def filtered(
     if not used:
         return None
     cutoff = _cutoff(recorded, labels, used)
-    columns: list[FloatArray] = []
+    stretches: list[_Stretch] = []
     blocks: list[FloatArray] = []
     total = sum(_length(signals, labels) for signals in used)
     begun = 0.0
     for signals in used:
-        length = _length(signals, labels)
-        one = _filter_one(signals, labels, cutoff, delays or {})
+        one = _filter_one(signals, labels, cutoff)
         if one is not None:
-            times, table = one
-            columns.append(table)
-            blocks.append(np.minimum(_BLOCKS * (begun + times) / total, _BLOCKS - 1))
-        begun += length
-    if not columns:
+            stretches.append(one)
+            times = begun + one.step * one.places
+            blocks.append(np.minimum(_BLOCKS * times / total, _BLOCKS - 1))
+        begun += _length(signals, labels)
+    if not stretches:
         return None
-    table, block = np.concatenate(columns, axis=1), np.concatenate(blocks).astype(np.intp)
-    keep = np.unique(np.linspace(0, table.shape[1] - 1, min(_ROWS, table.shape[1])).astype(int))
-    table, block = table[:, keep], block[keep]
-    parts = [dict(zip(labels, part, strict=True)) for part in np.split(table, 3)]
-    return Filtered(parts[0], parts[1], parts[2], block, cutoff)
+    block = np.concatenate(blocks).astype(np.intp)
+    return Filtered({}, {}, {}, block, cutoff, stretches).thinned(_ROWS)
 
 
-def _cutoff(recorded: Recorded, labels: list[str], used: list[Mapping[str, Samples]]) -> float:
+def _between(values: FloatArray, left: npt.NDArray[np.intp], part: FloatArray) -> FloatArray:
+    """Values between places of a grid, linearly."""
+    return np.asarray((1.0 - part) * values[left] + part * values[left + 1])
+
+
+def _hermite(
+    values: FloatArray, slopes: FloatArray, left: npt.NDArray[np.intp], part: FloatArray
+) -> FloatArray:
+    """Values between places of a grid, by the cubic with the slopes (per place) at either end."""
+    rise = values[left + 1] - values[left]
+    first, last = slopes[left] - rise, rise - slopes[left + 1]
+    straight = values[left] + part * rise
+    return np.asarray(straight + part * (1.0 - part) * ((1.0 - part) * first + part * last))
+
+
+def _cutoff(recorded: Recorded, labels: Sequence[str], used: list[Mapping[str, Samples]]) -> float:
     """Choose the low-pass's cut-off [Hz]: above the motion, and below what the rate resolves."""
     names = [name for name in labels if name in recorded.positions.values()]
     rates, motions = [], []
@@ -151,9 +233,7 @@ def motion_bandwidth(position: FloatArray, rate: float, step: float | None = Non
     """
     if len(position) < 32:
         return None
-    frequency, power = scipy.signal.welch(
-        position, rate, nperseg=min(len(position), max(256, int(8.0 * rate)))
-    )
+    frequency, power = density(position, rate, min(len(position), max(256, int(8.0 * rate))))
     noise = float(np.median(power[2 * len(power) // 3 :]))
     if step:
         crossings = float(np.mean(np.abs(np.diff(position)))) * rate / step
@@ -170,27 +250,28 @@ def _where_noise_begins(power: FloatArray, level: float) -> int:
 
     What exceeds it beyond is chance, which the square of the frequency would make large.
     """
-    for place in range(int(np.argmax(power)), len(power)):
-        if float(np.mean(power[place : place + _QUIET])) < level:
-            return place
-    return len(power)
+    first = int(np.argmax(power))
+    after = np.concatenate([power[first:], np.full(_QUIET, np.nan)])
+    few = np.nanmean(np.lib.stride_tricks.sliding_window_view(after, _QUIET)[:-1], axis=1)
+    quiet = np.flatnonzero(few < level)
+    return first + int(quiet[0]) if len(quiet) else len(power)
 
 
-def _length(signals: Mapping[str, Samples], labels: list[str]) -> float:
+def _length(signals: Mapping[str, Samples], labels: Sequence[str]) -> float:
     first, last = _span(signals, labels)
     return max(last - first, 0.0)
 
 
-def _span(signals: Mapping[str, Samples], labels: list[str]) -> tuple[float, float]:
+def _span(signals: Mapping[str, Samples], labels: Sequence[str]) -> tuple[float, float]:
     sampled = [signals[name] for name in labels if not signals[name].held]
     first = max(float(one.times[0]) for one in sampled)
     return first, min(float(one.times[-1]) for one in sampled)
 
 
 def _filter_one(
-    signals: Mapping[str, Samples], labels: list[str], cutoff: float, delays: Mapping[str, float]
-) -> tuple[FloatArray, FloatArray] | None:
-    """Times (n,) from the start, and values, first and second derivatives stacked, (3 k, n)."""
+    signals: Mapping[str, Samples], labels: Sequence[str], cutoff: float
+) -> _Stretch | None:
+    """One recording on its grid; ``None`` where it is too short."""
     first, last = _span(signals, labels)
     interval = 1.0 / (_GRID * cutoff)
     finest = min(float(np.median(np.diff(signals[name].times))) for name in labels)
@@ -201,20 +282,20 @@ def _filter_one(
     if count < 4 * edge + 16:
         return None
     times: FloatArray = first + step * np.arange(count, dtype=np.float64)
-    raw = np.stack([signals[name].at(times - delays.get(name, 0.0)) for name in labels])
-    low, high = scipy.signal.butter(3, min(0.99, 2.0 * cutoff * step))
-    smooth = scipy.signal.filtfilt(low, high, raw, axis=1)
+    raw = np.stack([signals[name].mean_around(times, step) for name in labels])
+    smooth = low_pass(raw, min(0.99, 2.0 * cutoff * step))
     rate = np.gradient(smooth, step, axis=1)
     second = np.zeros_like(smooth)
     second[:, 1:-1] = np.diff(smooth, n=2, axis=1) / step**2
     keep = _known(signals, labels, times, cutoff)
     keep[:edge] = keep[-edge:] = False
     keep &= np.arange(count) % fine == 0
-    return times[keep] - first, np.concatenate([smooth, rate, second])[:, keep]
+    parts = [dict(zip(labels, part, strict=True)) for part in (smooth, rate, second)]
+    return _Stretch(step, parts[0], parts[1], parts[2], np.flatnonzero(keep))
 
 
 def _known(
-    signals: Mapping[str, Samples], labels: list[str], times: FloatArray, cutoff: float
+    signals: Mapping[str, Samples], labels: Sequence[str], times: FloatArray, cutoff: float
 ) -> npt.NDArray[np.bool_]:
     """Mark the instants around which no measured signal has a gap."""
     known = np.ones(len(times), dtype=np.bool_)

@@ -25,6 +25,9 @@ class FindingKind(str, Enum):
     SATURATION = "saturation"
     QUANTISATION = "quantisation"
     LITTLE_MOTION = "little motion"
+    NO_CONTROL = "no control"
+    OVERLAP = "overlap"
+    RUNAWAY = "runaway"
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,8 @@ class Change:
         return tuple(dict.fromkeys([*self.scale, *self.offset, *self.delay, *pairs]))
 
     def source(self, label: str) -> str:
-        """Whose values a label takes."""
-        for one, other in self.exchange:
+        """Whose values a label takes, the exchanges done one after the other."""
+        for one, other in reversed(self.exchange):
             if label in (one, other):
-                return other if label == one else one
+                label = other if label == one else one
         return label

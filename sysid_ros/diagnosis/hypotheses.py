@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
@@ -20,7 +20,14 @@ OFFSETS = (0.1, 0.3, 0.5, 0.8, 1.2, math.pi / 2.0, 2.0, 2.5, math.pi)  # rad
 # Gravity makes the right scale of a position stand out sharply, so that steps are small.
 _NEAR = (1.25, 1.4, 1.6, 1.8, 2.0, 2.25, 2.5, 2.8, 3.1, 3.5, 4.0, 5.0, 7.0, 10.0, 100.0, 1000.0)
 SCALES = (*(1.0 / scale for scale in reversed(_NEAR)), *_NEAR)
+SERVO_LAGS = (
+    0.0, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.055, 0.075, 0.1, 0.14, 0.2, 0.25, 0.3
+)  # s  # fmt: skip
 LAGS = (0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)  # s
+
+_BAD = 0.05  # share of a torque that is unexplained where something may be wrong
+_EXCHANGED = 0.3  # the same of two that may be exchanged
+_MOST_EXCHANGED = 6  # joints among which exchanges are looked for
 
 
 @dataclass(frozen=True)
@@ -47,45 +54,97 @@ class Family:
         return Change(self.kind, scale=each)
 
 
-def discrete(recorded: Recorded) -> Iterator[Change]:
-    """Signs, degrees for radians and exchanged signals, of single joints and of all."""
+@dataclass(frozen=True)
+class Suspects:
+    """Joints whose torques are explained badly, the worst first.
+
+    Attributes:
+      joints: By their numbers in the model.
+      shares: Unexplained share of the torque on each.
+    """
+
+    joints: tuple[int, ...]
+    shares: Mapping[int, float] = field(default_factory=dict)
+
+    def worst(self) -> tuple[int, ...]:
+        """Those among which an exchange is looked for, in the model's order."""
+        bad = [joint for joint in self.joints if self.shares[joint] > _EXCHANGED]
+        return tuple(sorted(bad[:_MOST_EXCHANGED]))
+
+    def near(self, recorded: Recorded, joint: int) -> bool:
+        """Return whether a joint, its parent or a child is explained badly, or not at all."""
+        model = recorded.model
+        body = int(model.jnt_bodyid[joint])
+        known = [
+            other
+            for other in range(model.njnt)
+            if other == joint
+            or int(model.jnt_bodyid[other]) == int(model.body_parentid[body])
+            or int(model.body_parentid[model.jnt_bodyid[other]]) == body
+        ]
+        return bool(self.joints) and any(self.shares.get(j, 1.0) > _BAD for j in known)
+
+
+def discrete(recorded: Recorded, suspects: Suspects) -> Iterator[Change]:
+    """Signs, degrees for radians and exchanged signals, of single joints and of all.
+
+    Args:
+      recorded: What was recorded.
+      suspects: The joints among which mistakes are looked for.
+    """
+    if not suspects.joints:
+        return
     efforts = tuple(recorded.efforts.values())
-    joints = [joint_labels(recorded, joint) for joint in recorded.positions]
-    groups = [*((effort,) for effort in efforts), *joints, efforts]
-    for labels in dict.fromkeys(groups):
+    joints = [joint for joint in recorded.positions if suspects.near(recorded, joint)]
+    acting = tuple(label for a, label in recorded.efforts.items() if recorded.joint_of(a) in joints)
+    measured = [joint_labels(recorded, joint) for joint in joints]
+    for labels in dict.fromkeys([*((one,) for one in acting), *measured, efforts]):
         yield Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0))
-    hinges = [joint_labels(recorded, j) for j in recorded.positions if recorded.is_hinge(j)]
-    everything = tuple(label for labels in hinges for label in labels)
+    hinges = [joint_labels(recorded, j) for j in joints if recorded.is_hinge(j)]
+    all_hinges = [joint_labels(recorded, j) for j in recorded.positions if recorded.is_hinge(j)]
+    everything = tuple(label for labels in all_hinges for label in labels)
     for labels in dict.fromkeys([*hinges, everything]):
         if labels:
             yield Change(FindingKind.DEGREES, scale=dict.fromkeys(labels, DEGREE))
             yield Change(FindingKind.DEGREES, scale=dict.fromkeys(labels, 1.0 / DEGREE))
-    for one, other in itertools.combinations(efforts, 2):
-        yield Change(FindingKind.SWAP, exchange=((one, other),))
-    for first, second in itertools.combinations(recorded.positions, 2):
+    yield from _exchanges(recorded, suspects.worst())
+
+
+def _exchanges(recorded: Recorded, joints: tuple[int, ...]) -> Iterator[Change]:
+    """Exchanged torques, positions, or both, of two joints."""
+    for first, second in itertools.combinations(joints, 2):
+        acting = [_effort_on(recorded, joint) for joint in (first, second)]
+        torques: tuple[tuple[str, str], ...] = ()
+        if acting[0] is not None and acting[1] is not None:
+            torques = ((acting[0], acting[1]),)
+            yield Change(FindingKind.SWAP, exchange=torques)
         if recorded.is_hinge(first) == recorded.is_hinge(second):
             pairs = joint_pairs(recorded, first, second)
             yield Change(FindingKind.SWAP, exchange=pairs)
-            acting = [_effort_on(recorded, joint) for joint in (first, second)]
-            if acting[0] is not None and acting[1] is not None:
-                yield Change(FindingKind.SWAP, exchange=(*pairs, (acting[0], acting[1])))
+            if torques:
+                yield Change(FindingKind.SWAP, exchange=(*pairs, *torques))
 
 
-def families(recorded: Recorded) -> Iterator[Family]:
-    """Offsets, scales and lags."""
+def families(recorded: Recorded, suspects: Suspects) -> Iterator[Family]:
+    """Offsets, scales and lags; without suspects only the lag of all torques.
+
+    Args:
+      recorded: What was recorded.
+      suspects: The joints among which mistakes are looked for.
+    """
     efforts = tuple(recorded.efforts.values())
+    lags = (*(-lag for lag in reversed(LAGS[:7])), *LAGS)
+    yield Family(FindingKind.LAG, efforts, lags)
     for joint, label in recorded.positions.items():
-        if not moves(recorded, joint):
+        if not suspects.near(recorded, joint) or not moves(recorded, joint):
             continue
         if recorded.is_hinge(joint):
             yield Family(FindingKind.OFFSET, (label,), both_ways())
         yield Family(FindingKind.SCALE, joint_labels(recorded, joint), SCALES)
-    groups = [efforts, *((effort,) for effort in efforts)] if len(efforts) > 1 else [efforts]
-    lags = (*(-lag for lag in reversed(LAGS[:7])), *LAGS)
-    for labels in groups:
-        yield Family(FindingKind.LAG, labels, lags)
-        if len(labels) == 1 and len(efforts) > 1:
-            yield Family(FindingKind.SCALE, labels, SCALES)
+    for actuator, label in recorded.efforts.items():
+        if len(efforts) > 1 and suspects.near(recorded, recorded.joint_of(actuator)):
+            yield Family(FindingKind.LAG, (label,), lags)
+            yield Family(FindingKind.SCALE, (label,), SCALES)
 
 
 def both_ways() -> tuple[float, ...]:

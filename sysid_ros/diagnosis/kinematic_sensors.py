@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.engine.signals import low_pass
 
 _S = mujoco.mjtSensor
 _TESTED = tuple(
@@ -187,8 +187,7 @@ def _smooth(one: Samples, times: FloatArray, cutoff: float) -> FloatArray:
     dense = times[0] + step / fine * np.arange(len(times) * fine)
     columns = one.values.reshape(len(one.times), -1).T
     raw = np.stack([np.interp(dense, one.times, column) for column in columns])
-    low, high = scipy.signal.butter(3, min(0.99, 2.0 * cutoff * step / fine))
-    return np.asarray(scipy.signal.filtfilt(low, high, raw, axis=1)[:, ::fine].T)
+    return np.asarray(low_pass(raw, min(0.99, 2.0 * cutoff * step / fine))[:, ::fine].T)
 
 
 def _expected(

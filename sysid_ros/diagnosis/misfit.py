@@ -14,6 +14,9 @@ from sysid_ros.arrays import FloatArray
 
 _DIFFERENT = 0.1  # of a stretch's residual; less says nothing
 _FEW = 5  # stretches that must differ at least
+_GOOD = 0.1  # of the power, that a repair may leave
+_BETTER = 0.25  # of the power left without it, that a repair may leave
+_BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,21 @@ class Misfit:
         if np.count_nonzero(differs) < _FEW:
             return 0.0
         return float(np.mean(self.blocks[differs] < other.blocks[differs]))
+
+
+def decisive(after: Misfit, before: Misfit, better: float | None = None) -> bool:
+    """Return whether a repair is good in itself and much better than without it.
+
+    Args:
+      after: What is left with it.
+      before: What is left without it.
+      better: Of the power left without it, that it may leave; a quarter by default.
+    """
+    return (
+        after.share**2 < _GOOD
+        and after.ratio(before) < (better or _BETTER)
+        and after.better_share(before) >= _BETTER_BLOCKS
+    )
 
 
 def misfit_of(residual: FloatArray, block: npt.NDArray[np.intp]) -> Misfit:

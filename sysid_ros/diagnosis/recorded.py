@@ -38,6 +38,22 @@ class Samples:
         index = np.searchsorted(self.times, times, side="right") - 1
         return np.asarray(self.values[np.maximum(index, 0)])
 
+    def mean_around(self, times: FloatArray, width: float) -> FloatArray:
+        """Values at other instants, of a held signal the mean over a time [s] around each.
+
+        A held signal sampled once per grid instant would seem early by up to its own interval,
+        depending on how the grid lies.
+        """
+        if not self.held:
+            return self.at(times)
+        before = np.concatenate([[0.0], np.cumsum(self.values[:-1] * np.diff(self.times))])
+
+        def integral(to: FloatArray) -> FloatArray:
+            index = np.maximum(np.searchsorted(self.times, to, side="right") - 1, 0)
+            return np.asarray(before[index] + self.values[index] * (to - self.times[index]))
+
+        return (integral(times + 0.5 * width) - integral(times - 0.5 * width)) / width
+
 
 @dataclass(frozen=True)
 class Recorded:

@@ -45,6 +45,11 @@ class ExperimentLines:
         self.max_gap = experiment.fit.max_gap
         self.robust = experiment.fit.loss != "linear"
 
+    @property
+    def has_input(self) -> bool:
+        """True if anything that drives the model is mapped."""
+        return any(one.kind is SignalKind.ACTUATOR for one in self._configs.values())
+
     def topic(self, label: str) -> str:
         """The topic that a signal comes from."""
         return self._configs[label].topic

@@ -1,144 +1,227 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Mistakes in what servos are asked for, servo by servo and pair by pair."""
+"""Wrong signs, units, scales and offsets of what servos are asked for.
+
+Every hypothesis is tried with every delay, so that a delay hides no other mistake and no other
+mistake passes for a delay. What promises something is then scored with a robust fit.
+"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from sysid_ros.diagnosis.explanation import (
-    LIMITS,
-    Explanation,
-    best_explanation,
-    best_of,
-    named_degrees,
-    size_interval,
-)
+import numpy as np
+
+from sysid_ros.diagnosis.explanation import Explanation, best_of, named_degrees, size_interval
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.hypotheses import (
-    DEGREE,
-    LAGS,
-    SCALES,
-    Family,
-    both_ways,
-    joint_labels,
-    joint_pairs,
-)
+from sysid_ros.diagnosis.hypotheses import DEGREE, SCALES, SERVO_LAGS, Family, joint_labels
+from sysid_ros.diagnosis.misfit import Misfit, decisive
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.sampling_mistakes import motion_range, moves
+from sysid_ros.diagnosis.servo_exchanges import exchanged
 from sysid_ros.diagnosis.tracking import Tracking, tracked
 
-_LEFT = 0.95  # share of the commands that a repair may leave; a servo at its limits follows badly
-_LIMITS = {  # of the power that a repair may leave; slow servos leave much of it anyway
-    **LIMITS,
-    FindingKind.DEGREES: 0.75,
-    FindingKind.OFFSET: 0.85,
-    FindingKind.SCALE: 0.7,
-}
+_VISIBLE = 0.0025  # of a command's power, from which something may be wrong
+_PROMISING = 0.5  # of the power that screening leaves without a repair
 _SMALLEST_OFFSET = 0.1  # rad, that a servo's sag does not explain
+_SMALLEST_FACTOR = 1.25
 _TURNS = (0.05, 20.0)  # rad, between which a joint's motion is believable
-_SUSPECT = 0.3  # share left of a command that may be another servo's
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
+_SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
+_MOST_TRIED = 5  # hypotheses per servo that are scored exactly
+_SLOPES = tuple(scale for scale in SCALES if not named_degrees(scale))
+
+
+@dataclass(frozen=True)
+class _Hypothesis:
+    """A command that is slope times the position plus an offset, late by a lag [s]."""
+
+    slope: float
+    offset: float
+    lag: float
+    power: float
+
+    def repairs(self, recorded: Recorded, servo: int) -> list[tuple[Change, float]]:
+        """The changes that undo it but for the lag, each with its size."""
+        command = (recorded.servos[servo],)
+        found: list[tuple[Change, float]] = []
+        if self.slope < 0.0:
+            found.append((Change(FindingKind.SIGN, scale={command[0]: -1.0}), 0.0))
+        size = abs(self.slope)
+        if named_degrees(size):
+            own = joint_labels(recorded, recorded.joint_of(servo))
+            wrong = command if size > 1.0 else own
+            found.append((Change(FindingKind.DEGREES, scale=dict.fromkeys(wrong, DEGREE)), 0.0))
+        elif size != 1.0:
+            found.append((Family(FindingKind.SCALE, command, ()).change(1.0 / size), 1.0 / size))
+        if self.offset:
+            added = -self.offset / self.slope
+            found.append((Family(FindingKind.OFFSET, command, ()).change(added), added))
+        return found
+
+    def late(self, recorded: Recorded, servo: int) -> tuple[Change, ...]:
+        """Its lag, undone."""
+        if not self.lag:
+            return ()
+        return (Change(FindingKind.LAG, delay={recorded.servos[servo]: self.lag}),)
+
+
+@dataclass(frozen=True)
+class _Scored:
+    hypothesis: _Hypothesis
+    repairs: list[tuple[Change, float]]
+    misfit: Misfit
 
 
 def servo_explanations(recorded: Recorded) -> list[Explanation]:
-    """The repairs that explain best what servos did, at most one for each servo.
+    """The repairs that explain best what servos did, apart from delays.
 
     Args:
       recorded: What was recorded.
+
+    Returns:
+      To be applied in order; those of one servo stand together.
     """
     servos = tracked(recorded)
-    found: list[tuple[Explanation, tuple[int, ...]]] = [
-        (explanation, (servo,))
-        for servo in servos
-        if (explanation := _of_one(recorded, servo)) is not None
+    test = Tracking(recorded, servos) if servos else None
+    if test is None or not test.usable:
+        return []
+    found: list[tuple[list[Explanation], tuple[int, ...]]] = [
+        (_of_one(recorded, test, servo), (servo,)) for servo in servos
     ]
-    suspects = [servo for servo in servos if _left(recorded, servo) > _SUSPECT]
-    for pair in itertools.combinations(suspects, 2):
-        explanation = _exchanged(recorded, pair)
-        if explanation is not None:
-            found.append((explanation, pair))
-    found.sort(key=lambda entry: entry[0].after / max(entry[0].before, 1e-12))
+    found += exchanged(recorded, test, servos)
+    found = [entry for entry in found if entry[0]]
+    found.sort(key=lambda entry: entry[0][-1].after / max(entry[0][0].before, 1e-12))
     accepted: list[Explanation] = []
     settled: set[int] = set()
-    for explanation, concerned in found:
+    for explanations, concerned in found:
         if settled.isdisjoint(concerned):
             settled.update(concerned)
-            accepted.append(explanation)
+            accepted += explanations
     return accepted
 
 
-def _left(recorded: Recorded, servo: int) -> float:
-    """Share of a command that is unexplained as recorded."""
-    test = Tracking(recorded, (servo,))
-    return test.misfit().share if test.usable else 0.0
+def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]:
+    """The repairs of one servo's command or its joint's position; none where nothing decides."""
+    before = test.misfit((servo,))
+    if before.share**2 < _VISIBLE:
+        return []
+    hypotheses = _screened(recorded, test, servo)
+    plain = _scored(recorded, test, servo, hypotheses[0])
+    accepted: list[_Scored] = []
+    for hypothesis in hypotheses[1 : 1 + _MOST_TRIED]:
+        if hypothesis.power > _PROMISING * hypotheses[0].power:
+            continue
+        one = _scored(recorded, test, servo, hypothesis)
+        simpler = [plain, *(other for other in accepted if _is_part(other, one))]
+        if all(decisive(one.misfit, other.misfit) for other in simpler):
+            accepted.append(one)
+    if not accepted:
+        return []
+    least = min(one.misfit.share for one in accepted)
+    best = next(one for one in accepted if one.misfit.share**2 <= _SAME * least**2 + 1e-8)
+    return _explained(recorded, test, servo, plain.misfit, best)
 
 
-def _of_one(recorded: Recorded, servo: int) -> Explanation | None:
-    test = Tracking(recorded, (servo,))
-    if not test.usable:
-        return None
-    best = best_explanation(
-        test,
-        _changes(recorded, servo),
-        _families(recorded, servo),
-        recorded,
-        unexplained=_LEFT,
-        limits=_LIMITS,
-    )
-    if best is None or (0.0 < abs(best.size) < _SMALLEST_OFFSET and best.change.offset):
-        return None
-    return _attributed(recorded, test, servo, best)
+def _is_part(one: _Scored, other: _Scored) -> bool:
+    kinds = [change.kind for change, _ in other.repairs]
+    return all(change.kind in kinds for change, _ in one.repairs) and len(one.repairs) < len(kinds)
 
 
-def _exchanged(recorded: Recorded, servos: tuple[int, int]) -> Explanation | None:
-    test = Tracking(recorded, servos)
-    if not test.usable:
-        return None
-    one, other = (recorded.joint_of(servo) for servo in servos)
-    changes = [
-        Change(
-            FindingKind.SWAP, exchange=((recorded.servos[servos[0]], recorded.servos[servos[1]]),)
-        )
-    ]
-    if recorded.is_hinge(one) == recorded.is_hinge(other):
-        changes.append(Change(FindingKind.SWAP, exchange=joint_pairs(recorded, one, other)))
-    return best_explanation(test, changes, (), recorded, unexplained=_LEFT)
+def _scored(recorded: Recorded, test: Tracking, servo: int, hypothesis: _Hypothesis) -> _Scored:
+    repairs = hypothesis.repairs(recorded, servo)
+    late = hypothesis.late(recorded, servo)
+    misfit = test.misfit((servo,), *(change for change, _ in repairs), *late)
+    return _Scored(hypothesis, repairs, misfit)
 
 
-def _changes(recorded: Recorded, servo: int) -> Iterator[Change]:
-    """Wrong signs and degrees of a servo's command, or of its joint's measurements."""
+def _screened(recorded: Recorded, test: Tracking, servo: int) -> list[_Hypothesis]:
+    """Every pattern of mistakes with its best sizes: none first, then the simpler first."""
     joint = recorded.joint_of(servo)
-    for labels in ((recorded.servos[servo],), joint_labels(recorded, joint)):
-        yield Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0))
-        if recorded.is_hinge(joint):
-            yield Change(FindingKind.DEGREES, scale=dict.fromkeys(labels, DEGREE))
+    hinge, moving = recorded.is_hinge(joint), moves(recorded, joint)
+    slopes = [1.0, -1.0]
+    if hinge:
+        slopes += [1.0 / DEGREE, DEGREE, -1.0 / DEGREE, -DEGREE]
+    if moving:
+        slopes += [sign * slope for slope in _SLOPES for sign in (1.0, -1.0)]
+    equation, commands = test.equation(servo), test.commands(servo, SERVO_LAGS)
+    each = np.repeat(slopes, len(SERVO_LAGS))
+    which = np.tile(np.arange(len(SERVO_LAGS)), len(slopes))
+    best: dict[tuple[FindingKind, ...], _Hypothesis] = {}
+    for offset in (False, True) if hinge and moving else (False,):
+        fits = equation.fits(commands, which, each, offset=offset)
+        table = fits.powers.reshape(len(slopes), -1)
+        places = np.argmin(table, axis=1) + len(SERVO_LAGS) * np.arange(len(slopes))
+        for i in places[np.argsort(fits.powers[places])]:
+            one = _Hypothesis(
+                float(each[i]), float(fits.offsets[i]), SERVO_LAGS[which[i]], float(fits.powers[i])
+            )
+            if offset and abs(one.offset / one.slope) < _SMALLEST_OFFSET:
+                continue
+            pattern = tuple(change.kind for change, _ in one.repairs(recorded, servo))
+            if len(pattern) <= 2:
+                best.setdefault(pattern, one)
+    return sorted(best.values(), key=lambda one: (_parts(one), one.power))
 
 
-def _families(recorded: Recorded, servo: int) -> Iterator[Family]:
-    """Offsets, scales and lags of a servo's command."""
-    labels, joint = (recorded.servos[servo],), recorded.joint_of(servo)
-    if moves(recorded, joint):
-        if recorded.is_hinge(joint):
-            yield Family(FindingKind.OFFSET, labels, both_ways())
-        yield Family(FindingKind.SCALE, labels, SCALES)
-    yield Family(FindingKind.LAG, labels, LAGS)
+def _parts(hypothesis: _Hypothesis) -> int:
+    return (hypothesis.slope < 0.0) + (abs(hypothesis.slope) != 1.0) + (hypothesis.offset != 0.0)
 
 
-def _attributed(recorded: Recorded, test: Tracking, servo: int, found: Explanation) -> Explanation:
-    """An offset or scale of a command, or the opposite one of the position, whichever fits.
+def _explained(
+    recorded: Recorded, test: Tracking, servo: int, before: Misfit, best: _Scored
+) -> list[Explanation]:
+    """The parts of a hypothesis one by one, their sizes refined."""
+    late = best.hypothesis.late(recorded, servo)
+    changes = [change for change, _ in best.repairs]
+    found: list[Explanation] = []
+    for i, (change, size) in enumerate(best.repairs):
+        others = (*(one.change for one in found), *changes[i + 1 :])
+        one = _refined(recorded, _Fixed(test, servo, others, late), change, size)
+        one = _attributed(recorded, _Fixed(test, servo, others, late), servo, one)
+        found.append(replace(one, before=before.share))
+    return found
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    """Scores one change beside others that stay."""
+
+    test: Tracking
+    servo: int
+    others: Sequence[Change]
+    late: Sequence[Change]
+
+    def misfit(self, *changes: Change) -> Misfit:
+        """The remainder."""
+        return self.test.misfit((self.servo,), *changes, *self.others, *self.late)
+
+
+def _refined(recorded: Recorded, test: _Fixed, change: Change, size: float) -> Explanation:
+    if not size:
+        return Explanation(change, 0.0, 0.0, test.misfit(change).share)
+    factors = (0.8, 1.0, 1.25)
+    family = Family(change.kind, change.signals, tuple(sorted(size * one for one in factors)))
+    found, misfit = best_of(family, test.misfit, test.misfit())
+    better = family.change(found)
+    interval = size_interval(better, found, test.misfit)
+    return Explanation(better, found, 0.0, misfit.share, interval)
+
+
+def _attributed(recorded: Recorded, test: _Fixed, servo: int, found: Explanation) -> Explanation:
+    """A repair of a command, or the opposite one of the position, whichever fits.
 
     They differ only by how the load depends on the position. Where that decides nothing both are
     named, an offset as the position's, since encoders have zeros.
     """
-    kind = found.change.kind
-    if kind not in (FindingKind.OFFSET, FindingKind.SCALE):
+    kind, joint = found.change.kind, recorded.joint_of(servo)
+    if kind is FindingKind.DEGREES:
         return found
+    if kind is FindingKind.SIGN:
+        return _signed(recorded, test, joint, found)
     offset = kind is FindingKind.OFFSET
-    joint = recorded.joint_of(servo)
     labels = (recorded.positions[joint],) if offset else joint_labels(recorded, joint)
     opposite = -found.size if offset else 1.0 / found.size
     family = Family(kind, labels, tuple(sorted(opposite * factor for factor in (0.8, 1.0, 1.25))))
@@ -147,9 +230,6 @@ def _attributed(recorded: Recorded, test: Tracking, servo: int, found: Explanati
     if ratio > 1.0 / _DECISIVE or not (offset or _believable(recorded, joint, size)):
         return found
     other = family.change(size)
-    degrees = Family(FindingKind.DEGREES, labels, ()).change(DEGREE if size < 1.0 else 1.0 / DEGREE)
-    if not offset and recorded.is_hinge(joint) and named_degrees(size):
-        return Explanation(degrees, 0.0, found.before, test.misfit(degrees).share)
     if ratio > 1.0 and not offset:
         return replace(found, alternatives=(other,))
     return Explanation(
@@ -157,9 +237,20 @@ def _attributed(recorded: Recorded, test: Tracking, servo: int, found: Explanati
         size,
         found.before,
         misfit.share,
-        size_interval(other, size, test.misfit, 0.0),
+        size_interval(other, size, test.misfit),
         (found.change,) if ratio >= _DECISIVE else (),
     )
+
+
+def _signed(recorded: Recorded, test: _Fixed, joint: int, found: Explanation) -> Explanation:
+    """The sign of a command, or of its joint's measurements where loads tell them apart."""
+    labels = joint_labels(recorded, joint)
+    other = Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0))
+    share = test.misfit(other).share
+    if found.after**2 > _SAME * share**2 + 1e-8:
+        return replace(found, change=other, after=share)
+    equal = share**2 <= _SAME * found.after**2 + 1e-8
+    return replace(found, alternatives=(other,)) if equal else found
 
 
 def _believable(recorded: Recorded, joint: int, scale: float) -> bool:

@@ -25,6 +25,7 @@ from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.misfit import Misfit, misfit_of
 from sysid_ros.diagnosis.point_mass_regressor import body_torques
 from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.servo_screening import ServoEquation
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
@@ -38,16 +39,17 @@ _REWEIGHTED = 4
 class Tracking:
     """Scores repairs by how well servos then follow their commands.
 
+    Everything is filtered once, for all servos and all repairs.
+
     Args:
       recorded: What was recorded.
-      servos: Those of :func:`tracked` that count.
+      servos: Those of :func:`tracked`.
     """
 
     def __init__(self, recorded: Recorded, servos: Sequence[int]) -> None:
         self._recorded = recorded
-        self._servos = servos
-        self._labels = [*recorded.positions.values(), *(recorded.servos[a] for a in servos)]
-        self._plain = filtered(recorded, self._labels)
+        labels = [*recorded.positions.values(), *(recorded.servos[a] for a in servos)]
+        self._plain = filtered(recorded, list(dict.fromkeys(labels)))
         self._known_loads: dict[str, FloatArray | None] = {}
 
     @property
@@ -55,33 +57,65 @@ class Tracking:
         """True if there is enough data."""
         return self._plain is not None and len(self._plain.block) >= _LEAST_ROWS
 
-    def misfit(self, *changes: Change) -> Misfit:
-        """Return the remainder of the commands after some repairs, applied in order.
+    @property
+    def data(self) -> Filtered:
+        """The recordings as they are tested.
+
+        Raises:
+          ValueError: There is too little of them.
+        """
+        if self._plain is None:
+            raise ValueError("the recordings are too short")
+        return self._plain
+
+    def misfit(self, servos: Sequence[int], *changes: Change) -> Misfit:
+        """Return the remainder of some servos' commands after some repairs, applied in order.
 
         Raises:
           ValueError: There is too little data.
         """
-        data = self._plain
-        delays = total_delays(changes)
-        if delays:
-            data = filtered(self._recorded, self._labels, delays)
-        if data is None:
-            raise ValueError("the recordings are too short")
-        data = data.changed(changes)
-        loads = self._loads(data, changes)
-        residuals = [self._residual(data, actuator, loads) for actuator in self._servos]
+        data = self.data.delayed(total_delays(changes)).changed(changes)
+        residuals = []
+        for servo in servos:
+            matrix, limits = self._columns(data, servo, changes)
+            wanted, position = self._command(data, servo), self._position(data, servo)
+            spread = max(float(np.std(wanted)), 1e-9)
+            residuals.append(
+                _robust_residual(matrix / spread, (wanted - position) / spread, limits)
+            )
         return misfit_of(np.column_stack(residuals), data.block)
 
-    def _residual(self, data: Filtered, actuator: int, loads: FloatArray | None) -> FloatArray:
-        """Return the remainder of one servo's command, relative to the command's variation."""
+    def equation(self, servo: int) -> ServoEquation:
+        """A servo's equation as recorded."""
+        matrix, limits = self._columns(self.data, servo, ())
+        return ServoEquation(matrix * limits, self._position(self.data, servo))
+
+    def commands(self, servo: int, lags: Sequence[float]) -> FloatArray:
+        """A servo's command as it takes effect after each of c lags [s], (n, c)."""
+        label = self._recorded.servos[servo]
+        return np.column_stack([self.data.late(label, lag) for lag in lags])
+
+    def _command(self, data: Filtered, servo: int) -> FloatArray:
+        return data.value[self._recorded.servos[servo]]
+
+    def _position(self, data: Filtered, servo: int) -> FloatArray:
+        return data.value[self._recorded.positions[self._recorded.joint_of(servo)]]
+
+    def _columns(
+        self, data: Filtered, servo: int, changes: tuple[Change, ...]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Terms that lag, friction, inertia and load add to a command, and their limits.
+
+        Returns:
+          (n, k) and (k,).
+        """
         recorded, model = self._recorded, self._recorded.model
-        joint = recorded.joint_of(actuator)
+        joint = recorded.joint_of(servo)
         dof = int(model.jnt_dofadr[joint])
-        position, command = recorded.positions[joint], recorded.servos[actuator]
-        wanted, velocity = data.value[command], data.rate[position]
-        error = wanted - data.value[position]
-        kp = -float(model.actuator_biasprm[actuator, 1])
-        kv = -float(model.actuator_biasprm[actuator, 2])
+        position = recorded.positions[joint]
+        velocity = data.rate[position]
+        kp = -float(model.actuator_biasprm[servo, 1])
+        kv = -float(model.actuator_biasprm[servo, 2])
         damping = kv + float(np.ravel(model.dof_damping[dof])[0])
         usual = float(np.sqrt(np.mean(velocity**2))) + 1e-9
         columns = [velocity, np.tanh(velocity / (0.02 * usual)), data.second[position]]
@@ -90,12 +124,13 @@ class Tracking:
             _LAG * float(model.dof_frictionloss[dof]) / kp + _LEAST_FRICTION,
             _TRUST * float(model.dof_M0[dof]) / kp + _LEAST_TIME**2,
         ]
+        loads = self._loads(data, changes)
         if loads is not None:
-            columns += list(loads[:, dof].T)
-            limits += [_TRUST / kp] * loads.shape[2]
-        matrix = np.column_stack(columns)
-        spread = max(float(np.std(wanted)), 1e-9)
-        return _robust_residual(matrix / spread, error / spread, np.maximum(limits, 1e-12))
+            own = loads[:, dof]
+            acting = np.flatnonzero(np.any(own != 0.0, axis=0))  # the bodies that it carries
+            columns += list(own[:, acting].T)
+            limits += [_TRUST / kp] * len(acting)
+        return np.column_stack(columns), np.maximum(limits, 1e-12)
 
     def _loads(self, data: Filtered, changes: tuple[Change, ...]) -> FloatArray | None:
         """Torques that the bodies' weights and inertias take, where all joints are measured."""

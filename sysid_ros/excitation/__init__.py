@@ -19,6 +19,7 @@ from sysid_ros.excitation.limit_files import (
     join_limits,
     read_joint_limits,
     read_urdf_limits,
+    urdf_limits,
 )
 from sysid_ros.excitation.limits import CommandLimits, MotionLimits
 from sysid_ros.excitation.monitor import JointMonitor
@@ -27,10 +28,12 @@ from sysid_ros.excitation.multisine import Multisine, design_multisine
 from sysid_ros.excitation.path import ExcitationPath, check_limits
 from sysid_ros.excitation.playback import Playback
 from sysid_ros.excitation.reference import ExcitationError, Reference
+from sysid_ros.excitation.spline_reference import SplineReference
 from sysid_ros.excitation.trajectory_file import (
     TabulatedReference,
     TrajectoryTable,
     read_trajectory,
+    write_trajectory,
 )
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     "Multisine",
     "Playback",
     "Reference",
+    "SplineReference",
     "TabulatedReference",
     "TrajectoryTable",
     "check_limits",
@@ -56,4 +60,6 @@ __all__ = [
     "read_joint_limits",
     "read_trajectory",
     "read_urdf_limits",
+    "urdf_limits",
+    "write_trajectory",
 ]

@@ -17,6 +17,7 @@ import yaml
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import VELOCITY_RISE, MotionLimits
 from sysid_ros.excitation.reference import ExcitationError
+from sysid_ros.files import read_regular_text
 
 KINDS = ("lower", "upper", "velocity", "acceleration", "effort")
 
@@ -85,9 +86,26 @@ def read_urdf_limits(path: Path) -> FileLimits:
       ExcitationError: The file cannot be read, or a limit is no number.
     """
     try:
-        root = ET.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314
-    except (OSError, UnicodeDecodeError, ET.ParseError) as error:
+        text = read_regular_text(path)
+    except (OSError, UnicodeDecodeError) as error:
         raise ExcitationError(f"limits cannot be read from the URDF {path}: {error}") from None
+    return urdf_limits(text, str(path))
+
+
+def urdf_limits(text: str, source: str) -> FileLimits:
+    """Return the limits that the text of a URDF has, see :func:`read_urdf_limits`.
+
+    Args:
+      text: The URDF.
+      source: Names its file or topic in errors.
+
+    Raises:
+      ExcitationError: It is no XML, or a limit is no number.
+    """
+    try:
+        root = ET.fromstring(text)  # noqa: S314
+    except ET.ParseError as error:
+        raise ExcitationError(f"limits cannot be read from the URDF {source}: {error}") from None
     found = {}
     for joint in root.iter("joint"):
         kinds: dict[str, float] = {}
@@ -96,9 +114,9 @@ def read_urdf_limits(path: Path) -> FileLimits:
             for kind in KINDS if element is not None else ():
                 # soft_lower_limit, soft_upper_limit
                 name = f"{prefix}{kind}_limit" if prefix else kind
-                text = element.get(name) if element is not None else None
-                if text is not None:
-                    kinds[kind] = _number(text, f"{name} of joint {joint.get('name')!r}", path)
+                value = element.get(name) if element is not None else None
+                if value is not None:
+                    kinds[kind] = _number(value, f"{name} of joint {joint.get('name')!r}", source)
         if joint.get("type") == "continuous":  # its bounds, if given at all, mean nothing
             kinds.pop("lower", None)
             kinds.pop("upper", None)
@@ -121,7 +139,7 @@ def read_joint_limits(path: Path) -> FileLimits:
       ExcitationError: The file cannot be read or has no such limits.
     """
     try:
-        document = yaml.load(path.read_text(encoding="utf-8"), Loader=_AngleLoader)  # noqa: S506
+        document = yaml.load(read_regular_text(path), Loader=_AngleLoader)  # noqa: S506
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ExcitationError(f"limits cannot be read from {path}: {error}") from None
     found: dict[str, dict[str, float]] = {}
@@ -131,7 +149,7 @@ def read_joint_limits(path: Path) -> FileLimits:
             for key, (kind, switch) in _YAML_KEYS.items():
                 if not isinstance(entry, dict) or key not in entry or entry.get(switch) is False:
                     continue
-                value = _number(entry[key], f"{key} of joint {joint!r}", path)
+                value = _number(entry[key], f"{key} of joint {joint!r}", str(path))
                 # braking and speeding up share one limit, the lower
                 kinds[kind] = min(value, kinds.get(kind, math.inf))
     if not found:
@@ -148,13 +166,13 @@ def _sections(document: Any) -> Iterator[dict[Any, Any]]:
             yield from _sections(value)
 
 
-def _number(value: Any, what: str, path: Path) -> float:
+def _number(value: Any, what: str, source: str) -> float:
     try:
         if isinstance(value, bool):
             raise ValueError
         return float(value)
     except (TypeError, ValueError):
-        raise ExcitationError(f"{path}: {what} is {value!r}, which is no number") from None
+        raise ExcitationError(f"{source}: {what} is {value!r}, which is no number") from None
 
 
 class _AngleLoader(yaml.SafeLoader):

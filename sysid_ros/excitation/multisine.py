@@ -24,6 +24,7 @@ class Multisine:
     frequencies: FloatArray  # (n, k) Hz
     amplitudes: FloatArray  # (n, k)
     phases: FloatArray  # (n, k) rad
+    rests: bool = False
 
     def values(self, times: FloatArray) -> FloatArray:
         """Commands (m, n) at ``times`` (m,) in seconds."""

@@ -22,7 +22,9 @@ class ExcitationPath:
 
     The command is ``rest + w(s) * (reference(s) - rest)`` at path time ``s``: ``w`` rises smoothly
     from 0 to 1 in the first ``ramp`` seconds and falls back in the last ones, so the motion leaves
-    from and returns to ``rest`` (the measured posture, or zero effort).
+    from and returns to ``rest`` (the measured posture, or zero effort). A reference that begins and
+    ends at rest itself is played whole, between a way of ``ramp`` seconds to its beginning and one
+    back from its end.
     """
 
     def __init__(self, reference: Reference, rest: FloatArray, *, ramp: float = 2.0) -> None:
@@ -36,7 +38,7 @@ class ExcitationPath:
         Raises:
           ExcitationError: The ramp is not positive or too long, or sizes disagree.
         """
-        if not 0 < ramp <= reference.duration / 2:
+        if not 0 < ramp <= (np.inf if reference.rests else reference.duration / 2):
             raise ExcitationError(
                 f"a ramp of {ramp} s does not fit a motion of {reference.duration} s: it must be "
                 "positive, and two ramps must fit"
@@ -44,7 +46,8 @@ class ExcitationPath:
         if len(rest) != len(reference.joints):
             raise ExcitationError(f"{len(rest)} rest values for {len(reference.joints)} joints")
         self.joints = reference.joints
-        self.duration = reference.duration
+        self._around = ramp if reference.rests else 0.0
+        self.duration = reference.duration + 2.0 * self._around
         self.rest = np.array(rest, dtype=np.float64)
         self._reference = reference
         self._ramp = ramp
@@ -52,7 +55,7 @@ class ExcitationPath:
     def commands(self, times: FloatArray) -> FloatArray:
         """Commands (m, n) at path times (m,) in seconds; at rest before and after the motion."""
         edge = np.minimum(times, self.duration - times) / self._ramp
-        away = self._reference.values(times) - self.rest
+        away = self._reference.values(times - self._around) - self.rest
         result: FloatArray = self.rest + smooth_step(edge)[:, None] * away
         return result
 

@@ -85,6 +85,7 @@ class Playback:
         self._release = release
         self._announces = announces
         self._stopping = False
+        self._told = False
         self._state = _State(0.0, 1.0, 0.0, path.rest, path.rest)
 
     @property
@@ -112,8 +113,9 @@ class Playback:
           The command, and after it, (m, n) in all, what is announced for the following periods.
         """
         missed = missed_messages(gap, self._period)
-        if missed:
+        if missed and self._told:  # before the first message nothing announced what follows
             self._state = self._left_alone(missed)
+        self._told = True
         self._state = self._next(self._state, braking=self._stopping)
         return np.array([self._state.command, *self._announcement()])
 

@@ -26,5 +26,9 @@ class Reference(Protocol):
     def duration(self) -> float:
         """Length in seconds."""
 
+    @property
+    def rests(self) -> bool:
+        """True if it begins and ends at rest, so that nothing needs to fade it in and out."""
+
     def values(self, times: FloatArray) -> FloatArray:
         """Commands (m, n) at ``times`` (m,) seconds after the start, clipped to the duration."""

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A motion from a file: straight from row to row, with corners that a robot can follow."""
+"""Motions in files: straight from row to row with rounded corners, or cubic splines at rest."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.excitation.reference import ExcitationError
+from sysid_ros.excitation.reference import ExcitationError, Reference
+from sysid_ros.excitation.spline_reference import SplineReference
+from sysid_ros.files import replace_file
 
 _CORNER_SHARE = 0.8  # of the acceleration limit; the rest is for soft start and stop
+CUBIC = "# cubic spline through the rows, at rest at both ends"  # first line of a designed motion
 _ROUNDING = 1e-6  # by which two corners may overlap, as a share of the rows' distance
 
 
@@ -33,6 +36,7 @@ class TabulatedReference:
     times: FloatArray  # (m,) s, starting at 0
     table: FloatArray  # (m, n)
     acceleration: FloatArray  # (n,) at which corners are taken; infinite: not blended
+    rests: bool = field(default=False, init=False)
     _turns: FloatArray = field(init=False, repr=False)  # (m, n) change of velocity at each row
     _blends: FloatArray = field(init=False, repr=False)  # (m, n) s, length of each blend
 
@@ -89,8 +93,9 @@ class TrajectoryTable:
     joints: tuple[str, ...]
     times: FloatArray  # (m,) s, starting at 0
     table: FloatArray  # (m, n)
+    cubic: bool = False  # a spline through the rows, where others go straight from row to row
 
-    def reference(self, joints: tuple[str, ...], acceleration: FloatArray) -> TabulatedReference:
+    def reference(self, joints: tuple[str, ...], acceleration: FloatArray) -> Reference:
         """The motion of ``joints``, in that order.
 
         Args:
@@ -106,6 +111,8 @@ class TrajectoryTable:
                 f"parameter joints names {', '.join(joints)}"
             )
         columns = [self.joints.index(joint) for joint in joints]
+        if self.cubic:
+            return SplineReference(joints, self.times, self.table[:, columns])
         corners = _CORNER_SHARE * acceleration
         return TabulatedReference(joints, self.times, self.table[:, columns], corners)
 
@@ -114,7 +121,8 @@ def read_trajectory(path: Path) -> TrajectoryTable:
     """Read a trajectory from a CSV file with the header ``time,<joint>,<joint>...``.
 
     Args:
-      path: The file; times in seconds, strictly increasing.
+      path: The file; times in seconds, strictly increasing. The line ``CUBIC`` before the header
+        makes it the spline through its rows.
 
     Returns:
       The table, its times shifted to start at zero.
@@ -124,6 +132,9 @@ def read_trajectory(path: Path) -> TrajectoryTable:
     """
     try:
         with path.open(newline="", encoding="utf-8") as stream:
+            cubic = stream.readline().strip() == CUBIC
+            if not cubic:
+                stream.seek(0)
             rows = [row for row in csv.reader(stream) if row]
     except (OSError, UnicodeDecodeError) as error:
         raise ExcitationError(f"trajectory {path} cannot be read: {error}") from None
@@ -140,4 +151,25 @@ def read_trajectory(path: Path) -> TrajectoryTable:
     if not np.all(np.diff(table[:, 0]) > 0):
         raise ExcitationError(f"trajectory {path}: times must increase from row to row")
     names = tuple(name.strip() for name in rows[0][1:])
-    return TrajectoryTable(names, table[:, 0] - table[0, 0], table[:, 1:])
+    return TrajectoryTable(names, table[:, 0] - table[0, 0], table[:, 1:], cubic)
+
+
+def write_trajectory(
+    path: Path, joints: tuple[str, ...], times: FloatArray, table: FloatArray
+) -> None:
+    """Write a motion that is the cubic spline through its rows, for :func:`read_trajectory`.
+
+    Args:
+      path: The file.
+      joints: Names of the n joints.
+      times: Knots (m,) in s.
+      table: Positions (m, n) there, in rad or m.
+
+    Raises:
+      OutputError: The file cannot be written.
+    """
+    rows = [",".join(("time", *joints))]
+    rows += [
+        ",".join(repr(float(x)) for x in (t, *row)) for t, row in zip(times, table, strict=True)
+    ]
+    replace_file(path, "\n".join((CUBIC, *rows, "")))

@@ -27,6 +27,7 @@ from sysid_ros.experiment.schema import (
     ValidationConfig,
 )
 from sysid_ros.experiment.units import UNITS
+from sysid_ros.experiment.written_places import check_study, output_of
 from sysid_ros.experiment.yaml_tree import parse_yaml, plain
 
 __all__ = [
@@ -44,10 +45,12 @@ __all__ = [
     "apply_overrides",
     "as_uri",
     "check_fittable",
+    "check_study",
     "load_experiment",
     "locate_bag",
     "locate_model",
     "message_paths_of",
+    "output_of",
     "packages_of",
     "parse_experiment",
     "parse_yaml",

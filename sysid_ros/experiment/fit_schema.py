@@ -70,7 +70,8 @@ class SearchConfig:
         default=None,
         metadata=rule(
             "Optuna study to continue and to share: a database file (`.db`), a journal (`.log`), "
-            "or a URL of Optuna's"
+            "or a URL of Optuna's; in the file only a file below the output folder, the rest with "
+            "`--set`"
         ),
     )
     study_name: str | None = key(
@@ -110,7 +111,12 @@ class FitConfig:
         ),
     )
     max_iterations: int = key(default=100, metadata=rule("accepted steps at most", minimum=1))
-    time_limit: float | None = key(default=None, metadata=rule("s; none if left out", above=0))
+    time_limit: float | None = key(
+        default=None,
+        metadata=rule(
+            "s for all of it, reading, scoring and writing included; none if left out", above=0
+        ),
+    )
     threads: int | None = key(
         default=None, metadata=rule("all cores if left out", minimum=1, maximum=1024)
     )

@@ -338,7 +338,8 @@ class Experiment:
         ),
     )
     output: str = key(
-        default="results", metadata=rule("folder for result folders, relative to the current one")
+        default="results",
+        metadata=rule("folder for result folders, below the current one; others with `--output`"),
     )
     logs: tuple[str, ...] = key(
         default=(),

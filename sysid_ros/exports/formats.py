@@ -18,13 +18,14 @@ import mujoco
 from sysid_ros.engine.elements import compiled
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.bam import bam_documents
-from sysid_ros.exports.model_file import StartState, write_model
+from sysid_ros.exports.model_file import MODEL, StartState, write_model
+from sysid_ros.exports.model_notes import add_notes
 from sysid_ros.exports.randomization import randomization_yaml
 from sysid_ros.exports.ros2_control import ros2_control_yaml
 from sysid_ros.exports.source_model import write_source_model
 from sysid_ros.exports.urdf_edits import edited_urdf
 from sysid_ros.files import dumps, replace_file
-from sysid_ros.judgement import Outcome
+from sysid_ros.judgement import Outcome, signal_corrections
 from sysid_ros.robots import ModelText
 
 Texts = Mapping[str, bytes | str]  # by path in the result folder
@@ -129,8 +130,10 @@ def write_exports(found: Identified, folder: Path, *, of_one_robot: bool = False
       OutputError: The folder cannot be written.
     """
     outcome = found.outcome
+    corrections = signal_corrections(outcome.applied)
     try:
         how = _write_model(found, folder)
+        add_notes(folder / MODEL, corrections)
     except ModelError as error:
         how = "missing"
         outcome = _without("model.xml", outcome, error)
@@ -147,6 +150,8 @@ def write_exports(found: Identified, folder: Path, *, of_one_robot: bool = False
         for path, text in texts.items():
             (folder / path).parent.mkdir(exist_ok=True)
             replace_file(folder / path, text)
+    if (folder / URDF).is_file():
+        add_notes(folder / URDF, corrections)
     return outcome
 
 

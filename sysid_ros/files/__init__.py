@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.files.array_archive import open_arrays
 from sysid_ros.files.atomic import rename_folder, replace_file, replacing, translated_os_errors
 from sysid_ros.files.plain_xml import parsed_xml
 from sysid_ros.files.regular_file import (
@@ -18,6 +19,7 @@ from sysid_ros.files.strict_json import dumps, plain, write_json
 __all__ = [
     "check_regular",
     "dumps",
+    "open_arrays",
     "open_regular",
     "parsed_xml",
     "plain",

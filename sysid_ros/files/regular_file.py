@@ -15,6 +15,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+LARGEST = 512 << 20  # bytes that are read into memory at once
+
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
@@ -40,14 +42,22 @@ def open_regular(path: str | Path) -> BinaryIO:
         raise
 
 
-def read_regular(path: str | Path) -> bytes:
+def read_regular(path: str | Path, largest: int = LARGEST) -> bytes:
     """Return the content of a file.
 
+    Args:
+      path: Of the file.
+      largest: Bytes at most.
+
     Raises:
-      OSError: As :func:`open_regular`.
+      OSError: As :func:`open_regular`, or it is larger.
     """
     with open_regular(path) as file:
-        return file.read()
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        reason = f"it has more than {largest >> 20} MiB, which is not read"
+        raise OSError(errno.EFBIG, reason, str(path))
+    return content
 
 
 def read_regular_text(path: str | Path, encoding: str = "utf-8") -> str:

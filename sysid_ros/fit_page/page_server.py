@@ -10,10 +10,13 @@ Requests under another name than this machine's are refused, which ends tricks w
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
 import secrets
+import socket
 import threading
+import time
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,6 +31,9 @@ from sysid_ros.fit_page.fit_progress import LiveProgress
 HOST = "127.0.0.1"
 TOKEN_HEADER = "X-Sysid-Ros-Token"  # noqa: S105
 _NAMES = (HOST, "localhost")
+_LONGEST = 10.0  # s that a request may take to arrive and be answered
+_FIELDS = 10  # of a query
+_MOST = 64  # connections at a time; of more, those that have waited longest are ended
 
 
 class LivePageError(SysidError):
@@ -85,8 +91,15 @@ class LivePage:
 
 
 class _Server(ThreadingHTTPServer):
+    """Serves each connection in a thread of its own.
+
+    A browser's request is answered in milliseconds. Connections that send nothing, or a byte now
+    and then, make room for others as soon as there are many, and end after a while in any case.
+    """
+
     daemon_threads = True
     allow_reuse_address = True
+    request_queue_size = 128
 
     def __init__(
         self,
@@ -96,6 +109,8 @@ class _Server(ThreadingHTTPServer):
         token: str,
     ) -> None:
         super().__init__(address, _Handler)
+        self._since: dict[socket.socket, float] = {}  # when each connection began, in order
+        self._lock = threading.Lock()
         self.progress, self.cancel, self.token = progress, cancel, token
         folder = resources.files("sysid_ros.fit_page")
         page = folder.joinpath("page.html").read_text(encoding="utf-8")
@@ -105,26 +120,61 @@ class _Server(ThreadingHTTPServer):
             "/page.css": ("text/css", folder.joinpath("page.css").read_bytes()),
         }
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection, and end the oldest where there are too many."""
+        with self._lock:
+            self._since[request] = time.monotonic()
+            surplus = list(self._since)[:-_MOST]
+        self._end(surplus)
+        super().process_request(request, client_address)
+
+    def service_actions(self) -> None:
+        """End the connections that have taken too long; called twice a second."""
+        before = time.monotonic() - _LONGEST
+        with self._lock:
+            late = [connection for connection, began in self._since.items() if began < before]
+        self._end(late)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Called by a connection's thread at its end."""
+        with self._lock:
+            self._since.pop(request, None)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of connections that broke, which are the clients' affair."""
+
+    def _end(self, connections: list[socket.socket]) -> None:
+        """Wake the threads that wait for these connections; they close them."""
+        for connection in connections:
+            with self._lock:
+                self._since.pop(connection, None)
+            with contextlib.suppress(OSError):  # it has just ended by itself
+                connection.shutdown(socket.SHUT_RDWR)
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     server_version = "sysid_ros"
     sys_version = ""
-    timeout = 10.0  # s for a request to arrive
+    timeout = _LONGEST
 
     def do_GET(self) -> None:
         """The page, its parts, or the fit's numbers as JSON."""
-        address = urlsplit(self.path)
+        try:
+            address = urlsplit(self.path)
+            query = parse_qs(address.query, errors="strict", max_num_fields=_FIELDS)
+            series, count = query.get("series", [""])[-1], query.get("count", ["0"])[-1]
+            number = int(count) if count.isdecimal() else 0
+        except ValueError:
+            self._answer(HTTPStatus.BAD_REQUEST, "text/plain", b"this is no request\n")
+            return
         if not self._is_for_us():
             self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"served to this machine only\n")
         elif address.path in self.server.files:
             self._answer(HTTPStatus.OK, *self.server.files[address.path])
         elif address.path == "/progress":
-            query = {name: values[-1] for name, values in parse_qs(address.query).items()}
-            count = query.get("count", "0")
-            known = self.server.progress.snapshot(
-                query.get("series", ""), int(count) if count.isdecimal() else 0
-            )
+            known = self.server.progress.snapshot(series, number)
             self._answer(HTTPStatus.OK, "application/json", json.dumps(known).encode())
         else:
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"there is nothing here\n")

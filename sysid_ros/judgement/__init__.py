@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from sysid_ros.judgement.evaluation import evaluate
+from sysid_ros.judgement.evaluation import evaluate, evaluate_model
 from sysid_ros.judgement.outcome import (
     AppliedParameter,
     Evaluation,
+    JointTorque,
+    Judgement,
     Outcome,
     ResidualTrend,
     Score,
@@ -17,14 +19,17 @@ from sysid_ros.judgement.outcome import (
 )
 from sysid_ros.judgement.residual_diagnostics import ResidualDiagnostics, residual_diagnostics
 from sysid_ros.judgement.scored_fit import applied_parameters, outcome_of, title_of, with_provenance
-from sysid_ros.judgement.scoring import pooled_score
+from sysid_ros.judgement.scoring import in_units_of_noise, pooled_score
+from sysid_ros.judgement.signal_corrections import signal_corrections
 from sysid_ros.judgement.sufficiency import PRECISION, LiveSufficiency, Sufficiency, prepare
-from sysid_ros.judgement.verdict import judge, result_warnings, verdict, warnings
+from sysid_ros.judgement.verdict import judge, result_warnings, scored_warnings, with_verdict
 
 __all__ = [
     "PRECISION",
     "AppliedParameter",
     "Evaluation",
+    "JointTorque",
+    "Judgement",
     "LiveSufficiency",
     "Outcome",
     "ResidualDiagnostics",
@@ -35,14 +40,17 @@ __all__ = [
     "Sufficiency",
     "applied_parameters",
     "evaluate",
+    "evaluate_model",
+    "in_units_of_noise",
     "judge",
     "outcome_of",
     "pooled_score",
     "prepare",
     "residual_diagnostics",
     "result_warnings",
+    "scored_warnings",
+    "signal_corrections",
     "title_of",
-    "verdict",
-    "warnings",
     "with_provenance",
+    "with_verdict",
 ]

@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs, SequenceSet
 from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.outcome import Evaluation, Score, SequenceFit
 from sysid_ros.judgement.scored_fit import scoring_settings
@@ -54,6 +57,67 @@ def evaluate(
         training=None if held_out_only else training,
         validation=training if held_out_only else validation,
         sequences=(*first, *second),
+    )
+
+
+def evaluate_model(
+    experiment: Experiment,
+    file: Path,
+    data_dir: Path | None = None,
+    *,
+    held_out_only: bool = False,
+    on_reading: Callable[[float], None] | None = None,
+) -> Evaluation:
+    """Score a model file as it is written, beside the experiment's untuned model.
+
+    Args:
+      experiment: The experiment; nothing in it is fitted, and of its parameters only those of
+        the untuned model count.
+      file: MJCF or URDF, such as a result's ``model.xml``.
+      data_dir: Where bags are found first.
+      held_out_only: As for :func:`evaluate`.
+      on_reading: Told how much of the recordings has been read, 0 to 1.
+
+    Raises:
+      SysidError: The model or the data cannot be used, or the recordings are of several models.
+    """
+    if any(one.model for one in (*experiment.sequences, *experiment.validation.bags)):
+        raise ExperimentError(
+            f"{file} stands for one model, but the experiment has sequences with a model of their "
+            "own; give parameters.yaml instead, or the bags of one model with --bag"
+        )
+    written = replace(
+        experiment, model=str(file.absolute()), model_topic=None, parameters=(), modifiers=None
+    )
+    score = partial(evaluate, values={}, data_dir=data_dir, held_out_only=held_out_only)
+    untuned, found = score(experiment), score(written, on_reading=on_reading)
+    return Evaluation(
+        parameters={},
+        training=_beside(found.training, untuned.training),
+        validation=_beside(found.validation, untuned.validation),
+        sequences=tuple(
+            replace(
+                sequence,
+                signals=tuple(
+                    replace(signal, initial=other.fitted)
+                    for signal, other in zip(sequence.signals, first.signals, strict=True)
+                ),
+            )
+            for sequence, first in zip(found.sequences, untuned.sequences, strict=True)
+        ),
+    )
+
+
+def _beside(found: Score | None, untuned: Score | None) -> Score | None:
+    """A score with another one's as the initial."""
+    if found is None or untuned is None:
+        return None
+    return replace(
+        found,
+        rmse_initial=untuned.rmse,
+        rmse_all_initial=untuned.rmse_all,
+        mae_initial=untuned.mae,
+        mae_all_initial=untuned.mae_all,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,27 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult
 from sysid_ros.recording.mapping import TopicQuality
+
+
+class Judgement(str, Enum):
+    """The use of a fit, for programs; the verdict gives the reason.
+
+    The order is that of gravity: of several findings the first decides.
+    """
+
+    SUSPECT_DATA = "SUSPECT_DATA"  # the recordings themselves are in question
+    UNDRIVEN = "UNDRIVEN"  # no signal drives an actuator of the model
+    CANCELED = "CANCELED"
+    NOT_CONVERGED = "NOT_CONVERGED"
+    CONTRADICTED = "CONTRADICTED"  # by the measured torque
+    OVERFIT = "OVERFIT"  # better on what was fitted, worse on what was not
+    NO_SKILL = "NO_SKILL"  # predicts no better than a robot that stands still
+    NO_IMPROVEMENT = "NO_IMPROVEMENT"
+    MIXED = "MIXED"  # better in some measured quantities, worse in others
+    IMPLAUSIBLE = "IMPLAUSIBLE"  # with values that no such robot has
+    NOT_IDENTIFIABLE = "NOT_IDENTIFIABLE"  # better, but with parameters that the data leaves open
+    AT_BOUND = "AT_BOUND"  # better, but with parameters that end at a bound
+    IMPROVED = "IMPROVED"
 
 
 @dataclass(frozen=True)
@@ -82,7 +104,8 @@ class Score:
 
     Root mean square errors (``rmse``) and mean absolute errors (``mae``). ``rmse_all`` and
     ``mae_all`` pool the position signals (or all signals where no position is measured) of the
-    sensors compared, so that they have one unit.
+    sensors compared, so that they have one unit. ``rmse_still`` is the error of predicting that
+    nothing moves away from its start, ``rmse_mean`` that of holding each recording's mean.
     """
 
     rmse: Mapping[str, float]
@@ -96,6 +119,29 @@ class Score:
     mae_initial: Mapping[str, float] = field(default_factory=dict)
     mae_all: float = math.nan
     mae_all_initial: float = math.nan
+    rmse_still: Mapping[str, float] = field(default_factory=dict)
+    rmse_mean: Mapping[str, float] = field(default_factory=dict)
+    rmse_still_all: float = math.nan
+    rmse_mean_all: float = math.nan
+
+
+@dataclass(frozen=True)
+class JointTorque:
+    """The torque that inverse dynamics asks for along the measured motion, against the measured.
+
+    Attributes:
+      joint: A hinge or slide.
+      unit: N m, or N of a slide.
+      measured: Root mean square of the torque measured; zero where nothing drives the joint.
+      rmse: Of what the fitted model asks for.
+      rmse_initial: Of what the initial model asks for.
+    """
+
+    joint: str
+    unit: str
+    measured: float
+    rmse: float
+    rmse_initial: float
 
 
 @dataclass(frozen=True)
@@ -118,7 +164,11 @@ class AppliedParameter:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A fit with its scores and everything needed to judge it."""
+    """A fit with its scores and everything needed to judge it.
+
+    ``doubts``, ``undriven`` and ``implausible`` are clauses of the verdict, see
+    :mod:`sysid_ros.judgement.findings`.
+    """
 
     title: str
     fit: FitResult
@@ -133,6 +183,11 @@ class Outcome:
     combinations: tuple[Combination, ...] = ()  # what is determined where its parameters are not
     trends: tuple[ResidualTrend, ...] = ()  # of the held-out residuals, else of the fitted ones
     applied: tuple[AppliedParameter, ...] = ()  # all parameters, frozen ones too
+    judgement: Judgement | None = None  # None: nothing was scored
+    doubts: tuple[str, ...] = ()  # what puts the recordings in question
+    undriven: tuple[str, ...] = ()  # actuators that no signal drives
+    implausible: tuple[str, ...] = ()  # values that no such robot has
+    torques: tuple[JointTorque, ...] = ()  # by joint, of the held-out recordings if there are any
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from importlib import metadata
 
 import sysid_ros
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset, FitInputs, SequenceSet
+from sysid_ros.diagnosis import exchanged_signals
 from sysid_ros.engine.estimation import (
     BiasCheck,
     FitResult,
@@ -22,8 +23,19 @@ from sysid_ros.engine.estimation import (
     servo_combinations,
 )
 from sysid_ros.engine.parameters import ParameterDict, modifier_to_dict
+from sysid_ros.engine.simulation import CandidateBuilder
+from sysid_ros.errors import StopRequestedError
 from sysid_ros.experiment import Experiment
-from sysid_ros.judgement.outcome import AppliedParameter, Outcome
+from sysid_ros.judgement.findings import doubts_of
+from sysid_ros.judgement.outcome import (
+    AppliedParameter,
+    JointTorque,
+    Outcome,
+    ResidualTrend,
+    Score,
+    SequenceFit,
+)
+from sysid_ros.judgement.physical_limits import impossible_values
 from sysid_ros.judgement.plausibility import with_plausibility
 from sysid_ros.judgement.residual_trends import residual_trends
 from sysid_ros.judgement.scoring import (
@@ -33,7 +45,14 @@ from sysid_ros.judgement.scoring import (
     score,
     traces,
 )
-from sysid_ros.judgement.verdict import verdict, warnings
+from sysid_ros.judgement.signal_corrections import corrections_warning
+from sysid_ros.judgement.torque_check import torque_errors
+from sysid_ros.judgement.verdict import warnings, with_verdict
+
+_UNSCORED = (
+    "Not scored: the time limit passed before the recordings were simulated with the parameters "
+    "found; raise fit.time_limit."
+)
 
 
 def title_of(experiment: Experiment) -> str:
@@ -57,55 +76,117 @@ def scoring_settings(experiment: Experiment, *, overlap: bool) -> ScoringSetting
     )
 
 
-def outcome_of(inputs: FitInputs, result: FitResult, bias: BiasCheck | None = None) -> Outcome:
+@dataclass(frozen=True)
+class _Simulated:
+    """What simulating the recordings with the fitted parameters gives; nothing by default."""
+
+    training: Score | None = None
+    validation: Score | None = None
+    sequences: tuple[SequenceFit, ...] = ()
+    trends: tuple[ResidualTrend, ...] = ()
+    torques: tuple[JointTorque, ...] = ()
+    exchanged: tuple[str, ...] = ()
+
+
+def outcome_of(
+    inputs: FitInputs,
+    result: FitResult,
+    bias: BiasCheck | None = None,
+    *,
+    should_stop: Callable[[], bool] | None = None,
+) -> Outcome:
     """Score a result on the data fitted and on what was held out.
 
     Args:
       inputs: What was fitted.
       result: The fit.
       bias: What other settings would have found, where that was asked for.
+      should_stop: Asked while simulating; true ends it without scores.
     """
     experiment, dataset, params = inputs.experiment, inputs.dataset, inputs.params
     values = result.values
     applied = applied_parameters(params, values)
-    result, implausible = with_plausibility(result, applied)
+    result, unusual = with_plausibility(result, applied)
+    try:
+        simulated = _simulated(inputs, values, should_stop)
+    except StopRequestedError:
+        simulated = _Simulated()
+    combinations = servo_combinations(result, params, dataset.source_spec)
+    builder = CandidateBuilder(
+        dataset.source_spec, params.for_robot(dataset.training.groups[0].robot)
+    )
+    before = builder.build(params.as_vector()).model
+    outcome = Outcome(
+        title=title_of(experiment),
+        fit=result,
+        training=simulated.training,
+        validation=simulated.validation,
+        sequences=simulated.sequences,
+        quality=dataset.quality,
+        verdict=_UNSCORED,
+        warnings=(),
+        provenance={**_provenance(experiment, dataset), **friction_provenance(params)},
+        bias=bias,
+        combinations=combinations,
+        trends=simulated.trends,
+        applied=applied,
+        doubts=(*simulated.exchanged, *doubts_of(dataset.quality)),
+        undriven=dataset.undriven,
+        implausible=impossible_values(before, builder.build(values).model),
+        torques=simulated.torques,
+    )
+    said = (
+        *(f"{one[0].upper()}{one[1:]}: see sysid_ros check." for one in simulated.exchanged),
+        *dataset.warnings,
+        *warnings(experiment, outcome, before),
+        *corrections_warning(applied),
+        *unusual,
+        *sentences(combinations, result),
+        *(bias.sentences() if bias is not None else ()),
+    )
+    return with_verdict(replace(outcome, warnings=said))
+
+
+def _simulated(
+    inputs: FitInputs, values: FloatArray, should_stop: Callable[[], bool] | None
+) -> _Simulated:
+    """Simulate and judge every recording.
+
+    Raises:
+      StopRequestedError: ``should_stop`` asked for it.
+    """
+    experiment, dataset, params = inputs.experiment, inputs.dataset, inputs.params
 
     def errors(used: SequenceSet, *, overlap: bool) -> tuple[WindowErrors, ...]:
         if not used.groups:
             return ()
         settings = scoring_settings(experiment, overlap=overlap)
-        return open_loop_errors(used.groups, params, values, settings, used.excluded)
+        return open_loop_errors(used.groups, params, values, settings, used.excluded, should_stop)
 
     training = score(errors(dataset.training, overlap=True))
     held_out = errors(dataset.validation, overlap=True)
-    validation = score(held_out) if held_out else None
     apart = errors(dataset.training, overlap=False)
     apart_held_out = errors(dataset.validation, overlap=False)
-    sequences = traces(apart, "training") + traces(apart_held_out, "validation")
-    combinations = servo_combinations(result, params, dataset.source_spec)
-    return Outcome(
-        title=title_of(experiment),
-        fit=result,
+    judged = dataset.validation.groups or dataset.training.groups
+    return _Simulated(
         training=training,
-        validation=validation,
-        sequences=sequences,
-        quality=dataset.quality,
-        verdict=verdict(result, training, validation),
-        warnings=(
-            *dataset.warnings,
-            *warnings(experiment, result, training, validation),
-            *implausible,
-            *sentences(combinations, result),
-            *(bias.sentences() if bias is not None else ()),
-        ),
-        provenance={**_provenance(experiment, dataset), **friction_provenance(params)},
-        bias=bias,
-        combinations=combinations,
+        validation=score(held_out) if held_out else None,
+        sequences=traces(apart, "training") + traces(apart_held_out, "validation"),
         trends=residual_trends(
             apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter
         ),
-        applied=applied,
+        torques=torque_errors(judged, params, values),
+        exchanged=_exchanged(dataset),
     )
+
+
+def _exchanged(dataset: Dataset) -> tuple[str, ...]:
+    """Say that signals carry each other's names, if they do."""
+    pairs = exchanged_signals(dataset.training.groups)
+    if not pairs:
+        return ()
+    named = " and ".join(f"{one!r} with {other!r}" for one, other in pairs)
+    return (f"{2 * len(pairs)} signals seem to be exchanged, {named}",)
 
 
 def applied_parameters(params: ParameterDict, values: FloatArray) -> tuple[AppliedParameter, ...]:

@@ -10,7 +10,7 @@ sample that the start was taken from is not scored.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences, is_position, joint_shown, sensor_unit
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.windows import (
+    START_SAMPLE,
     SequenceData,
     SignalColumn,
     WindowSimulation,
@@ -62,6 +63,7 @@ def open_loop_errors(
     fitted: FloatArray,
     settings: ScoringSettings,
     excluded: Mapping[str, Sequence[tuple[float, float]]],
+    should_stop: Callable[[], bool] | None = None,
 ) -> tuple[WindowErrors, ...]:
     """Simulate every window with the initial and with the fitted parameters.
 
@@ -71,14 +73,16 @@ def open_loop_errors(
       fitted: Fitted values of the free scalars, shape (p,).
       settings: How to cut.
       excluded: Stretches [s] by sequence name that no window may touch.
+      should_stop: Asked while simulating.
 
     Returns:
       The errors, window by window.
 
     Raises:
       DataError: A sequence has no usable window.
+      StopRequestedError: ``should_stop`` asked for it.
     """
-    with RolloutPool(settings.threads) as rollouts:
+    with RolloutPool(settings.threads, should_stop=should_stop) as rollouts:
         groups = [
             model_group(
                 sequences,
@@ -112,22 +116,42 @@ def score(errors: Sequence[WindowErrors]) -> Score:
     Returns:
       The score. Where no position is measured, all signals are pooled.
     """
-    initial: dict[str, list[FloatArray]] = {}
-    fitted: dict[str, list[FloatArray]] = {}
+    predictions: dict[str, dict[str, list[FloatArray]]] = {}
+    means: dict[tuple[int, int], float] = {}
     units: dict[str, str] = {}
     positions: set[str] = set()
     for error in errors:
         samples = error.window.window.samples
-        scored = samples.times > 1e-9
+        scored = samples.times > START_SAMPLE
         for i, signal in enumerate(error.window.sequence.signals):
-            chosen = scored & (samples.signals == i)
-            initial.setdefault(signal.name, []).append(error.initial[chosen])
-            fitted.setdefault(signal.name, []).append(error.fitted[chosen])
+            own = samples.signals == i
+            chosen = scored & own
+            measured = samples.values[chosen]
+            key = id(error.window.sequence), i
+            if key not in means:
+                whole = error.window.sequence.sensordata.data[:, signal.measured_column]
+                means[key] = float(np.mean(whole[np.isfinite(whole)]))
+            for prediction, differences in (
+                ("initial", error.initial[chosen]),
+                ("fitted", error.fitted[chosen]),
+                ("still", samples.values[own][:1] - measured),
+                ("mean", means[key] - measured),
+            ):
+                by_name = predictions.setdefault(prediction, {})
+                by_name.setdefault(signal.name, []).append(differences)
             sensor = error.window.model.sensor(signal.sensor).id
             units[signal.name] = sensor_unit(error.window.model, sensor)
             if is_position(error.window.model, sensor):
                 positions.add(signal.name)
-    return pooled_score(initial, fitted, units, positions, len(errors))
+    return pooled_score(
+        predictions["initial"],
+        predictions["fitted"],
+        units,
+        positions,
+        len(errors),
+        still=predictions["still"],
+        mean=predictions["mean"],
+    )
 
 
 def pooled_score(
@@ -136,6 +160,9 @@ def pooled_score(
     units: Mapping[str, str],
     positions: Collection[str],
     windows: int,
+    *,
+    still: Mapping[str, Sequence[FloatArray]] | None = None,
+    mean: Mapping[str, Sequence[FloatArray]] | None = None,
 ) -> Score:
     """Root mean square and mean absolute errors by signal, and pooled over positions.
 
@@ -145,23 +172,50 @@ def pooled_score(
       units: Unit by signal.
       positions: Signals that are positions; where there are none, all signals are pooled.
       windows: How many windows the errors come from.
+      still: Errors of predicting that nothing moves away from its start, where known.
+      mean: Errors of holding each recording's mean, where known.
     """
     pooled = sorted(positions or units)
-    before = [block for name in pooled for block in initial[name]]
-    after = [block for name in pooled for block in fitted[name]]
+    still, mean = still or {}, mean or {}
+
+    def together(errors: Mapping[str, Sequence[FloatArray]]) -> list[FloatArray]:
+        return [block for name in pooled for block in errors.get(name, ())]
+
     return Score(
         rmse={name: _rms(blocks) for name, blocks in fitted.items()},
         rmse_initial={name: _rms(blocks) for name, blocks in initial.items()},
         units=dict(units),
-        rmse_all=_rms(after),
-        rmse_all_initial=_rms(before),
+        rmse_all=_rms(together(fitted)),
+        rmse_all_initial=_rms(together(initial)),
         unit_all=units[pooled[0]] if len({units[name] for name in pooled}) == 1 else "",
         windows=windows,
         mae={name: _mean_absolute(blocks) for name, blocks in fitted.items()},
         mae_initial={name: _mean_absolute(blocks) for name, blocks in initial.items()},
-        mae_all=_mean_absolute(after),
-        mae_all_initial=_mean_absolute(before),
+        mae_all=_mean_absolute(together(fitted)),
+        mae_all_initial=_mean_absolute(together(initial)),
+        rmse_still={name: _rms(blocks) for name, blocks in still.items()},
+        rmse_mean={name: _rms(blocks) for name, blocks in mean.items()},
+        rmse_still_all=_rms(together(still)),
+        rmse_mean_all=_rms(together(mean)),
     )
+
+
+def in_units_of_noise(rmse: Mapping[str, float], noise: Mapping[str, float]) -> float:
+    """Pool errors of all measured quantities; NaN where no noise level is known.
+
+    Args:
+      rmse: By signal.
+      noise: Standard deviation by signal, in the same units.
+
+    Returns:
+      Root mean square over the signals of error per noise.
+    """
+    ratios = [
+        error / noise[name]
+        for name, error in rmse.items()
+        if noise.get(name, 0.0) > 0.0 and math.isfinite(error)
+    ]
+    return float(np.sqrt(np.mean(np.square(ratios)))) if ratios else math.nan
 
 
 def traces(errors: Sequence[WindowErrors], role: str) -> tuple[SequenceFit, ...]:

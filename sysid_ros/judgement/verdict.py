@@ -5,95 +5,61 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from dataclasses import replace
 
+import mujoco
+
+from sysid_ros.diagnosis import is_effort
 from sysid_ros.engine.estimation import FitResult, model_error_sentences
 from sysid_ros.engine.least_squares import FitStatus
-from sysid_ros.experiment import Experiment
-from sysid_ros.judgement.outcome import Score
+from sysid_ros.experiment import Experiment, SignalConfig
+from sysid_ros.judgement.findings import falls, findings, judged, yardstick
+from sysid_ros.judgement.outcome import Judgement, Outcome, Score
 from sysid_ros.recording.mapping import Interpolation, SignalKind
 
-# Below this relative decrease of the held-out error the tuning was not worth it.
-WORTHWHILE = 0.05
 FEW = 2  # warnings of one kind; more become one line with their number
 
 
-class Judgement(str, Enum):
-    """The use of a fit, for programs; :func:`verdict` gives the reason."""
-
-    IMPROVED = "IMPROVED"
-    NO_IMPROVEMENT = "NO_IMPROVEMENT"
-    OVERFIT = "OVERFIT"  # better on what was fitted, worse on what was not
-    NOT_IDENTIFIABLE = "NOT_IDENTIFIABLE"  # better, but with parameters that the data leaves open
-
-
-def judge(result: FitResult, training: Score | None, validation: Score | None) -> Judgement | None:
-    """Compare the fitted with the untuned model.
-
-    Args:
-      result: The fit.
-      training: Scores on the data fitted.
-      validation: Scores on held-out data, which count where there are any.
-
-    Returns:
-      The judgement; ``None`` where nothing was scored.
-    """
-    judged = validation or training
-    if judged is None:
+def judge(outcome: Outcome) -> Judgement | None:
+    """Return the use of a fit; ``None`` where nothing was scored."""
+    if judged(outcome) is None:
         return None
-    learned = training is not None and _falls(training)
-    if validation is not None and learned and validation.rmse_all > validation.rmse_all_initial:
-        return Judgement.OVERFIT
-    if not _falls(judged):
-        return Judgement.NO_IMPROVEMENT
-    return Judgement.NOT_IDENTIFIABLE if _opened(result) else Judgement.IMPROVED
+    found = findings(outcome)
+    return found[0].judgement if found else Judgement.IMPROVED
 
 
-def _falls(score: Score) -> bool:
-    return score.rmse_all <= score.rmse_all_initial * (1.0 - WORTHWHILE)
-
-
-def _opened(result: FitResult) -> list[str]:
-    return [p.name for p in result.parameters if "unidentifiable" in p.flags]
-
-
-def verdict(result: FitResult, training: Score, validation: Score | None) -> str:
-    """Can this be trusted, and what changed?
-
-    Args:
-      result: The fit.
-      training: Scores on the data fitted.
-      validation: Scores on held-out data, if any.
+def with_verdict(outcome: Outcome) -> Outcome:
+    """Judge an outcome: can this be trusted, and what changed?
 
     Returns:
-      One sentence.
+      The outcome with its judgement and one sentence, which begins with the gravest finding, names
+      all of them, and ends with the change of the error. Unchanged where nothing was scored.
     """
-    judged, kind = (validation, "held-out") if validation is not None else (training, "training")
-    before, after, unit = judged.rmse_all_initial, judged.rmse_all, judged.unit_all
-    change = f"{before:.4g} to {after:.4g} {unit}".rstrip()
-    if result.status is FitStatus.CANCELED:
-        return f"Canceled early: the best parameters so far change the {kind} error from {change}."
-    judgement = judge(result, training, validation)
-    if judgement is Judgement.OVERFIT:
-        learned = f"{training.rmse_all_initial:.4g} to {training.rmse_all:.4g}"
-        return (
-            f"Overfit: the training error falls from {learned} {training.unit_all}, but the "
-            f"held-out error rises from {change}; record more, or free fewer parameters."
-        )
-    if judgement is Judgement.NO_IMPROVEMENT:
-        return (
-            f"No improvement: the {kind} error goes from {change}; "
-            "the model as it was predicts about as well."
-        )
-    less = f"the {kind} error falls from {change} ({_percent(1.0 - after / before)} less)"
-    confirmed = "." if validation is not None else "; nothing was held out to confirm it."
-    opened = _opened(result)
-    if opened:
-        return (
-            f"Not identifiable: {less}, but {len(opened)} of {len(result.parameters)} parameters "
-            f"are not determined ({_some(opened)})" + confirmed
-        )
-    return f"Improved: {less}{confirmed}"
+    judgement = judge(outcome)
+    if judgement is None:
+        return outcome
+    found = findings(outcome)
+    words = found[0].words if found else "Improved"
+    clauses = "; ".join([*(one.clause for one in found), _change(outcome)])
+    return replace(outcome, judgement=judgement, verdict=f"{words}: {clauses}.")
+
+
+def _change(outcome: Outcome) -> str:
+    """The change of the error that counts, as a clause."""
+    score = judged(outcome)
+    if score is None:
+        return "nothing was scored"
+    kind = "held-out" if outcome.validation is not None else "training"
+    unconfirmed = "" if outcome.validation is not None else "; nothing was held out to confirm it"
+    before, after, unit = score.rmse_all_initial, score.rmse_all, f" {score.unit_all}".rstrip()
+    overall = yardstick(score, outcome.fit)
+    if falls(*overall) != falls(before, after):  # the positions alone say something else
+        (before, after), unit = overall, " times the noise of all signals"
+    change = f"from {before:.4g} to {after:.4g}{unit}"
+    if falls(before, after):
+        less = _percent(1.0 - after / before)
+        return f"the {kind} error falls {change} ({less} less){unconfirmed}"
+    return f"the {kind} error {'rises' if after > before else 'goes'} {change}{unconfirmed}"
 
 
 def _percent(share: float) -> str:
@@ -106,9 +72,10 @@ def result_warnings(result: FitResult) -> tuple[str, ...]:
     found = []
     if result.status is not FitStatus.CONVERGED:
         found.append(f"The fit did not converge: {result.message}.")
+    opened = [p.name for p in result.parameters if "unidentifiable" in p.flags]
     found += _few_or_counted(
         [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable],
-        f"combinations of parameters are left open by the data ({_some(_opened(result))}): they "
+        f"combinations of parameters are left open by the data ({_some(opened)}): they "
         "stay as near to the model's own values as the data allows, and no interval is claimed for "
         "them. The report lists them under Identifiability.",
     )
@@ -138,28 +105,16 @@ def _some(names: list[str]) -> str:
     return f"{', '.join(names[:4])}{', ...' if names[4:] else ''}"
 
 
-def warnings(
-    experiment: Experiment, result: FitResult, training: Score, validation: Score | None
-) -> tuple[str, ...]:
+def warnings(experiment: Experiment, outcome: Outcome, model: mujoco.MjModel) -> tuple[str, ...]:
     """Return what a careful reader must know, most important first.
 
     Args:
       experiment: What was asked for.
-      result: The fit.
-      training: Scores on the data fitted.
-      validation: Scores on held-out data, if any.
-
-    Returns:
-      Sentences.
+      outcome: The fit with its scores; its own warnings do not matter.
+      model: The experiment's, which says what the input of an actuator is.
     """
-    found = [*result_warnings(result)]
-    if validation is None:
-        found.append("Nothing was held out, so an overfit would not show; add a validation bag.")
-    elif validation.rmse_all > 2.0 * training.rmse_all:
-        found.append(
-            f"The held-out error ({validation.rmse_all:.4g}) is more than twice the training "
-            f"error ({training.rmse_all:.4g}): the fit may not carry over to other motions."
-        )
+    result, training, validation = outcome.fit, outcome.training, outcome.validation
+    found = [*result_warnings(result), *scored_warnings(training, validation)]
     if result.interval_method == "blocks":
         found.append(
             "There are few windows, so that the intervals allow for correlated residuals inside "
@@ -172,7 +127,7 @@ def warnings(
             "intervals assume white noise and are probably too narrow. Use shorter windows or "
             "more data."
         )
-    if _measured_torque_as_input(experiment):
+    if _measured_torque_as_input(experiment, model):
         found.append(
             "A measured effort is used as input: its scale multiplies every inertia and friction "
             "and cannot be told from them without a known payload. Under feedback its noise also "
@@ -181,10 +136,37 @@ def warnings(
     return tuple(found)
 
 
-def _measured_torque_as_input(experiment: Experiment) -> bool:
+def scored_warnings(training: Score | None, validation: Score | None) -> tuple[str, ...]:
+    """Return warnings about the scores: nothing held out, or much worse there.
+
+    Args:
+      training: Scores on the data fitted.
+      validation: Scores on held-out data, if any.
+    """
+    if validation is None:
+        return ("Nothing was held out, so an overfit would not show; add a validation bag.",)
+    if training is None or validation.rmse_all <= 2.0 * training.rmse_all:
+        return ()
+    return (
+        f"The held-out error ({validation.rmse_all:.4g}) is more than twice the training "
+        f"error ({training.rmse_all:.4g}): the fit may not carry over to other motions.",
+    )
+
+
+def _measured_torque_as_input(experiment: Experiment, model: mujoco.MjModel) -> bool:
     return any(
         signal.kind is SignalKind.ACTUATOR
         and signal.wrench is None
         and (signal.interpolation is Interpolation.LINEAR or signal.field.startswith("effort["))
+        and _is_effort(signal, model)
         for signal in experiment.signals
     )
+
+
+def _is_effort(signal: SignalConfig, model: mujoco.MjModel) -> bool:
+    """Return whether an input is an effort: by its field, else by what the actuator makes of it."""
+    quantity = signal.field.partition("[")[0].rpartition(".")[2]
+    if quantity.startswith(("position", "velocit", "effort")):
+        return quantity.startswith("effort")
+    actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, signal.name)
+    return actuator < 0 or is_effort(model, actuator)

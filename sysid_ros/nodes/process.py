@@ -19,6 +19,8 @@ from rclpy.signals import SignalHandlerOptions
 from sysid_ros.errors import SysidError
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
+from sysid_ros.nodes.printable_log import log_of
+from sysid_ros.printable import print_text
 
 AnyNode = TypeVar("AnyNode", bound=Node)
 
@@ -61,18 +63,18 @@ def run_node(
     try:
         node = make_node()
     except SysidError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print_text(f"error: {error}", stream=sys.stderr)
         rclpy.shutdown()
         return int(error.code)
     for sentence in parameters.unknown(node):
-        node.get_logger().warning(sentence)
+        log_of(node).warning(sentence)
     _say_if_time_stands(node)
     try:
         executor.add_node(node)
         while not ((ending.is_set() or done(node)) and ready_to_end(node)):
             executor.spin_once(timeout_sec=_SPIN)
     except SysidError as error:
-        node.get_logger().error(str(error))
+        log_of(node).error(str(error))
         return int(error.code)
     finally:
         # The order matters: a thread that still spins at exit aborts the process.
@@ -91,7 +93,7 @@ def _say_if_time_stands(node: Node) -> None:
         if node.get_clock().now().nanoseconds:
             timer.cancel()
         else:
-            node.get_logger().warning(
+            log_of(node).warning(
                 f"use_sim_time is set and nothing came on /clock for {_SILENCE:g} s: until then no "
                 "time passes here; start the simulation, or set use_sim_time to false"
             )

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from sysid_ros.experiment import Experiment
-from sysid_ros.judgement import Outcome, Score, verdict, warnings
+from sysid_ros.judgement import Outcome, Score, scored_warnings, with_verdict
 from sysid_ros.pipeline.fit_task import FitTask, run_fit_task
 from sysid_ros.processes import IN_THIS_PROCESS, Workers, run_tasks
 
@@ -65,14 +65,13 @@ def cross_validated(
         for i, part in enumerate(parts)
     ]
     folds = run_tasks(run_fit_task, tasks, workers, on_done=count, should_stop=should_stop)
-    return with_folds(experiment, outcome, folds)
+    return with_folds(outcome, folds)
 
 
-def with_folds(experiment: Experiment, outcome: Outcome, folds: Sequence[Outcome]) -> Outcome:
+def with_folds(outcome: Outcome, folds: Sequence[Outcome]) -> Outcome:
     """Give the fit of all sequences the held-out scores of its folds.
 
     Args:
-      experiment: What was fitted.
       outcome: The fit of all sequences.
       folds: A fit for each part of them that was held out.
 
@@ -82,24 +81,16 @@ def with_folds(experiment: Experiment, outcome: Outcome, folds: Sequence[Outcome
     """
     validation = combined([fold.validation for fold in folds if fold.validation is not None])
     held_out = [s for fold in folds for s in fold.sequences if s.role == "validation"]
-    training = outcome.training
-    return replace(
-        outcome,
-        validation=validation,
-        sequences=(*outcome.sequences, *held_out),
-        verdict=verdict(outcome.fit, training, validation) if training else outcome.verdict,
-        warnings=tuple(dict.fromkeys(_warnings(experiment, outcome, validation))),
-    )
-
-
-def _warnings(experiment: Experiment, outcome: Outcome, validation: Score) -> list[str]:
-    """The warnings that hold now, those that do not depend on the scores included."""
-    training = outcome.training
-    if training is None:
-        return list(outcome.warnings)
-    before = set(warnings(experiment, outcome.fit, training, None))
+    before = scored_warnings(outcome.training, outcome.validation)
     others = [sentence for sentence in outcome.warnings if sentence not in before]
-    return [*others, *warnings(experiment, outcome.fit, training, validation)]
+    return with_verdict(
+        replace(
+            outcome,
+            validation=validation,
+            sequences=(*outcome.sequences, *held_out),
+            warnings=(*others, *scored_warnings(outcome.training, validation)),
+        )
+    )
 
 
 def combined(scores: Sequence[Score]) -> Score:
@@ -117,19 +108,25 @@ def combined(scores: Sequence[Score]) -> Score:
     def mean(values: Sequence[float]) -> float:
         return float(sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights))
 
-    names = list(scores[0].rmse)
+    def pooled(
+        pool: Callable[[Sequence[float]], float], values: Callable[[Score], Mapping[str, float]]
+    ) -> dict[str, float]:
+        return {name: pool([values(s)[name] for s in scores]) for name in values(scores[0])}
+
     return Score(
-        rmse={name: squares([s.rmse[name] for s in scores]) for name in names},
-        rmse_initial={name: squares([s.rmse_initial[name] for s in scores]) for name in names},
+        rmse=pooled(squares, lambda s: s.rmse),
+        rmse_initial=pooled(squares, lambda s: s.rmse_initial),
         units=scores[0].units,
         rmse_all=squares([s.rmse_all for s in scores]),
         rmse_all_initial=squares([s.rmse_all_initial for s in scores]),
         unit_all=scores[0].unit_all,
         windows=sum(weights),
-        mae={name: mean([s.mae[name] for s in scores]) for name in scores[0].mae},
-        mae_initial={
-            name: mean([s.mae_initial[name] for s in scores]) for name in scores[0].mae_initial
-        },
+        mae=pooled(mean, lambda s: s.mae),
+        mae_initial=pooled(mean, lambda s: s.mae_initial),
         mae_all=mean([s.mae_all for s in scores]),
         mae_all_initial=mean([s.mae_all_initial for s in scores]),
+        rmse_still=pooled(squares, lambda s: s.rmse_still),
+        rmse_mean=pooled(squares, lambda s: s.rmse_mean),
+        rmse_still_all=squares([s.rmse_still_all for s in scores]),
+        rmse_mean_all=squares([s.rmse_mean_all for s in scores]),
     )

@@ -27,6 +27,7 @@ from sysid_ros.judgement import (
     with_provenance,
 )
 from sysid_ros.pipeline.cross_validation import cross_validated
+from sysid_ros.pipeline.deadline import Deadline, either
 from sysid_ros.pipeline.result_writing import write_results
 from sysid_ros.pipeline.resume import Resume, inputs_of
 from sysid_ros.pipeline.run_folder import RunFolder
@@ -80,15 +81,22 @@ def run_experiment(
     Raises:
       SysidError: Whatever is wrong with the experiment, its model, its data or its output.
     """
-    stage = on_stage or (lambda _: None)
+    from sysid_ros.engine.derivatives import compilation_told  # takes a second
+
+    tell = on_stage or (lambda _: None)
+    deadline = Deadline(experiment.fit.time_limit)
     check_fittable(experiment)
     output = output_dir if output_dir is not None else Path(experiment.output)
     check_writable(output)
-    stage("reading recordings")
-    inputs = FitInputs.read(experiment, data_dir, on_reading)
+    tell("reading recordings")
+    inputs = FitInputs.read(experiment, data_dir, deadline.while_reading(on_reading))
+    deadline.reading_ended()
     dataset, params = inputs.dataset, inputs.params
-    run = _Run(inputs, data_dir, workers, stage, should_stop)
-    with RunFolder(output, title_of(experiment), work_dir) as folder:
+    with (
+        compilation_told(tell) as stage,
+        RunFolder(output, title_of(experiment), work_dir) as folder,
+    ):
+        run = _Run(inputs, data_dir, workers, stage, should_stop, deadline)
         folder.open_logs(experiment.logs, title_of(experiment), settings_of(experiment))
         earlier = folder.begin(inputs_of(experiment, dataset), resume)
         write_targets(folder.path, applied_parameters(params, params.as_vector()))
@@ -103,6 +111,7 @@ def run_experiment(
             output,
             start_state=_start_state(dataset),
             partial=folder.path,
+            draw=deadline.allows_drawing,
             source=SourceModel(dataset.source_text, dataset.source_spec),
             robots={
                 group.robot: _identified_spec(dataset, params, result, group.robot)
@@ -122,6 +131,7 @@ class _Run:
     workers: Workers
     stage: Callable[[str], None]
     should_stop: Callable[[], bool] | None
+    deadline: Deadline
 
     def found_start(
         self,
@@ -139,7 +149,7 @@ class _Run:
             workers=self.workers,
             earlier=earlier,
             listener=SearchListener(folder.save_trials, recording, self.stage),
-            should_stop=self.should_stop,
+            should_stop=either(self.should_stop, self.deadline.fit_is_overdue),
         )
 
     def fitted(
@@ -152,13 +162,16 @@ class _Run:
         """The fit, from the search's start or from where an earlier run stood."""
         state = earlier if isinstance(earlier, FitState) else None
         self.stage("fitting" if state is None else f"carrying on after iteration {state.iteration}")
-        return self.inputs.fitted(
+        result = self.inputs.fitted(
             on_iteration=folder.recording(on_iteration),
             on_state=folder.save,
             resume=state,
             start=found.values if found is not None else None,
-            should_stop=self.should_stop,
+            time_limit=self.deadline.for_fit(state.elapsed if state is not None else 0.0),
+            should_stop=either(self.should_stop, self.deadline.fit_is_overdue),
         )
+        asked = self.should_stop is not None and self.should_stop()
+        return self.deadline.explained(result, asked=asked)
 
     def scored(self, folder: RunFolder, result: FitResult, found: FoundStart | None) -> Outcome:
         """The fit with its bias check, its scores and those of its folds."""
@@ -166,7 +179,7 @@ class _Run:
         if bias is not None:
             result = flagged(result, bias)
         self.stage("scoring")
-        outcome = outcome_of(self.inputs, result, bias)
+        outcome = outcome_of(self.inputs, result, bias, should_stop=self.deadline.passed)
         outcome = replace(outcome, warnings=(*folder.warnings, *outcome.warnings))
         if found is not None:
             outcome = with_provenance(outcome, "search", found.summary)
@@ -177,7 +190,8 @@ class _Run:
 
     def _bias(self, result: FitResult) -> BiasCheck | None:
         """The bias check, where the experiment asks for it and the fit came to an end."""
-        if not self.inputs.experiment.fit.bias_check or result.status is FitStatus.CANCELED:
+        ended = result.status not in (FitStatus.CANCELED, FitStatus.TIME_LIMIT)
+        if not (self.inputs.experiment.fit.bias_check and ended):
             return None
         return bias_check(
             self.inputs.dataset.training.groups,
@@ -194,17 +208,25 @@ class _Run:
         self.stage("cross-validating")
         try:
             return cross_validated(
-                self.inputs.experiment,
+                _within(self.inputs.experiment, self.deadline),
                 outcome,
                 self.data_dir,
                 workers=self.workers,
                 state_dir=states,
                 on_fold=lambda k, folds: self.stage(f"cross-validating: fold {k} of {folds}"),
-                should_stop=self.should_stop,
+                should_stop=either(self.should_stop, self.deadline.passed),
             )
         except StopRequestedError:
             stopped = "The cross-validation was stopped, so nothing held out was predicted."
             return replace(outcome, warnings=(stopped, *outcome.warnings))
+
+
+def _within(experiment: Experiment, deadline: Deadline) -> Experiment:
+    """The experiment with what is left of its time limit."""
+    if experiment.fit.time_limit is None:
+        return experiment
+    left = max(deadline.remaining, 1e-3)
+    return replace(experiment, fit=replace(experiment.fit, time_limit=left))
 
 
 def _identified_spec(

@@ -14,6 +14,7 @@ from sysid_ros.dataset import FitInputs
 from sysid_ros.engine.estimation import FitState
 from sysid_ros.experiment import Experiment, ValidationConfig, check_fittable
 from sysid_ros.judgement import Outcome, outcome_of
+from sysid_ros.pipeline.deadline import Deadline, either
 from sysid_ros.pipeline.resume import inputs_of, kept_state
 from sysid_ros.results import write_state
 from sysid_ros.robots import set_values
@@ -69,18 +70,23 @@ def run_fit_task(task: FitTask, should_stop: Callable[[], bool] | None = None) -
       SysidError: Whatever is wrong with the experiment, its model or its data.
     """
     experiment = task.resolved()
+    deadline = Deadline(experiment.fit.time_limit)
     check_fittable(experiment)
-    inputs = FitInputs.read(experiment, task.data_dir)
+    inputs = FitInputs.read(experiment, task.data_dir, deadline.while_reading(None))
+    deadline.reading_ended()
+    stop = either(should_stop, deadline.fit_is_overdue)
     memory = _Memory(task.state_dir, inputs_of(experiment, inputs.dataset))
     earlier = memory.recall()
     result = inputs.fitted(
-        start=None if earlier else _start(task, inputs, should_stop),
+        start=None if earlier else _start(task, inputs, stop),
         resume=earlier,
         landscapes=False,
         on_state=memory.keep,
-        should_stop=should_stop,
+        time_limit=deadline.for_fit(earlier.elapsed if earlier else 0.0),
+        should_stop=stop,
     )
-    return outcome_of(inputs, result)
+    result = deadline.explained(result, asked=should_stop is not None and should_stop())
+    return outcome_of(inputs, result, should_stop=deadline.passed)
 
 
 @dataclass(frozen=True)

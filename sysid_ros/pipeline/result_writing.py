@@ -50,6 +50,7 @@ def write_results(
     partial: Path | None = None,
     source: SourceModel | None = None,
     robots: Mapping[str, mujoco.MjSpec] | None = None,
+    draw: bool = True,
 ) -> ResultFolder:
     """Write everything about a fit into a new folder below ``output_dir``.
 
@@ -64,6 +65,7 @@ def write_results(
       partial: The work folder in which the fit kept its checkpoint; it becomes the result.
       source: The model as given; ``model.xml`` is its text with the identified values in place.
       robots: The identified model of each of several robots, which gets a folder of its own.
+      draw: Whether there is time for an animation.
 
     Returns:
       The paths of ``result.json``, ``parameters.yaml``, ``model.xml``, ``residuals.npz`` and
@@ -85,7 +87,7 @@ def write_results(
                 write_exports(replace(found, spec=own), work / robot, of_one_robot=True)
             write_signals(work / RESIDUALS, outcome.sequences)
             # A fit that was stopped is not kept waiting.
-            wanted = outcome.fit.status is not FitStatus.CANCELED
+            wanted = draw and outcome.fit.status is not FitStatus.CANCELED
             with drawing(work / MODEL, outcome.sequences, wanted=wanted) as video:
                 write_json(work / RESULT, document_from(outcome))
                 write_parameters(work / PARAMETERS, outcome)

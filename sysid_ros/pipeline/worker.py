@@ -43,7 +43,7 @@ _LOG_LINES = 5  # of a dead process, quoted in the message
 
 @dataclass(frozen=True)
 class FitProgress:
-    """An event of a running fit: a new stage, or an iteration with the share of work done."""
+    """An event of a running fit: a stage or an iteration, with the share of it that is done."""
 
     stage: str = ""
     iteration: Iteration | None = None
@@ -94,6 +94,8 @@ def run_fit(
         worker = Worker(program)
     try:
         with worker:
+            for event in worker.events(0.0)[-1:]:  # what it is doing; what it did is past
+                on_progress(_progress(event))
             worker.begin(replace(request, checkpoint_dir=str(work)))
             end = _follow(worker, on_progress, should_cancel, grace)
         if end.files is None and end.best is not None:
@@ -146,7 +148,7 @@ def _title(request: FitRequest) -> str:
 
 def _progress(event: dict[str, Any]) -> FitProgress:
     if event["event"] == "stage":
-        return FitProgress(stage=event["text"])
+        return FitProgress(stage=event["text"], progress=event["progress"])
     step = event["step"]
     numbers = {
         **step,

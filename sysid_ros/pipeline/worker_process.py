@@ -20,6 +20,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -32,7 +33,9 @@ from sysid_ros.processes import die_with_parent
 
 WORKER_MODULE = "sysid_ros.pipeline.worker_process"
 FIT_PROGRAM = (WORKER_MODULE,)  # after ``python -m``
+STARTING = "starting"  # the stage before those of the fit itself
 AHEAD = "ahead"  # the last argument of a process that is started before there is a request
+_SHARES = 0.1  # s between two of them
 _PARENT_GONE = 3  # exit status when standard input ends
 
 
@@ -48,6 +51,7 @@ class FitRequest:
     overrides: tuple[str, ...] = ()
     data_dir: str = ""
     allow_hooks: bool = False
+    allow_outside_output: bool = False
     threads: int = 0  # 0: the experiment decides
     nice: int = 0  # 0 to 19: how much the fit stands back behind other processes
     resume: bool = False
@@ -80,6 +84,7 @@ class Callbacks:
     """The calls of a fit to the process that runs it."""
 
     on_stage: Callable[[str], None]
+    on_reading: Callable[[float], None]  # share of the recordings that has been read
     on_iteration: Callable[[Iteration, float], None]  # second: estimated share of the work done
     should_stop: Callable[[], bool]
 
@@ -107,28 +112,36 @@ def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
         on_iteration=lambda step: callbacks.on_iteration(step, min(step.iteration / most, 1.0)),
         should_stop=callbacks.should_stop,
         on_stage=callbacks.on_stage,
+        on_reading=callbacks.on_reading,
         resume=Resume() if request.resume else None,
     )
     return FitFiles(report.result_dir, report.report_file, report.model_file)
 
 
-def prepare() -> None:
-    """Import what a fit needs and compile the derivatives, or load them from disk."""
+def prepare(on_stage: Callable[[str], None]) -> None:
+    """Import what a fit needs and compile the derivatives, or load them from disk.
+
+    Args:
+      on_stage: Told that they are compiled, and when they are.
+    """
     from scipy.signal import welch  # noqa: F401, scipy loads its parts at their first use
 
     import sysid_ros.pipeline.experiment_run  # noqa: F401
-    from sysid_ros.engine.derivatives import entry_points
+    from sysid_ros.engine.derivatives import compilation_told, entry_points
 
-    entry_points()
+    with compilation_told(on_stage, STARTING):
+        entry_points()
 
 
 def requested_experiment(request: FitRequest) -> Any:
     """The experiment of a request, with the request's bags and overrides applied.
 
     Raises:
-      ExperimentError: The experiment is malformed, or names a hook although none is allowed.
+      ExperimentError: The experiment is malformed, or asks for what is not allowed: a hook, or a
+        study outside the output folder.
     """
     from sysid_ros.experiment import (
+        check_study,
         load_experiment,
         parse_experiment,
         with_bags,
@@ -152,18 +165,23 @@ def requested_experiment(request: FitRequest) -> Any:
             f"the experiment names the Python hook {experiment.modifiers!r}, which this server "
             "does not run; set its parameter allow_hooks to true if you trust the experiment"
         )
+    if not request.allow_outside_output:
+        check_study(experiment, Path(request.output_dir), overrides_count=False)
     return experiment
 
 
 def serve(
-    function: FitFunction, arguments: Sequence[str], prepare: Callable[[], None] | None = None
+    function: FitFunction,
+    arguments: Sequence[str],
+    prepare: Callable[[Callable[[str], None]], None] | None = None,
 ) -> int:
     """Serve one request.
 
     Args:
       function: Runs it.
       arguments: Of the command line: ``EVENTS_FD [ahead]``.
-      prepare: Called while there is no request yet, where the process is started ahead of it.
+      prepare: Called while there is no request yet, where the process is started ahead of it, with
+        a function that takes stages.
 
     Returns:
       0; the outcome, good or bad, has left as the last event.
@@ -174,15 +192,14 @@ def serve(
     stop = threading.Event()
     lines = _lines(sys.stdin.fileno())
     events, *options = arguments
-    if options == [AHEAD] and prepare is not None:
-        prepare()
-    request = FitRequest.from_json(next(lines))
-    os.nice(request.nice)
-    threading.Thread(target=_listen, args=(lines, stop), daemon=True).start()
     with os.fdopen(int(events), "w", encoding="utf-8") as stream:
         emit = _Emitter(stream)
-
-        callbacks = Callbacks(emit.stage, emit.iteration, stop.is_set)
+        if options == [AHEAD] and prepare is not None:
+            prepare(emit.stage)
+        request = FitRequest.from_json(next(lines))
+        os.nice(request.nice)
+        threading.Thread(target=_listen, args=(lines, stop), daemon=True).start()
+        callbacks = Callbacks(emit.stage, emit.share, emit.iteration, stop.is_set)
         try:
             emit.done(function(request, callbacks))
         except SysidError as error:
@@ -218,9 +235,19 @@ class _Emitter:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._lock = threading.Lock()  # a thread that compiles tells of it by itself
+        self._stage = ""
+        self._told = 0.0
 
     def stage(self, text: str) -> None:
-        self._write({"event": "stage", "text": text})
+        self._stage = text
+        self._write({"event": "stage", "text": text, "progress": 0.0})
+
+    def share(self, share: float) -> None:
+        """Tell how much of the stage is done, 0 to 1; not more often than anybody can see."""
+        if time.monotonic() - self._told >= _SHARES:
+            self._told = time.monotonic()
+            self._write({"event": "stage", "text": self._stage, "progress": share})
 
     def iteration(self, step: Iteration, progress: float) -> None:
         numbers = {**asdict(step), "values": step.values.tolist()}
@@ -234,8 +261,9 @@ class _Emitter:
         self._write({"event": "error", "code": int(code), "message": message})
 
     def _write(self, event: dict[str, Any]) -> None:
-        self._stream.write(json.dumps(event) + "\n")
-        self._stream.flush()
+        with self._lock:
+            self._stream.write(json.dumps(event) + "\n")
+            self._stream.flush()
 
 
 if __name__ == "__main__":

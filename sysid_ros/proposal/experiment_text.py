@@ -11,18 +11,24 @@ from typing import Any
 
 import yaml
 
-from sysid_ros.proposal.proposed_parameters import Candidate
+from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.recordings import Division
 
 CHECK = "# CHECK:"
+_LONGER = "Longer windows tell more as long as a small error stays small; see init.md."
 
 
 @dataclass(frozen=True)
 class SignalEntry:
-    """A line of ``signals`` with what a person should check."""
+    """A line of ``signals`` with what a person should check, and why it is believed."""
 
     values: dict[str, Any]
     doubt: str = ""
+    grounds: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {**self.values, "doubt": self.doubt, "grounds": self.grounds}
 
 
 @dataclass(frozen=True)
@@ -34,10 +40,12 @@ class Draft:
       recordings: What is fitted and what is held out.
       left_out: Recordings that lack a topic, with the reason.
       signals: The signal map.
+      possible: Signals that the evidence does not decide for, written as comments.
       notes: Sentences about what has no signal.
       unused: Topics that nothing is mapped from.
       masks: When the robot is enabled, as written, with a doubt.
       window: Length of windows [s]; ``None`` for whole recordings.
+      window_reason: A sentence about it; empty for the usual one.
       loss: Of the fit.
       folders: ``package_path`` and ``msg_path`` as written, where they are given.
       parameters: To identify.
@@ -54,6 +62,8 @@ class Draft:
     window: float | None
     loss: str
     folders: Mapping[str, list[str]] = field(default_factory=dict)
+    possible: tuple[SignalEntry, ...] = ()
+    window_reason: str = ""
     parameters: tuple[Candidate, ...] = ()
     undetermined: tuple[Candidate, ...] = field(default=())
 
@@ -95,7 +105,11 @@ class Draft:
         lines = ["signals:"]
         for entry in self.signals:
             lines += [f"  {CHECK} {part}" for part in _sentences(entry.doubt)]
-            lines.append(f"  - {_flow(entry.values)}")
+            line = f"  - {_flow(entry.values)}"
+            lines.append(f"{line}  # {entry.grounds}" if entry.grounds else line)
+        for entry in self.possible:
+            lines.append(f"  {CHECK} {entry.doubt}; is this its input?")
+            lines.append(f"  # - {_flow(entry.values)}")
         lines += [f"  {CHECK} {note}" for note in self.notes]
         if self.unused:
             lines.append(f"  # Nothing is read from {', '.join(self.unused)}.")
@@ -113,7 +127,7 @@ class Draft:
             lines = ["# The recordings are short, so that none is cut.", "windows: {length: whole}"]
         else:
             lines = [
-                "# Longer windows tell more as long as a small error stays small; see init.md.",
+                f"# {self.window_reason or _LONGER}",
                 f"windows: {{length: {self.window:g}}}",
             ]
         if self.loss != "linear":
@@ -135,10 +149,17 @@ class Draft:
             lines.append(f"  - {element}: {_flow(name)}")
             lines += [f"    {one.attribute}: {_flow(one.settings())}" for one in group]
         if self.undetermined:
-            lines.append("  # These recordings do not determine, beside the above:")
-            for element, name, group in _grouped(self.undetermined):
-                attributes = {one.attribute: one.settings() for one in group}
-                lines.append(f"  # - {_flow({element: name, **attributes})}")
+            lines.append(
+                "  # Left at the model's values, as these recordings do not determine them beside "
+                "the above or do not contradict them:"
+            )
+            for attribute in dict.fromkeys(one.attribute for one in self.undetermined):
+                group = [one for one in self.undetermined if one.attribute == attribute]
+                lines.append(f"  # {attribute}: {group[0].revealing} would show it")
+                lines += [
+                    f"  # - {_flow({one.element: one.name, attribute: one.settings()})}"
+                    for one in group
+                ]
         return lines
 
 

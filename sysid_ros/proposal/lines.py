@@ -19,9 +19,11 @@ class Line:
       name: In the model.
       channel: Where it comes from.
       doubt: What a person should check; empty where nothing.
+      grounds: Why it is believed, where that is not plain from names; empty where it is.
     """
 
     kind: str
     name: str
     channel: Channel
     doubt: str = ""
+    grounds: str = ""

@@ -5,15 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset, load_dataset
-from sysid_ros.diagnosis import Finding, FindingKind, check_dataset, is_servo, motion_bandwidth
+from sysid_ros.diagnosis import (
+    Contacts,
+    Finding,
+    FindingKind,
+    check_dataset,
+    contacts,
+    is_servo,
+    motion_bandwidth,
+)
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
     Experiment,
@@ -23,15 +32,20 @@ from sysid_ros.experiment import (
     parse_yaml,
     plain,
 )
+from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.channels import Channel, read_channels, topics_of
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
+from sysid_ros.proposal.identifiability import determined
+from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.mapping import Mapping, map_channels
-from sysid_ros.proposal.proposed_parameters import Candidate, candidates, determined
+from sysid_ros.proposal.orders import stated_orders
+from sysid_ros.proposal.proposed_parameters import Inputs, candidates
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.robots import description_in, load_model
 
 _MOST_READ = 12  # recordings that channels are read from
 _MOST_TRIED = 6  # recordings that parameters are tried on
+_WINDOW_WITH_CONTACTS = 0.3  # s
 _REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP)
 
 
@@ -50,11 +64,22 @@ class Proposal:
       text: Its content.
       experiment: The same, validated.
       findings: What the test of the recordings found besides what the proposal repairs.
+      draft: What the text is made of.
     """
 
     text: str
     experiment: Experiment
     findings: tuple[Finding, ...]
+    draft: Draft
+
+    def to_dict(self) -> dict[str, Any]:
+        """The signals with doubts and grounds, and the findings, as plain values for JSON."""
+        return {
+            "signals": [one.to_dict() for one in self.draft.signals],
+            "possible": [one.to_dict() for one in self.draft.possible],
+            "notes": list(self.draft.notes),
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
 
 
 def propose(
@@ -64,6 +89,7 @@ def propose(
     *,
     package_path: Sequence[Path] = (),
     msg_path: Sequence[Path] = (),
+    on_stage: Callable[[str], None] = lambda _: None,
 ) -> Proposal:
     """Write the experiment file that a model and some recordings suggest.
 
@@ -73,6 +99,7 @@ def propose(
       output: Where the file will be; paths in it are relative to its folder.
       package_path: Folders of ROS packages that the model names.
       msg_path: Definitions of message types that the bags lack.
+      on_stage: Told what is being done.
 
     Returns:
       The proposal; nothing is written.
@@ -87,14 +114,8 @@ def propose(
     else:
         spec = load_model(model, packages).spec
     compiled = spec.copy().compile()
+    on_stage("mapping what was recorded")
     usable, left_out, channels, mapping = _mapped(compiled, found, msg_path)
-    signals = tuple(
-        SignalEntry(
-            {line.kind: line.name, "topic": line.channel.topic, "field": line.channel.field},
-            line.doubt,
-        )
-        for line in mapping.signals
-    )
     draft = Draft(
         model=(
             {"robot_description": model.topic}
@@ -108,17 +129,20 @@ def propose(
         },
         recordings=divide(usable, output),
         left_out=tuple((relative(bag, output), why) for bag, why in left_out),
-        signals=signals,
+        signals=tuple(_entry(line) for line in mapping.signals),
+        possible=tuple(_entry(line) for line in mapping.possible),
         notes=mapping.unmapped,
         unused=_unused(channels, mapping),
         masks=_masks(channels),
         window=_window(compiled, mapping),
         loss="huber" if len(usable) >= _MOST_READ else "linear",
     )
+    on_stage("testing the recordings against the model")
     draft, findings = _tested(draft, output)
+    on_stage("trying which parameters the recordings determine")
     draft = _with_parameters(draft, spec, mapping, output)
     text = draft.text()
-    return Proposal(text, parse_experiment(text, path=output), findings)
+    return Proposal(text, parse_experiment(text, path=output), findings, draft)
 
 
 def _mapped(
@@ -138,7 +162,8 @@ def _mapped(
         if complete:
             break
     channels = _channels(complete, common, msg_path)
-    mapping = map_channels(model, channels)
+    orders = stated_orders(complete[0], msg_path) if complete else []
+    mapping = map_channels(model, channels, orders)
     if not mapping.joints and not mapping.bodies:
         names = [model.joint(joint).name for joint in range(model.njnt)]
         raise DataError(
@@ -162,6 +187,11 @@ def _mapped(
         else:
             usable.append(bag)
     return usable, left_out, channels, mapping
+
+
+def _entry(line: Line) -> SignalEntry:
+    values = {line.kind: line.name, "topic": line.channel.topic, "field": line.channel.field}
+    return SignalEntry(values, line.doubt, line.grounds)
 
 
 def _channels(bags: list[Path], topics: list[str], msg_path: Sequence[Path]) -> list[Channel]:
@@ -226,6 +256,7 @@ def _tested(draft: Draft, output: Path) -> tuple[Draft, tuple[Finding, ...]]:
         SignalEntry(
             dict(values),
             "\n".join(part for part in (entry.doubt, doubts.get(_label(entry.values), "")) if part),
+            entry.grounds,
         )
         for values, entry in zip(tree["signals"], draft.signals, strict=True)
     )
@@ -251,31 +282,56 @@ def _load(experiment: Experiment) -> Dataset:
 
 def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output: Path) -> Draft:
     """Choose the parameters that the recordings determine."""
-    inputs: dict[str, bool] = {}
-    for line in mapping.lines:
-        if line.kind in ("actuator", "effort"):
-            name = line.name if line.kind == "actuator" else f"{line.name}_effort"
-            inputs[name] = line.channel.command
     offered = candidates(
         spec,
         mapping.joints,
-        inputs,
+        _inputs(mapping),
         _servo_sensors(spec, mapping),
         free=any(line.kind == "qpos" for line in mapping.bodies),
     )
-    everything = replace(draft, parameters=tuple(offered))
+    # What is known beforehand is no evidence of what the recordings determine.
+    plain = tuple(replace(one, std=None) for one in offered)
     try:
-        experiment = parse_experiment(everything.text(), path=output)
-        answers = determined(experiment, _load(experiment), offered, draft.window)
+        experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
+        dataset = _load(experiment)
+        draft = _with_windows_between_contacts(draft, contacts(dataset.training.groups))
+        answers = determined(experiment, dataset, offered, draft.window)
     except ExperimentError:
         raise
     except SysidError:  # the nominal model cannot follow the recordings
-        answers = [True] * len(offered)
+        answers = [not one.on_demand for one in offered]
     kept: list[Candidate] = []
     dropped: list[Candidate] = []
     for one, answer in zip(offered, answers, strict=True):
         (kept if answer else dropped).append(one)
     return replace(draft, parameters=tuple(kept), undetermined=tuple(dropped))
+
+
+def _with_windows_between_contacts(draft: Draft, seen: Contacts) -> Draft:
+    """Short windows where something touches at times, as an impact at a wrong time spoils all."""
+    shares = {pair: share for pair, share in seen.touching.items() if share < 1.0}
+    if not seen.come_and_go or not shares:
+        return draft
+    one, other = max(shares, key=lambda pair: shares[pair])
+    window = min(draft.window or _WINDOW_WITH_CONTACTS, _WINDOW_WITH_CONTACTS)
+    why = (
+        f"{one!r} and {other!r} touch in {100.0 * shares[one, other]:.0f} % of the recorded "
+        "postures; in a short window a contact at a wrong time spoils little."
+    )
+    return replace(draft, window=window, window_reason=why)
+
+
+def _inputs(mapping: Mapping) -> Inputs:
+    """What drives the model, and the topics that nothing else is mapped from."""
+    lines = [line for line in mapping.lines if line.kind in ("actuator", "effort")]
+    names = [line.name if line.kind == "actuator" else f"{line.name}_effort" for line in lines]
+    others = {line.channel.topic for line in mapping.signals if line not in lines}
+    topics = {name: line.channel.topic for name, line in zip(names, lines, strict=True)}
+    return Inputs(
+        {name: line.channel.command for name, line in zip(names, lines, strict=True)},
+        topics,
+        frozenset(topics.values()) - others,
+    )
 
 
 def _servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:

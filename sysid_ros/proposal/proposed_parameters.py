@@ -1,68 +1,55 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The parameters that recordings determine, and the bounds to look for them in."""
+"""The parameters that suit a kind of robot, and the bounds to look for them in."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
-from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import is_servo
 from sysid_ros.engine.attributes import lookup
-from sysid_ros.engine.least_squares import eliminate_starts, loss_named
-from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
-from sysid_ros.engine.uncertainty import bounds_width, first_noise
-from sysid_ros.engine.windows import model_group
 from sysid_ros.errors import SysidError
-from sysid_ros.experiment import Experiment
-from sysid_ros.robots import build_parameters
+from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.joint_scales import JointScale, joint_scales
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
-_SERVO_ATTRIBUTES = ("kp", "kv", "force_limit", "time_constant")
-_NEVER_ZERO = 0.02  # of the upper bound, where a search starts that the model starts at zero
-_DETERMINED = 0.1  # standard error over the width of the bounds, at most
-_OWN_SHARE = 0.02  # of a parameter's effect that no parameter before it has, at the least
+_SERVO_ATTRIBUTES = ("kp", "time_constant")  # kv acts as damping does
+_START = 0.2  # of the typical size, where a search starts that the model starts at zero
+_GUESS = 0.3  # relative error of masses and centres of mass in a drawing
+_MASS = (0.05, 10.0)  # bounds over the model's value
+_LONGEST_DELAY = 0.1  # s
+_USUAL_DELAY = 0.01  # s
+_LARGEST_BIAS = 0.2  # rad or m
+_USUAL_BIAS = 0.01  # rad or m
+_GAIN = (0.5, 2.0)
+_FEW = 3  # servos, each with a gain of its own
+_CHAIN = 4  # joints one behind the other that make an arm
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A parameter that may be proposed.
+class Inputs:
+    """The mapped inputs of a model.
 
     Attributes:
-      element: joint, body, actuator or signal.
-      name: Of the element.
-      attribute: Of the element.
-      initial: Where to start; ``None`` for the model's value.
-      low: Lower bound.
-      high: Upper bound.
-      doubt: What a person should check; empty where nothing.
+      held: By name whether it is a command, which is held, rather than measured.
+      topics: By name the topic that it comes from.
+      alone: Topics from which nothing else is mapped.
     """
 
-    element: str
-    name: str
-    attribute: str
-    initial: float | None
-    low: float
-    high: float
-    doubt: str = ""
-
-    def settings(self) -> dict[str, float]:
-        """As in an experiment file."""
-        start = {} if self.initial is None else {"initial": self.initial}
-        return {**start, "min": self.low, "max": self.high}
+    held: Mapping[str, bool]
+    topics: Mapping[str, str]
+    alone: frozenset[str]
 
 
 def candidates(
     spec: mujoco.MjSpec,
     joints: Sequence[str],
-    inputs: Mapping[str, bool],
+    inputs: Inputs,
     sensors: Mapping[str, str],
     *,
     free: bool = False,
@@ -72,152 +59,209 @@ def candidates(
     Args:
       spec: The model.
       joints: The joints whose positions are measured.
-      inputs: The mapped inputs with whether they are commands (held) rather than measured.
+      inputs: What drives the model.
       sensors: The label of each servo's measured position by the actuator's name.
       free: Whether the poses of free bodies are measured.
     """
     model = spec.copy().compile()
+    scales = joint_scales(model)
     servos = [
         name
-        for name in inputs
+        for name in inputs.held
         if (a := mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)) >= 0
         and is_servo(model, a)
     ]
-    found = [
-        _from_table(spec, "joint", joint, attribute)
+    found: list[Candidate | None] = [
+        _of_joint(spec, joint, attribute, scales[joint])
         for attribute in _JOINT_ATTRIBUTES
         for joint in joints
+        if joint in scales
     ]
-    found += [
-        _from_table(spec, "actuator", name, attribute)
-        for attribute in _SERVO_ATTRIBUTES
-        for name in servos
-    ]
-    found += [
-        Candidate("signal", name, "delay", 0.01, 0.0, 0.1) for name, held in inputs.items() if held
-    ]
-    for name in servos:
-        if name in sensors:
-            doubt = "the zero of the sensor against that of the servo"
-            found.append(Candidate("signal", sensors[name], "bias", None, -0.2, 0.2, doubt))
-    if not servos:
+    found += _delays(inputs)
+    if servos:
+        found += _settings_of_servos(spec, model.nu, servos)
+        found += _biases(servos, sensors)
+        found += _payload(model, joints)
+    else:
         found += _masses(model, joints, free)
-        found += [
-            Candidate("signal", name, "gain", None, 0.5, 2.0, "the torque's scale")
-            for name in list(inputs)[1:]
-        ]
+        found += _gains(list(inputs.held)[1:])
     return [candidate for candidate in found if candidate is not None]
 
 
-def _from_table(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> Candidate | None:
-    """A candidate with the attribute's own bounds; none where the model has no such thing."""
-    row = lookup(element, attribute)
+def _of_joint(
+    spec: mujoco.MjSpec, joint: str, attribute: str, scale: JointScale
+) -> Candidate | None:
+    """A candidate with what such a joint can have; none where the model has no such thing."""
+    nominal = _nominal(spec, "joint", joint, attribute)
+    if nominal is None:
+        return None
+    typical = max(nominal, scale.typical(attribute))
+    return Candidate(
+        element="joint",
+        name=joint,
+        attribute=attribute,
+        low=0.0,
+        high=_round(scale.most(attribute, nominal)),
+        typical=typical,
+        initial=None if nominal > 0.0 else _round(_START * typical),
+    )
+
+
+def _settings_of_servos(
+    spec: mujoco.MjSpec, actuators: int, servos: Sequence[str]
+) -> Iterator[Candidate | None]:
+    """Gains one by one where servos are few; what many alike are set to is one setting."""
+    for attribute in _SERVO_ATTRIBUTES:
+        found = [_of_servo(spec, name, attribute) for name in servos]
+        alike = len({(one.low, one.high) for one in found if one is not None}) == 1
+        if _FEW < len(servos) == actuators and alike and found[0] is not None:
+            yield replace(
+                found[0],
+                name="*",
+                shared=True,
+                doubt=f"the recordings contradict the model's {attribute} of all servos",
+            )
+        else:
+            yield from found
+
+
+def _of_servo(spec: mujoco.MjSpec, name: str, attribute: str) -> Candidate | None:
+    """A setting of a servo, which is proposed where the recordings contradict it."""
+    nominal = _nominal(spec, "actuator", name, attribute)
+    if nominal is None or nominal <= 0.0:
+        return None
+    low, high = lookup("actuator", attribute).bounds(np.array([nominal]))
+    return Candidate(
+        element="actuator",
+        name=name,
+        attribute=attribute,
+        low=_round(float(low[0])),
+        high=_round(float(high[0])),
+        typical=0.1 * nominal,
+        on_demand=True,
+        doubt=f"the recordings contradict the model's {attribute} of {name}",
+    )
+
+
+def _nominal(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> float | None:
     try:
-        nominal = row.read(spec, name)
+        return float(lookup(element, attribute).read(spec, name)[0])
     except SysidError:
         return None
-    low, high = row.bounds(nominal)
-    value = float(nominal[0])
-    most = float(high[0])
-    if element == "joint":
-        most = _moderate(row.name, value, most)
-    start = None if value > 0.0 else _round(_NEVER_ZERO * most)
-    return Candidate(element, name, attribute, start, _round(float(low[0])), _round(most))
 
 
-def _moderate(attribute: str, nominal: float, default: float) -> float:
-    """An upper bound at most fifty times a nominal value that the model gives."""
-    least = {"armature": 0.05, "damping": 0.5, "frictionloss": 0.5}[attribute]
-    return default if nominal <= 0.0 else min(default, max(50.0 * nominal, least))
+def _delays(inputs: Inputs) -> Iterator[Candidate]:
+    """One delay for each controller, which sends all its commands at once."""
+    held = [name for name, is_held in inputs.held.items() if is_held]
+    for topic in dict.fromkeys(inputs.topics[name] for name in held):
+        names = [name for name in held if inputs.topics[name] == topic]
+        together = len(names) > 1 and topic in inputs.alone and not set(topic) & set("*?[")
+        for name in [topic] if together else names:
+            yield Candidate(
+                element="signal",
+                name=name,
+                attribute="delay",
+                low=0.0,
+                high=_LONGEST_DELAY,
+                typical=_USUAL_DELAY,
+                initial=_USUAL_DELAY,
+                shared=together,
+            )
 
 
-def _masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> list[Candidate]:
-    """Mass and the main coordinate of the centre of mass of every moving body, tip first."""
-    found: list[Candidate | None] = []
+def _biases(servos: Sequence[str], sensors: Mapping[str, str]) -> Iterator[Candidate]:
+    """Zeros of sensors against those of the servos, where they and gravity disagree."""
+    for name in servos:
+        if name in sensors:
+            yield Candidate(
+                element="signal",
+                name=sensors[name],
+                attribute="bias",
+                low=-_LARGEST_BIAS,
+                high=_LARGEST_BIAS,
+                typical=_USUAL_BIAS,
+                on_demand=True,
+                doubt="the zero of the sensor against that of the servo",
+            )
+
+
+def _payload(model: mujoco.MjModel, joints: Sequence[str]) -> Iterator[Candidate]:
+    """The mass at the end of an arm, where a hand, a tool or a payload is."""
     for body in range(model.nbody - 1, 0, -1):
-        name = str(model.body(body).name)
-        moved = model.body_weldid[body] != 0 and model.body_mass[body] > 0.0
-        if not name or not moved or not _moved_by(model, body, joints, free):
+        is_last = body not in set(model.body_parentid[body + 1 :].tolist())
+        if is_last and len(_joints_above(model, body, joints)) >= _CHAIN:
+            name, mass = str(model.body(body).name), float(model.body_mass[body])
+            if name and mass > 0.0:
+                yield _mass(name, mass, "the payload counts as mass of the last body")
+                return
+
+
+def _masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[Candidate]:
+    """Mass and the main coordinate of the centre of mass of every moving body, tip first."""
+    for body in range(model.nbody - 1, 0, -1):
+        name, mass = str(model.body(body).name), float(model.body_mass[body])
+        moved = _joints_above(model, body, joints) or (free and _floats(model, body))
+        if not name or not moved or model.body_weldid[body] == 0 or mass <= 0.0:
             continue
-        mass = float(model.body_mass[body])
-        found.append(Candidate("body", name, "mass", None, _round(0.2 * mass), _round(4.0 * mass)))
+        yield _mass(name, mass)
         axis = int(np.argmax(np.abs(model.body_ipos[body])))
         centre = float(model.body_ipos[body, axis])
         if abs(centre) > 1e-3:
-            low, high = sorted((0.2 * centre, 2.0 * centre))
-            attribute = f"com_{'xyz'[axis]}"
-            found.append(Candidate("body", name, attribute, None, _round(low), _round(high)))
-    return [candidate for candidate in found if candidate is not None]
+            yield Candidate(
+                element="body",
+                name=name,
+                attribute=f"com_{'xyz'[axis]}",
+                low=_round(centre - 3.0 * abs(centre)),
+                high=_round(centre + 3.0 * abs(centre)),
+                typical=_GUESS * abs(centre),
+                std=_round(_GUESS * abs(centre)),
+            )
 
 
-def _moved_by(model: mujoco.MjModel, body: int, joints: Sequence[str], free: bool) -> bool:
+def _mass(name: str, mass: float, doubt: str = "") -> Candidate:
+    return Candidate(
+        element="body",
+        name=name,
+        attribute="mass",
+        low=_round(_MASS[0] * mass),
+        high=_round(_MASS[1] * mass),
+        typical=_GUESS * mass,
+        std=None if doubt else _round(_GUESS * mass),
+        on_demand=bool(doubt),
+        doubt=doubt,
+    )
+
+
+def _joints_above(model: mujoco.MjModel, body: int, joints: Sequence[str]) -> list[str]:
+    """The measured joints between a body and the world."""
+    found = []
     while body:
         first = int(model.body_jntadr[body])
-        for joint in range(first, first + int(model.body_jntnum[body])):
-            floats = int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
-            if model.joint(joint).name in joints or (floats and free):
-                return True
+        names = [model.joint(first + k).name for k in range(int(model.body_jntnum[body]))]
+        found += [name for name in names if name in joints]
         body = int(model.body_parentid[body])
-    return False
+    return found
 
 
-def determined(
-    experiment: Experiment, dataset: Dataset, offered: Sequence[Candidate], window: float | None
-) -> list[bool]:
-    """Choose those of some parameters that the recordings determine, given those before.
+def _floats(model: mujoco.MjModel, body: int) -> bool:
+    """Tell whether a body hangs on a free joint."""
+    joint = int(model.body_jntadr[int(model.body_rootid[body])])
+    return joint >= 0 and int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
 
-    The information at the model's own values, from the same windows and sensors as a fit, is taken
-    parameter by parameter: one is kept if what it does to the signals is its own and large beside
-    a tenth of the signals' spread.
 
-    Args:
-      experiment: Has the candidates as its parameters, one scalar each, in order.
-      dataset: Its recordings.
-      offered: The candidates.
-      window: Length of windows [s].
-
-    Returns:
-      One answer per candidate; all true where the nominal model cannot be simulated.
-    """
-    params = build_parameters(experiment, dataset.training.groups[0].spec)
-    with RolloutPool(None) as rollouts, single_blas_thread():
-        groups = [
-            model_group(
-                group,
-                params,
-                window_length=window,
-                estimate_starts=True,
-                velocity_filter=experiment.initial_state.velocity_filter,
-                gaps=dataset.training.excluded,
-            )
-            for group in dataset.training.groups
-        ]
-        problem = WindowedProblem(
-            groups, params, rollouts, loss=loss_named("linear"), noise=first_noise(groups, {})
+def _gains(names: Sequence[str]) -> Iterator[Candidate]:
+    """Scales of the torques; that of one input stands for all masses."""
+    for name in names:
+        yield Candidate(
+            element="signal",
+            name=name,
+            attribute="gain",
+            low=_GAIN[0],
+            high=_GAIN[1],
+            typical=0.1,
+            on_demand=True,
+            doubt="the torque's scale",
         )
-        system = eliminate_starts(problem.linearize(problem.initial_point()))
-    width = bounds_width(problem)
-    information = system.hessian * np.outer(width, width)
-    if not np.all(np.isfinite(information)) or len(information) != len(offered):
-        return [True] * len(offered)
-    return _forward(information)
-
-
-def _forward(information: FloatArray) -> list[bool]:
-    """Keep each parameter that tells something beyond those kept before it."""
-    kept: list[int] = []
-    answers = []
-    for i in range(len(information)):
-        own = float(information[i, i])
-        left = own
-        if kept:
-            block, cross = information[np.ix_(kept, kept)], information[kept, i]
-            left -= float(cross @ np.linalg.solve(block, cross))
-        good = left > _OWN_SHARE**2 * own and left > 1.0 / _DETERMINED**2
-        if good:
-            kept.append(i)
-        answers.append(good)
-    return answers
 
 
 def _round(value: float) -> float:

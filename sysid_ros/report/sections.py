@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sysid_ros.judgement import Outcome, residual_diagnostics
+from sysid_ros.judgement import Judgement, Outcome, residual_diagnostics
 from sysid_ros.report import several_results, table_rows
 from sysid_ros.report.bias_table import bias_rows
 from sysid_ros.report.history import history_rows
@@ -65,7 +65,7 @@ def _verdict(shown: Shown) -> Content:
     return {
         "tone": _tone(shown.outcome),
         "score": score,
-        "error_rows": table_rows.error_rows(score),
+        "error_rows": table_rows.error_rows(score, shown.outcome),
         "history": shown.history,
     }
 
@@ -73,10 +73,20 @@ def _verdict(shown: Shown) -> Content:
 def _tone(outcome: Outcome) -> str:
     """``good``, ``caution`` or ``bad``: how the verdict is coloured."""
     score = outcome.validation or outcome.training
-    if score is not None and not score.rmse_all < score.rmse_all_initial:
+    worse = score is not None and not score.rmse_all < score.rmse_all_initial
+    if worse or outcome.judgement in _BAD:
         return "bad"
     clean = outcome.fit.status.value == "CONVERGED" and not outcome.warnings
     return "good" if clean and outcome.validation is not None else "caution"
+
+
+_BAD = (
+    Judgement.SUSPECT_DATA,
+    Judgement.CONTRADICTED,
+    Judgement.OVERFIT,
+    Judgement.NO_SKILL,
+    Judgement.NO_IMPROVEMENT,
+)
 
 
 def _parameters(shown: Shown) -> Content:

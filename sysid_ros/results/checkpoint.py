@@ -18,7 +18,7 @@ from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import OutputError
-from sysid_ros.files import translated_os_errors, write_json
+from sysid_ros.files import read_regular_text, translated_os_errors, write_json
 from sysid_ros.judgement import Outcome
 from sysid_ros.results.parameters_file import write_parameters
 from sysid_ros.results.result_document import document_from, trace_entry, trace_from
@@ -95,7 +95,7 @@ def finalize_checkpoint(
 
 def _steps(path: Path) -> tuple[Iteration, ...]:
     try:
-        steps = trace_from(json.loads(path.read_text(encoding="utf-8")), "the document")
+        steps = trace_from(json.loads(read_regular_text(path)), "the document")
     except (OSError, ValueError, RecursionError) as error:
         raise OutputError(f"cannot read the checkpoint {path}: {error}") from error
     if not any(np.isfinite(step.cost) for step in steps):

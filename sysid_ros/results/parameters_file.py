@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.files import plain, replace_file
+from sysid_ros.files import plain, read_regular_text, replace_file
 from sysid_ros.judgement import Outcome
 from sysid_ros.results.result_document import parameter_entry
 from sysid_ros.results.result_folder import PARAMETERS
@@ -74,8 +74,8 @@ def read_values(path: Path) -> dict[str, float]:
 
 def _document(file: Path) -> Any:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_regular_text(file)
         return json.loads(text) if file.suffix == ".json" else yaml.safe_load(text)
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ExperimentError(f"cannot read parameters from {file}: {reason}") from error

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sysid_ros.errors import ErrorCode, SysidError
+from sysid_ros.files import read_regular_text
 from sysid_ros.judgement import Outcome
 from sysid_ros.results.result_document import FORMAT, outcome_from
 from sysid_ros.results.result_folder import RESIDUALS, RESULT
@@ -47,7 +48,7 @@ def read_results(folder: str | os.PathLike[str], *, signals: bool = True) -> Out
 
 def _read_document(path: Path) -> dict[str, Any]:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_regular_text(path))
     except FileNotFoundError as error:
         raise ResultError(f"{path.parent} is not a result folder: it has no {path.name}") from error
     except (OSError, ValueError, RecursionError) as error:

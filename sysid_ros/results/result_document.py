@@ -15,7 +15,7 @@ from typing import Any
 from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult, Landscape
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.judgement import AppliedParameter, Evaluation, Outcome, Score, SequenceFit, judge
+from sysid_ros.judgement import AppliedParameter, Evaluation, Outcome, Score, SequenceFit
 from sysid_ros.results.codec import (
     LIST,
     MAPPING,
@@ -72,11 +72,10 @@ def document_from(outcome: Outcome) -> dict[str, Any]:
     """
     fit = outcome.fit
     written = _OUTCOME.write(outcome)
-    head = {key: written.pop(key) for key in ("title", "verdict", "warnings")}
+    head = {key: written.pop(key) for key in ("title", "verdict", "judgement", "warnings")}
     return {
         "format": FORMAT,
         **head,
-        "judgement": judge(fit, outcome.training, outcome.validation),
         **_FIT.write(fit),
         **written,
         "parameters": {p.name: parameter_entry(p) for p in fit.parameters},

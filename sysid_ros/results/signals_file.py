@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.files import dumps, replacing
+from sysid_ros.files import dumps, open_arrays, replacing
 from sysid_ros.judgement import SequenceFit, SignalFit
 
 # Noise hardly compresses: level 1 takes a fifth of level 6's time for the same size within 2 %.
@@ -98,7 +98,7 @@ def read_signals(path: Path) -> tuple[SequenceFit, ...]:
     if not path.exists():
         return ()
     try:
-        with np.load(path, allow_pickle=False) as data:
+        with open_arrays(path) as data:
             index = json.loads(str(data["index"]))
             return tuple(
                 _read_sequence(data, str(number), entry) for number, entry in enumerate(index)

@@ -26,7 +26,7 @@ import numpy as np
 from sysid_ros.engine.estimation import FitState
 from sysid_ros.engine.least_squares import Point
 from sysid_ros.errors import OutputError
-from sysid_ros.files import dumps, replace_file
+from sysid_ros.files import dumps, open_arrays, replace_file
 from sysid_ros.results.codec import TEXT, FormError, Record, by_name
 from sysid_ros.results.reading import ResultError
 from sysid_ros.results.result_document import trace_entry, trace_from
@@ -93,7 +93,7 @@ def read_state(folder: Path) -> SavedState:
             "itself and has nothing left to do"
         )
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open_arrays(path) as archive:
             document = json.loads(str(archive["document"]))
             if document["format"] != FORMAT:
                 raise ResultError(f"{path} has format {document['format']}, not {FORMAT}")

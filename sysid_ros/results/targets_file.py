@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from sysid_ros.files import write_json
+from sysid_ros.files import read_regular_text, write_json
 from sysid_ros.judgement import AppliedParameter
 from sysid_ros.results.result_document import APPLIED
 
@@ -46,7 +46,7 @@ def read_targets(folder: Path, values: Mapping[str, float]) -> tuple[AppliedPara
       The parameters; none where the folder lacks the file or it is damaged.
     """
     try:
-        entries = json.loads((folder / TARGETS_FILE).read_text("utf-8"))
+        entries = json.loads(read_regular_text(folder / TARGETS_FILE))
         parameters: tuple[AppliedParameter, ...] = APPLIED.read(entries, "targets")
     except (OSError, ValueError, RecursionError):  # the values themselves matter more
         return ()

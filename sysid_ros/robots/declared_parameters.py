@@ -13,13 +13,17 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes import Attribute, lookup
-from sysid_ros.engine.elements import matching, matching_names
+from sysid_ros.engine.elements import make_explicit, matching, matching_names
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.errors import ExperimentError, SysidError, unknown_name
 from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.robots.declared_friction import expanded
 from sysid_ros.robots.hook import call_hook
 from sysid_ros.robots.state_sensors import state_labels
+
+MOST = 2000  # scalars; the equations of more take gigabytes
+
+_NO_ROOM = 1e-12  # of the larger bound, between two that no solver can tell apart
 
 # What the attributes of a body determine; of two that overlap, one can be fitted.
 _CENTRE = ("com_x", "com_y", "com_z")
@@ -56,14 +60,22 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
     """
     parameters = ParameterDict()
     claims: dict[tuple[str, str, str], ParameterConfig] = {}
+    count, known = 0, spec
     for config in _all_parameters(experiment, spec):
         try:
             row = lookup(config.element, config.attribute, config.form)
             names = _matches(experiment, spec, config)
             _claim(row, names, config, claims)
-            for target in _targets(config, row, names):
-                parameter = _parameter(config, row, target, spec)
-                for robot in robots_of(experiment) if config.per_robot else (None,):
+            targets = _targets(config, row, names)
+            robots = robots_of(experiment) if config.per_robot else (None,)
+            count += len(targets) * row.size * len(robots)
+            _check_count(count)
+            if row.element == "body" and len(names) > 1:
+                known = known.copy()  # in which every inertia is read without compiling
+                make_explicit(known, names)
+            for target in targets:
+                parameter = _parameter(config, row, target, known)
+                for robot in robots:
                     own = _of_robot(parameter, robot)
                     if own.name in parameters:  # a joint and an actuator of one name
                         parameter.name = f"{target.label}_{row.element}_{row.name}"
@@ -73,7 +85,28 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
             raise ExperimentError(f"{_place(experiment, config)}: {error}") from error
     if experiment.modifiers is not None:
         call_hook(experiment, parameters, spec)
+    _check_room(parameters)
     return parameters
+
+
+def _check_count(count: int) -> None:
+    if count > MOST:
+        raise ExperimentError(
+            f"with this entry the experiment has {count} parameters, a fit takes {MOST} at most; "
+            "name fewer elements, or let them share one value with 'shared: true'"
+        )
+
+
+def _check_room(parameters: ParameterDict) -> None:
+    for parameter in parameters.free():
+        for low, high in zip(
+            np.ravel(parameter.min_value), np.ravel(parameter.max_value), strict=True
+        ):
+            if high - low <= _NO_ROOM * max(abs(low), abs(high)):
+                raise ExperimentError(
+                    f"parameter {parameter.name!r} has the bounds [{low:g}, {high:g}], between "
+                    "which there is no room; widen them, or keep its value with 'frozen: true'"
+                )
 
 
 def robots_of(experiment: Experiment) -> tuple[str, ...]:
@@ -117,10 +150,16 @@ class _Target:
 def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list[str]:
     if config.element != "signal":
         return matching(spec, config.element, config.pattern)
-    mapped = dict.fromkeys(
-        label for signal in experiment.signals for label in state_labels(spec, signal.label)
-    )
-    names = matching_names(mapped, config.pattern)
+    mapped = {
+        label: signal.topic
+        for signal in experiment.signals
+        for label in state_labels(spec, signal.label)
+    }
+    if config.pattern.startswith("/"):  # a topic stands for its signals
+        topics = matching_names(dict.fromkeys(mapped.values()), config.pattern)
+        names = [label for label, topic in mapped.items() if topic in topics]
+    else:
+        names = matching_names(mapped, config.pattern)
     if not names:
         raise ExperimentError(unknown_name("signal", config.pattern, mapped))
     return names
@@ -150,6 +189,7 @@ def _targets(config: ParameterConfig, row: Attribute, names: list[str]) -> list[
     if not config.shared:
         return [_Target(name, (name,)) for name in names]
     constant = "".join(c for c in config.pattern if c not in "*?[]!").strip("_-/.")
+    constant = constant.replace("/", "_")  # what stands before a slash is a robot
     return [_Target(constant or "all", tuple(names))]
 
 
@@ -234,10 +274,10 @@ def set_values(params: ParameterDict, values: Mapping[str, float]) -> None:
     Raises:
       ExperimentError: There is no free parameter of a name.
     """
-    names = params.scalar_names()
+    places = {name: place for place, name in enumerate(params.scalar_names())}
     theta = params.as_vector()
     for name, value in values.items():
-        if name not in names:
-            raise ExperimentError(unknown_name("parameter", name, names, limit=20))
-        theta[names.index(name)] = value
+        if name not in places:
+            raise ExperimentError(unknown_name("parameter", name, places, limit=20))
+        theta[places[name]] = value
     params.update_from_vector(theta)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.files import dumps, replace_file
+from sysid_ros.files import dumps, read_regular_text, replace_file
 from sysid_ros.results import SEARCH_FILE, ResultError
 
 TRIALS = "trials.csv"
@@ -108,7 +108,7 @@ def read_search_state(folder: Path) -> tuple[Trials, dict[str, str]]:
     """
     path = folder / SEARCH_FILE
     try:
-        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        document: dict[str, Any] = json.loads(read_regular_text(path))
         names = tuple(str(name) for name in document["names"])
         values = np.array(document["values"], dtype=np.float64).reshape(-1, len(names))
         costs = np.array(document["costs"], dtype=np.float64).reshape(len(values), -1)

@@ -36,7 +36,7 @@ from sysid_ros.judgement import (
     SignalFit,
     pooled_score,
     result_warnings,
-    verdict,
+    with_verdict,
 )
 
 WHITE_NOISE = (
@@ -88,16 +88,18 @@ def library_outcome(
     )
     score = _score(models_sequences, sequences)
     fit = _fit_result(initial_params, opt_params, opt_result, sequences)
-    return Outcome(
-        title=title,
-        fit=fit,
-        training=score,
-        validation=None,
-        sequences=sequences,
-        quality=(),
-        verdict=verdict(fit, score, None),
-        warnings=(*result_warnings(fit), WHITE_NOISE),
-        provenance=_versions(),
+    return with_verdict(
+        Outcome(
+            title=title,
+            fit=fit,
+            training=score,
+            validation=None,
+            sequences=sequences,
+            quality=(),
+            verdict="",
+            warnings=(*result_warnings(fit), WHITE_NOISE),
+            provenance=_versions(),
+        )
     )
 
 

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from rich.console import Console
@@ -14,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.judgement import Evaluation, Outcome, Score
+from sysid_ros.judgement import Evaluation, JointTorque, Outcome, Score, in_units_of_noise
 from sysid_ros.printable import printable
 
 # Where output is not a terminal, lines are as long as they need to be.
@@ -47,7 +48,7 @@ def print_outcome(outcome: Outcome, *, stream: TextIO | None = None) -> None:
     ]
     shown = [(title, score) for title, score in scores if score is not None]
     if shown:
-        console.print(score_table(shown))
+        console.print(score_table(shown, outcome.fit.noise, outcome.torques))
     console.print(plain_text(outcome.fit.message))
     console.print(plain_text(outcome.verdict, style="bold"))
     for warning in outcome.warnings:
@@ -95,29 +96,48 @@ def parameter_table(parameters: tuple[ParameterEstimate, ...]) -> Table:
     return table
 
 
-def score_table(scores: list[tuple[str, Score]]) -> Table:
-    """One row per signal and set of recordings: error before and after, in the signal's unit."""
-    table = plain_table("RMSE of", "recordings", "initial", "identified", "unit")
+def score_table(
+    scores: list[tuple[str, Score]],
+    noise: Mapping[str, float] | None = None,
+    torques: Sequence[JointTorque] = (),
+) -> Table:
+    """One row per signal and set of recordings: error before and after, in the signal's unit.
+
+    Args:
+      scores: With what they are scores of.
+      noise: Noise level by signal, for a row of all signals in units of noise.
+      torques: What inverse dynamics says of the torque at each joint.
+    """
+    still_known = ("standing still",) if any(score.rmse_still for _, score in scores) else ()
+    table = plain_table("RMSE of", "recordings", "initial", "identified", *still_known, "unit")
+
+    def add(name: str, where: str, unit: str, *errors: float) -> None:
+        known = errors[: 2 + len(still_known)]
+        shown = ("-" if math.isnan(error) else f"{error:.4g}" for error in known)
+        table.add_row(plain_text(name), where, *shown, plain_text(unit))
+
     for title, score in scores:
         for name, rmse in score.rmse.items():
-            initial = score.rmse_initial.get(name, float("nan"))
-            unit = plain_text(score.units.get(name, ""))
-            table.add_row(plain_text(name), title, f"{initial:.4g}", f"{rmse:.4g}", unit)
-        table.add_row(
-            "all together",
-            title,
-            f"{score.rmse_all_initial:.4g}",
-            f"{score.rmse_all:.4g}",
-            plain_text(score.unit_all),
-        )
+            still = score.rmse_still.get(name, math.nan)
+            unit = score.units.get(name, "")
+            add(name, title, unit, score.rmse_initial.get(name, math.nan), rmse, still)
+        overall = (score.rmse_all_initial, score.rmse_all, score.rmse_still_all)
+        add("all together", title, score.unit_all, *overall)
+        tables = (score.rmse_initial, score.rmse, score.rmse_still)
+        pooled = [in_units_of_noise(rmse, noise or {}) for rmse in tables]
+        if len(score.rmse) > 1 and not math.isnan(pooled[1]):
+            add("all signals", title, "times their noise", *pooled)
+    for one in torques:
+        errors = (one.rmse_initial, one.rmse, one.measured)
+        add(f"torque asked for at {one.joint}", scores[-1][0], one.unit, *errors)
     return table
 
 
 def plain_table(*columns: str) -> Table:
-    """An empty table without lines; columns called ``initial`` or ``identified`` hold numbers."""
+    """An empty table without lines; columns that hold numbers are set to the right."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column in columns:
-        numeric = column in ("initial", "identified")
+        numeric = column in ("initial", "identified", "standing still")
         table.add_column(
             plain_text(column), justify="right" if numeric else "left", overflow="fold"
         )

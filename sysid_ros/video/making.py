@@ -18,6 +18,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.errors import DataError
+from sysid_ros.files import read_regular
 from sysid_ros.judgement import SequenceFit
 from sysid_ros.results import VIDEO
 from sysid_ros.video.poses import poses, telling_stretch
@@ -25,6 +26,7 @@ from sysid_ros.video.poses import poses, telling_stretch
 NOTHING_TO_DRAW = 2  # exit status of the process where drawing would work
 
 _REMEDY = "on Debian and Ubuntu, apt install libegl1 libgl1-mesa-dri lets EGL draw without a screen"
+_LARGEST = 64 << 20  # bytes of an animation; ours have a hundredth of that
 _PATIENCE = 60.0  # s; a few pictures take a few seconds even without a graphics card
 _OFF = ("disable", "disabled", "off", "false", "0")  # as MuJoCo itself reads MUJOCO_GL
 
@@ -115,4 +117,7 @@ def read_video(folder: Path) -> Video:
     path = folder / VIDEO
     if not path.is_file():
         return Video(None, "it was not drawn when this result was written")
-    return Video(path.read_bytes())
+    try:
+        return Video(read_regular(path, _LARGEST))
+    except OSError as error:
+        return Video(None, f"{path} cannot be read: {error.strerror}")

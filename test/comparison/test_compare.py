@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,12 @@ from browser import open_browser
 from pendulum_experiment import write_pendulum_bag, write_pendulum_experiment
 
 from sysid_ros.cli import main
+from sysid_ros.comparison.compare import _within_limit
+from sysid_ros.comparison.model_fits import ModelTask
 from sysid_ros.comparison.overlay import labels_of
 from sysid_ros.errors import ErrorCode
-from sysid_ros.experiment import load_experiment
+from sysid_ros.experiment import ValidationConfig, load_experiment
+from sysid_ros.pipeline import FitTask
 
 ALTERNATIVES = """
 alternatives:
@@ -198,3 +202,30 @@ def test_files_are_told_apart_by_the_shortest_names(tmp_path: Path) -> None:
         str(files[0]),
         str(files[0].with_suffix(".json")),
     ]
+
+
+def test_fits_that_have_not_converged_are_no_choice(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["compare", str(experiment), "--output", str(tmp_path), "--json", "--quiet"]
+    arguments += ["--models", "experiment,undamped", "--set", "fit.max_iterations=1"]
+    assert main(arguments) == ErrorCode.NONE
+    document = json.loads(capsys.readouterr().out)
+    assert document["chosen"] is None
+    assert document["joints"]["pivot"]["chosen"] is None
+    assert "only by fits that have converged" in document["reason"]
+    assert "raise fit.max_iterations" in document["reason"]
+    page = next(tmp_path.glob("*/comparison.html")).read_text()
+    assert "No model is chosen" in page
+
+
+@pytest.mark.parametrize(("limit", "workers", "each"), [(None, 1, None), (60, 1, 10), (60, 2, 20)])
+def test_the_time_limit_is_that_of_the_whole_comparison(
+    experiment: Path, limit: float | None, workers: int, each: float | None
+) -> None:
+    whole = load_experiment(experiment)
+    whole = replace(whole, fit=replace(whole.fit, time_limit=limit))
+    folds = replace(whole, validation=ValidationConfig(folds=2))
+    tasks = {name: ModelTask(FitTask.of(folds, None), frozenset()) for name in ("a", "b")}
+    found = _within_limit(tasks, limit, workers)
+    assert {task.task.experiment.fit.time_limit for task in found.values()} == {each}

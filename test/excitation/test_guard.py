@@ -43,6 +43,7 @@ class Leap:
 
     joints = ("a",)
     duration = 10.0
+    rests = False
 
     def values(self, times):
         return np.where(times < 5.0, 0.1, -0.9)[:, None]

@@ -16,9 +16,10 @@ from excite_robot import JOINTS, LONG_LIMITS, LONG_MOTION, PERIOD, Robot, start_
 from ros_client import RosClient
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
-from sysid_ros.nodes.demo.child_processes import ChildProcesses
+from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 
 # In lock-step the times that matter are those of the simulated clock.
 SIMULATED = {"use_sim_time": "true", "timeout": "0.2", "following.delay": "0.3"}
@@ -61,8 +62,10 @@ def running(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
     return lambda *args, **parameters: Running(nodes, client, tmp_path, *args, **parameters)
 
 
-@pytest.mark.parametrize("seconds", [0.05, 0.3, 1.0])
-def test_motion_goes_on_from_rest_after_a_short_stall(running, seconds: float):
+@pytest.mark.parametrize("seconds", [0.05, 0.3, 1.0, pytest.param(10.0, marks=pytest.mark.slow)])
+def test_motion_goes_on_from_rest_after_a_short_stall(
+    running, seconds: float, record_testsuite_property
+):
     motion = running()
     robot = motion.begin()
     for _ in range(3):
@@ -72,6 +75,8 @@ def test_motion_goes_on_from_rest_after_a_short_stall(running, seconds: float):
         robot.wait_for_commands(40)
     assert robot.state == "running"
     robot.assert_no_step()
+    # --junit-xml shows it
+    record_testsuite_property(f"largest step after {seconds} s, rad", robot.largest_step())
 
 
 @pytest.mark.parametrize("seconds", [0.3, 1.0, pytest.param(10.0, marks=pytest.mark.slow)])
@@ -88,6 +93,52 @@ def test_motion_stops_softly_after_a_stall_beyond_the_timeout(running, seconds: 
     assert robot.arm().success
     robot.wait_for_commands(20)
     robot.assert_no_step()
+
+
+def test_when_the_node_is_killed_the_last_message_ends_at_rest(running):
+    motion = running(JointTrajectory, command_type="joint_trajectory")
+    robot = motion.begin()
+    motion.process.kill()
+    motion.process.wait()
+    robot.wait_for_rest()  # nothing more is under way
+    before, last = (message.points for message in robot.commands[-2:])
+    assert np.all(np.array(last[-1].velocities) == 0.0)
+    times = [point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec for point in last]
+    velocities = np.array([point.velocities for point in last])
+    reached = np.array(last[0].positions) - np.array(before[0].positions)
+    assert np.abs(reached).max() > 0.0  # it was moving
+    course = np.vstack([reached / PERIOD, velocities])
+    turns = np.abs(np.diff(course, axis=0)) / np.diff([0.0, *times])[:, None]
+    assert turns.max() <= 30.0 * 1.1  # central differences, a few periods apart
+    assert np.abs([point.positions for point in last]).max() <= 1.0  # and within its range
+
+
+def test_a_controller_of_positions_holds_the_last_one_when_the_node_is_killed(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+):
+    arguments = node_arguments(demo_files, tmp_path)
+    real_time = {"sim_robot": ("-p", "lockstep:=0.0"), "excite": ("-p", "use_sim_time:=false")}
+    processes = {
+        name: nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name], *added])
+        for name, added in real_time.items()
+    }
+    states = client.collect(JointState, "/joint_states")
+    commands = client.collect(Float64MultiArray, "/command")
+    assert client.call(SetBool, "/excite/arm", SetBool.Request(data=False)).message
+    client.wait_until(
+        lambda: client.call(SetBool, "/excite/arm", SetBool.Request(data=True)).success
+    )
+    client.wait_until(lambda: len(commands) > 100)
+    processes["excite"].kill()
+    processes["excite"].wait()
+
+    def rests() -> bool:
+        positions = np.array([state.position for state in states[-200:]])
+        return len(positions) == 200 and float(np.ptp(positions, axis=0).max()) < 0.005
+
+    client.wait_until(rests)
+    distance = np.abs(np.array(states[-1].position) - np.array(commands[-1].data))
+    assert distance.max() < 0.3  # a soft servo, under gravity
 
 
 def test_a_controller_that_is_told_how_to_stop_never_sees_a_step(running):

@@ -8,9 +8,11 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import resource
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from hypothesis import strategies as st
 from patience import PATIENCE
 
 from sysid_ros.engine.least_squares.search_progress import Iteration
-from sysid_ros.fit_page import LivePage, LiveProgress
+from sysid_ros.fit_page import LivePage, LiveProgress, page_server
 from sysid_ros.fit_page.page_server import TOKEN_HEADER, LivePageError
 
 
@@ -137,6 +139,54 @@ def test_a_port_in_use_is_said(served: Served) -> None:
         LivePage(served.port, served.progress, served.canceled.set)
     with pytest.raises(LivePageError, match="from 0 to 65535"):
         LivePage(70000, served.progress, served.canceled.set)
+
+
+def sent(port: int, request: bytes) -> bytes:
+    """All that is answered to some bytes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+        connection.sendall(request)
+        return b"".join(iter(lambda: connection.recv(1 << 16), b""))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"nonsense",
+        b"GET",
+        b"GET / HTTP/one",
+        b"GET / HTTP/1.1.1.1",
+        b"GET http://[ HTTP/1.0",
+        b"GET /progress?count=" + b"9" * 5000 + b" HTTP/1.0",
+        b"GET /progress?series=%ff HTTP/1.0",
+        b"GET /progress?" + b"a=1&" * 5000 + b" HTTP/1.0",
+    ],
+)
+def test_malformed_requests_are_refused(line: bytes, served: Served) -> None:
+    answer = sent(served.port, line + b"\r\n\r\n")
+    assert b"400" in answer.partition(b"\r\n")[0] or b"Error code: 400" in answer
+    assert served.ask("GET", "/")[0] == 200
+
+
+def test_a_thousand_half_open_connections_keep_nobody_out(served: Served) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 4096 if hard == resource.RLIM_INFINITY else min(4096, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+    with ExitStack() as held:
+        for number in range(1000):
+            connection = held.enter_context(
+                socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE)
+            )
+            connection.sendall(b"GET / HTTP/1.0\r\nHost:"[: number % 24])
+        assert served.ask("GET", "/")[0] == 200
+        assert threading.active_count() < 200
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_request_that_never_arrives_is_ended(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_server, "_LONGEST", 0.1)
+    assert sent(served.port, b"GET / HTT") == b""
 
 
 @given(st.lists(st.integers(0, 30), max_size=8), st.integers(1, 3))

@@ -91,6 +91,33 @@ def test_evaluate_reproduces_the_scores_of_a_fit(
     assert "held out" in capsys.readouterr().out
 
 
+def test_a_model_file_is_scored_as_it_is_written(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With parameters of the model alone it is the result; gains of signals are not in it."""
+    arguments = ["fit", str(experiment), "--output", str(tmp_path / "plain"), "--json"]
+    assert main(arguments) == ErrorCode.NONE
+    fitted = json.loads(capsys.readouterr().out)
+    assert not any("model file cannot carry" in warning for warning in fitted["warnings"])
+    (folder,) = (tmp_path / "plain").iterdir()
+    found = evaluated(capsys, experiment, "--parameters", folder / "model.xml")
+    for role in ("training", "validation"):
+        for key in ("rmse_all", "rmse_all_initial", "windows"):
+            assert found[role][key] == pytest.approx(fitted[role][key], rel=1e-6)
+    gained = "parameters+=[{signal: motor, gain: {initial: 2.0, min: 1.9, max: 2.1}}]"
+    arguments = ["fit", str(experiment), "--output", str(tmp_path / "gained"), "--set", gained]
+    main([*arguments, "--json"])
+    (folder,) = (tmp_path / "gained").iterdir()
+    fitted = json.loads((folder / "result.json").read_text())
+    (said,) = [warning for warning in fitted["warnings"] if "model file cannot carry" in warning]
+    assert "motor_gain (gain of motor: " in said
+    top, _, _ = (folder / "model.xml").read_text().partition("<mujoco")
+    assert "motor_gain (gain of motor: " in top
+    capsys.readouterr()
+    found = evaluated(capsys, experiment, "--parameters", folder / "model.xml", "--set", gained)
+    assert found["validation"]["rmse_all"] > 1.1 * fitted["validation"]["rmse_all"]
+
+
 def test_without_parameters_the_untuned_model_is_scored(
     experiment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

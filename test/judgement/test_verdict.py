@@ -5,21 +5,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from outcomes import fit_result, score
+from outcomes import outcome as synthetic
 
 from sysid_ros.engine.estimation.fit_result import FitResult
-from sysid_ros.judgement.verdict import Judgement, judge, result_warnings, verdict
+from sysid_ros.engine.least_squares import FitStatus
+from sysid_ros.judgement.outcome import JointTorque, Judgement, Outcome, Score
+from sysid_ros.judgement.verdict import judge, result_warnings, with_verdict
 
 
 def result(*, opened: bool) -> FitResult:
     made = fit_result(np.random.default_rng(0))
-    if opened:
-        return made
-    return replace(made, parameters=tuple(replace(p, flags=()) for p in made.parameters))
+    flags = ("unidentifiable",) if opened else ()
+    last = len(made.parameters) - 1
+    return replace(
+        made,
+        parameters=tuple(
+            replace(p, flags=flags if i == last else ()) for i, p in enumerate(made.parameters)
+        ),
+    )
+
+
+def outcome_with(
+    fit: FitResult, training: Score | None, validation: Score | None, **changes: object
+) -> Outcome:
+    made = replace(synthetic(), fit=fit, training=training, validation=validation)
+    return replace(made, **changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -41,15 +57,128 @@ def test_every_judgement_has_its_reason(
     words: str,
 ) -> None:
     held_out = score(*validation) if validation else None
-    fit = result(opened=opened)
-    assert judge(fit, score(*training), held_out) is judgement
-    sentence = verdict(fit, score(*training), held_out)
+    made = outcome_with(result(opened=opened), score(*training), held_out)
+    assert judge(made) is judgement
+    sentence = with_verdict(made).verdict
     assert words in sentence
     assert sentence.startswith(judgement.value.replace("_", " ").capitalize())
 
 
 def test_nothing_scored_is_not_judged() -> None:
-    assert judge(result(opened=False), None, None) is None
+    assert judge(outcome_with(result(opened=False), None, None)) is None
+
+
+def _ended(status: FitStatus) -> Callable[[Outcome], Outcome]:
+    return lambda made: replace(made, fit=replace(made.fit, status=status))
+
+
+def _flagged(flag: str) -> Callable[[Outcome], Outcome]:
+    def change(made: Outcome) -> Outcome:
+        first, *others = made.fit.parameters
+        return replace(
+            made, fit=replace(made.fit, parameters=(replace(first, flags=(flag,)), *others))
+        )
+
+    return change
+
+
+def _scored(**changes: float) -> Callable[[Outcome], Outcome]:
+    def change(made: Outcome) -> Outcome:
+        assert made.validation is not None
+        return replace(made, validation=replace(made.validation, **changes))
+
+    return change
+
+
+def _asks(rmse: float, rmse_initial: float) -> Callable[[Outcome], Outcome]:
+    torque = JointTorque("wrist", "N m", 2.0, rmse, rmse_initial)
+    return lambda made: replace(made, torques=(torque,))
+
+
+def _two_kinds(made: Outcome) -> Outcome:
+    """Positions that get much better, torques that get worse."""
+    better = replace(
+        score(1.0, 0.2),
+        rmse={"a": 0.2, "t": 4.0},
+        rmse_initial={"a": 1.0, "t": 2.0},
+        units={"a": "rad", "t": "N m"},
+    )
+    return replace(made, validation=better, fit=replace(made.fit, noise={"a": 0.01, "t": 2.0}))
+
+
+def _doubted(clause: str) -> Callable[[Outcome], Outcome]:
+    return lambda made: replace(made, doubts=(clause,))
+
+
+def _with_undriven(made: Outcome) -> Outcome:
+    return replace(made, undriven=("gripper",))
+
+
+CASES: list[tuple[Callable[[Outcome], Outcome], str]] = [
+    (_doubted("two nodes publish"), "Suspect data: two nodes publish; the held-out error falls"),
+    (_with_undriven, "Undriven: no signal drives actuator 'gripper'; the held-out error falls"),
+    (_ended(FitStatus.CANCELED), "Canceled early: these are the best parameters so far; "),
+    (_ended(FitStatus.STALLED), "Not converged: the fit ended with STALLED; "),
+    (_ended(FitStatus.TIME_LIMIT), "Not converged: the fit ended with TIME_LIMIT; "),
+    (_ended(FitStatus.MAX_ITERATIONS), "Not converged: the fit ended with MAX_ITERATIONS; "),
+    (
+        _asks(1.0, 0.5),
+        "Contradicted by the measured torque: the torque that it asks for misses the measured by "
+        "50 % of its size, the initial model's by 25 %; ",
+    ),
+    (_asks(2.2, 6.0), "Contradicted by the measured torque: the torque that it asks for misses"),
+    (
+        _scored(rmse_mean_all=0.55),
+        "No better than standing still: holding the recording's mean predicts as well (0.55 rad); ",
+    ),
+    (
+        _scored(rmse_still_all=0.6),
+        "No better than standing still: a robot that never leaves its start predicts as well",
+    ),
+    (_two_kinds, "Mixed: that of torques and forces rises by 100 %; the held-out error falls"),
+    (
+        lambda made: replace(made, implausible=("a link of lead",)),
+        "Implausible: a link of lead; the held-out error falls from 1 to 0.6 rad",
+    ),
+    (_flagged("at upper bound"), "At a bound: shoulder_armature ends at its upper bound (0.00213"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), CASES)
+def test_what_speaks_against_a_fit_comes_first(
+    change: Callable[[Outcome], Outcome], words: str
+) -> None:
+    good = outcome_with(result(opened=False), score(1.0, 0.5), score(1.0, 0.6))
+    assert judge(good) is Judgement.IMPROVED
+    found = with_verdict(change(good))
+    assert found.verdict.startswith(words)
+    assert found.judgement is not Judgement.IMPROVED
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _asks(0.4, 0.5),
+        _asks(0.52, 0.5),  # within what the data can tell
+        _scored(rmse_mean_all=0.7, rmse_still_all=0.8),
+        _ended(FitStatus.CONVERGED),
+    ],
+)
+def test_what_does_not_speak_against_a_fit_is_not_said(
+    change: Callable[[Outcome], Outcome],
+) -> None:
+    good = outcome_with(result(opened=False), score(1.0, 0.5), score(1.0, 0.6))
+    assert with_verdict(change(good)).verdict.startswith("Improved: the held-out error falls")
+
+
+def test_the_gravest_of_several_comes_first_and_all_are_named() -> None:
+    made = outcome_with(result(opened=True), score(1.0, 0.5), score(1.0, 0.6))
+    for change in (_ended(FitStatus.STALLED), _with_undriven, _doubted("two nodes publish")):
+        made = change(made)
+    sentence = with_verdict(made).verdict
+    named = ("Suspect data: two nodes", "gripper", "STALLED", "link2_mass", "40 % less")
+    places = [sentence.index(words) for words in named]
+    assert places == sorted(places)
 
 
 def test_many_warnings_of_one_kind_become_one_line_with_their_number() -> None:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 HERE = Path(__file__).parent
 
@@ -62,15 +63,29 @@ def launched(
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)  # SIGTERM would orphan the nodes
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE)
+
+
+@contextmanager
+def published(environment: dict[str, str]) -> Iterator[None]:
+    """Joint states, fifty per second."""
+    message = "{name: [shoulder, elbow], position: [0.1, 0.2]}"
+    kind = "sensor_msgs/msg/JointState"
+    command = ros2("topic", "pub", "--rate", "50", "/joint_states", kind, message)
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=PATIENCE)
 
 
 def call(environment: dict[str, str], *arguments: str) -> str:
     """Output of a ros2 command, asked again until it succeeds: discovery takes its time."""
-    deadline = time.monotonic() + 40
+    deadline = time.monotonic() + PATIENCE
     while True:
         done = subprocess.run(
-            ros2(*arguments), env=environment, capture_output=True, text=True, timeout=60
+            ros2(*arguments), env=environment, capture_output=True, text=True, timeout=PATIENCE
         )
         if done.returncode == 0:
             return done.stdout
@@ -83,18 +98,21 @@ def test_demo_identifies_the_robot(environment: dict[str, str]):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=4 * PATIENCE,
     )
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
 
 
 def test_record_writes_a_bag_on_request(environment: dict[str, str], tmp_path: Path):
     experiment = f"experiment:={demo_folder() / 'experiment.yaml'}"
-    with launched(environment, tmp_path, "record.launch.py", experiment):
+    with published(environment), launched(environment, tmp_path, "record.launch.py", experiment):
         start = call(
             environment, "service", "call", "/recorder/start", "sysid_ros_interfaces/srv/Start"
         )
         assert "success=True" in start
+        call(
+            environment, "topic", "echo", "--once", "/joint_states"
+        )  # and a bag is begun before it
         stop = call(
             environment, "service", "call", "/recorder/stop", "sysid_ros_interfaces/srv/Stop"
         )
@@ -123,12 +141,12 @@ def test_fit_with_a_bag_ends_by_itself(environment: dict[str, str], tmp_path: Pa
     bag = write_demo_bag(tmp_path / "recordings", duration=6.0)
     arguments = [f"experiment:={demo_folder() / 'experiment.yaml'}", f"bag:={bag}"]
     with launched(environment, tmp_path, "fit.launch.py", *arguments) as process:
-        assert process.wait(timeout=90) == 0
+        assert process.wait(timeout=PATIENCE) == 0
     assert len(list((tmp_path / "results").glob("*/report.html"))) == 1
 
 
 def test_failing_identification_fails_the_launch(environment: dict[str, str], tmp_path: Path):
     arguments = ["experiment:=/nowhere/experiment.yaml", "bag:=/nowhere"]
     with launched(environment, tmp_path, "fit.launch.py", *arguments) as process:
-        assert process.wait(timeout=60) != 0
+        assert process.wait(timeout=PATIENCE) != 0
     assert "/nowhere/experiment.yaml" in (tmp_path / "output").read_text()

@@ -15,7 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from sysid_ros.nodes.demo import DemoError, demo_folder, free_domain, run_demo
+from sysid_ros.nodes.demo import (
+    ChildProcesses,
+    DemoError,
+    demo_folder,
+    free_domain,
+    run_demo,
+)
+from sysid_ros.nodes.demo.run import what_was_said
 
 
 def short_demo(tmp_path: Path) -> Path:
@@ -50,6 +57,27 @@ def test_process_that_dies_is_named_and_ends_the_compilation(
     with pytest.raises(DemoError, match=r"sim_robot ended with status 2(.|\n)*broken"):
         run_demo(tmp_path / "output", folder)
     assert compilation.poll() == -signal.SIGTERM
+
+
+@pytest.mark.parametrize(
+    ("logs", "shown"),
+    [
+        ({"recorder": ["[WARN] late"], "excite": ["Traceback", "ValueError: no"]}, "excite"),
+        ({"recorder": ["[WARN] late"], "excite": ["[INFO] done"]}, "recorder"),
+        ({"recorder": ["[INFO] on"], "excite": ["[INFO] done"]}, "no node complained"),
+    ],
+)
+def test_node_at_fault_is_quoted_on_one_screen(
+    tmp_path: Path, logs: dict[str, list[str]], shown: str
+):
+    for node, end in logs.items():
+        lines = [*(f"[INFO] line {n}" for n in range(50)), *end]
+        (tmp_path / f"{node}.log").write_text("\n".join(lines))
+    said = what_was_said(ChildProcesses({}, tmp_path), logs)
+    assert said.startswith(shown)
+    assert len(said.splitlines()) <= 20
+    if shown in logs:
+        assert said.endswith(logs[shown][-1])
 
 
 def test_interrupted_demo_leaves_nothing_running(tmp_path: Path):

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from excite_robot import MOTION, Robot, start_excite
-from ros_client import RosClient
+from ros_client import LATCHED, RosClient
+from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
 from sysid_ros.nodes.demo import ChildProcesses
@@ -43,6 +44,26 @@ def test_armed_motion_starts_where_the_robot_stands_and_returns(
     np.testing.assert_allclose(values[len(values) // 2], [0.2, 0.5], atol=0.01)  # by name
     assert robot.arm().success  # and once more
     robot.wait_for("running")
+
+
+URDF = """<robot name="arm">
+  <joint name="shoulder"><limit lower="-1" upper="1" velocity="3" effort="1"/></joint>
+  <joint name="elbow"><limit lower="-1" upper="0.3" velocity="3" effort="1"/></joint>
+</robot>"""
+
+
+def test_limits_come_from_the_description_on_a_topic(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    description = client.node.create_publisher(String, "/robot_description", LATCHED)
+    description.publish(String(data=URDF))
+    given = dict.fromkeys(("limits.lower", "limits.upper", "limits.velocity"))
+    start_excite(nodes, tmp_path, **given, **{"limits.robot_description": "/robot_description"})
+    robot = Robot(client)
+    robot.wait_for("ready")
+    refused = robot.arm()
+    assert not refused.success
+    assert "'elbow'" in refused.message and "0.3" in refused.message
 
 
 def test_parameter_arms_too_and_a_trajectory_message_is_sent(

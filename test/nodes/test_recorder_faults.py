@@ -181,3 +181,52 @@ def test_publisher_that_dies_and_returns_with_another_type(
             (message,) = recording.messages()
             assert recording.topic("/joint_states").msgtype == "std_msgs/msg/String"
         assert b"hello" in message.data
+
+
+def test_what_a_publisher_sent_before_it_was_heard_is_told(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states")
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    with RosClient() as robot:
+        publisher = robot.node.create_publisher(JointState, "/joint_states", 100)
+        publish(publisher, range(5))  # nobody was meant to hear these
+        client.wait_until(lambda: listening(publisher))
+        assert client.call(Start, "/recorder/start").success
+        publish(publisher, range(10))
+        client.wait_until(lambda: received(diagnostics) == 10)
+    with RosClient() as robot:
+        publisher = robot.node.create_publisher(JointState, "/joint_states", 100)
+        missed = publish(publisher, range(7))  # it has only just come
+        client.wait_until(lambda: listening(publisher))
+        publish(publisher, range(10, 20))
+        client.wait_until(lambda: received(diagnostics) >= 20)
+    stopped = client.call(Stop, "/recorder/stop")
+    assert stopped.success and stopped.lost == 0
+    lacking = 20 + len(missed) - stopped.messages
+    told = f"up to {lacking} messages that it sent before it was heard are missing"
+    assert (told in stopped.message) == (lacking > 0), (lacking, stopped.message)
+
+
+def received(diagnostics: list[DiagnosticArray]) -> int:
+    """Messages of /joint_states that the newest status counts."""
+    status = status_of(diagnostics, "/joint_states")
+    values = {value.key: value.value for value in status.values} if status else {}
+    return int(values.get("received", 0))
+
+
+def test_a_bag_without_messages_is_no_success_and_names_who_is_missing(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_recorder(nodes, tmp_path / "bags", "/joint_states")
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    client.wait_until(lambda: status_of(diagnostics, "recorder") is not None)
+    own = status_of(diagnostics, "recorder")
+    assert own.level == DiagnosticStatus.ERROR
+    assert own.message == "/joint_states: no publisher"
+    assert client.call(Start, "/recorder/start").success
+    stopped = client.call(Stop, "/recorder/stop")
+    assert not stopped.success
+    assert stopped.message == (
+        "the bag holds no message; none of /joint_states came (no publisher)"
+    )

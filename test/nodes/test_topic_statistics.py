@@ -10,6 +10,7 @@ import struct
 import numpy as np
 import pytest
 
+from sysid_ros.nodes.recorder.message_losses import losses
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp
 
 MS = 1_000_000
@@ -31,6 +32,29 @@ def test_even_topic():
 
 def test_numbers_left_out_are_losses():
     assert fed([0, 2, 4, 6], [7, 8, 12, 13]).lost == 3
+
+
+def test_messages_before_the_first_of_a_new_publisher_are_unknown():
+    statistics = TopicStatistics(max_gap_ns=100 * MS)
+    statistics.expect([b"there"])
+    statistics.add(0, 0, b"there", 900)
+    statistics.add(2, 2, b"new", 38)
+    statistics.add(3, 3, b"new", 40)
+    assert (statistics.lost, statistics.unheard) == (1, 37)
+    assert "37 messages" in str(losses({"/a": statistics}, {"/a": None}))
+    following = statistics.anew()
+    following.add(4, 4, b"new", 43)  # two of the next bag's are lost
+    assert (following.received, following.lost, following.unheard) == (1, 2, 0)
+
+
+def test_losses_of_large_messages_come_with_advice():
+    statistics = TopicStatistics(max_gap_ns=100 * MS)
+    for sequence in (1, 3):
+        statistics.add(sequence, sequence, b"a", sequence, size=2_000_000)
+    said = str(losses({"/image": statistics}, {"/image": None}))
+    assert said.startswith("1 messages of /image were lost (they take up to 2.0 MB: ")
+    assert "config/large_messages.xml" in said and "ros2 bag record" in said
+    assert str(losses({"/a": fed([0, 2], [1, 3])}, {})) == "1 messages of /a were lost"
 
 
 def test_losses_are_counted_per_publisher():

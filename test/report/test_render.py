@@ -17,7 +17,7 @@ from outcomes import outcome as synthetic
 
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
-from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.judgement.outcome import JointTorque, Outcome
 from sysid_ros.report import render_report
 
 
@@ -186,6 +186,22 @@ def test_incomplete_outcomes(change: object) -> None:
 def test_without_held_out_data_the_report_says_so() -> None:
     made = synthetic(sequences=1)
     assert "nothing was held out" in text(render_report(made))
+
+
+def test_the_table_of_errors_has_torques_and_a_robot_that_stands_still() -> None:
+    made = synthetic()
+    assert made.validation is not None
+    still = dict.fromkeys(made.validation.rmse, 0.987)
+    made = replace(
+        made,
+        validation=replace(made.validation, rmse_still=still),
+        torques=(JointTorque("wrist", "N m", 3.21, 0.25, 1.5),),
+    )
+    page = render_report(made)
+    assert page.count("0.987") >= len(still)
+    assert "torque asked for at wrist" in page
+    assert "3.21" in page
+    assert "all signals, per noise" in page
 
 
 def test_tone_follows_the_result() -> None:

@@ -11,6 +11,8 @@ import mujoco
 import numpy as np
 import pytest
 
+from sysid_ros.engine.elements import body_inertia
+from sysid_ros.engine.parameters.modifiers import SignalModifier
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import parse_experiment
@@ -39,8 +41,8 @@ HEAD = """\
 model: m.xml
 signals:
   - {sensor: hip_pos, topic: t, field: f}
-  - {actuator: knee, topic: t, field: f}
-  - {qpos: left_knee, topic: t, field: f}
+  - {actuator: knee, topic: /arm/commands, field: f}
+  - {qpos: left_knee, topic: /arm/commands, field: f}
 parameters:
 """
 
@@ -121,6 +123,16 @@ def test_settings_of_an_entry_arrive(spec: mujoco.MjSpec) -> None:
 def test_a_joints_state_is_called_like_its_sensor(spec: mujoco.MjSpec) -> None:
     parameters = built(spec, '{signal: "*", delay: {max: 0.02}}')
     assert parameters.keys() == ["hip_pos_delay", "knee_delay", "left_knee_qpos_delay"]
+
+
+def test_a_topic_stands_for_its_signals(spec: mujoco.MjSpec) -> None:
+    parameters = built(spec, "{signal: /arm/commands, delay: {max: 0.02, shared: true}}")
+    assert parameters.keys() == ["arm_commands_delay"]
+    modifier = parameters["arm_commands_delay"].modifier
+    assert isinstance(modifier, SignalModifier)
+    assert modifier.names == ("knee", "left_knee_qpos")
+    with pytest.raises(ExperimentError, match="unknown signal '/arm'"):
+        built(spec, "{signal: /arm, delay: {max: 0.02}}")
 
 
 def test_equal_names_of_different_elements_are_told_apart(spec: mujoco.MjSpec) -> None:
@@ -237,3 +249,39 @@ def test_a_hook_beside_the_experiment_adds_parameters(spec: mujoco.MjSpec, tmp_p
     parameters = build_parameters(experiment, spec)
     assert parameters.keys() == ["offset"]
     np.testing.assert_allclose(written(spec, parameters).body("link2").pos, [0, 0, -0.3])
+
+
+def many(count: int) -> mujoco.MjSpec:
+    """A model of bodies whose inertia the compiler infers."""
+    body = '<body name="b{0}"><joint name="j{0}"/><geom size=".1"/></body>'
+    bodies = "".join(body.format(i) for i in range(count))
+    return mujoco.MjSpec.from_string(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+
+
+def test_more_parameters_than_a_fit_takes_are_refused_before_they_are_built() -> None:
+    said = error_of(many(2001), '{joint: "*", armature: }')
+    assert "has 2001 parameters, a fit takes 2000 at most" in said
+    assert "shared: true" in said
+
+
+def test_many_inferred_inertias_are_read_from_one_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling the model for each of them takes minutes."""
+    spec, made = many(30), []
+    compiled = body_inertia.compiled
+    monkeypatch.setattr(body_inertia, "compiled", lambda one: made.append(1) or compiled(one))
+    parameters = built(spec, '{body: "b*", mass: }')
+    sphere = 1000.0 * 4.0 / 3.0 * np.pi * 0.1**3
+    np.testing.assert_allclose(parameters.as_vector(), np.full(30, sphere))
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize("bounds", ["{min: 0.1, max: 0.1}", "{min: 0.1, max: 0.1000000000000001}"])
+def test_bounds_without_room_get_a_sentence(spec: mujoco.MjSpec, bounds: str) -> None:
+    said = error_of(spec, f"{{joint: left_hip, armature: {bounds}}}")
+    assert "'left_hip_armature' has the bounds [0.1, 0.1], between which there is no room" in said
+    assert "frozen: true" in said
+
+
+def test_a_frozen_value_needs_no_room(spec: mujoco.MjSpec) -> None:
+    entry = "{joint: left_hip, armature: {min: 0.1, max: 0.1, frozen: true}}"
+    assert built(spec, entry).as_vector().size == 0

@@ -13,7 +13,7 @@ import pytest
 
 from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
-from sysid_ros.judgement.outcome import Score
+from sysid_ros.judgement.outcome import JointTorque, Score
 from sysid_ros.terminal.printing import console_for, parameter_table, score_table
 from sysid_ros.terminal.progress import FitProgress, ReadingProgress, working
 
@@ -166,3 +166,26 @@ def test_reading_is_said_every_few_seconds() -> None:
     assert stream.getvalue().splitlines() == [
         "reading recordings", "40% read", "100% read", "fitting",
     ]  # fmt: skip
+
+
+def test_all_measured_quantities_and_torques_have_rows_of_their_own() -> None:
+    score = Score(
+        {"angle": 0.01, "rate": 0.4},
+        {"angle": 0.2, "rate": 0.8},
+        {"angle": "rad", "rate": "rad/s"},
+        0.01,
+        0.2,
+        "rad",
+        5,
+        rmse_still={"angle": 0.3, "rate": 1.0},
+        rmse_still_all=0.3,
+    )
+    torque = JointTorque("wrist", "N m", 3.0, 0.25, 1.5)
+    noise = {"angle": 0.01, "rate": 0.4}
+    table = score_table([("held out", score)], noise, [torque])
+    rows = [line.split() for line in shown(table)]
+    assert rows[1] == ["angle", "held", "out", "0.2", "0.01", "0.3", "rad"]
+    assert rows[3] == ["all", "together", "held", "out", "0.2", "0.01", "0.3", "rad"]
+    assert " ".join(rows[4]) == "all signals held out 14.21 1 21.29 times their noise"
+    assert rows[5][-4:] == ["0.25", "3", "N", "m"]
+    assert "wrist" in rows[5]

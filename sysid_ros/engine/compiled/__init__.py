@@ -6,16 +6,20 @@
 from __future__ import annotations
 
 from sysid_ros.engine.compiled.decorators import compiled, compiled_apart
+from sysid_ros.engine.compiled.friction_law import TERMS, load_dependent, load_dependent_slopes
 from sysid_ros.engine.compiled.sources import source_files
 from sysid_ros.engine.compiled.struct_fields import array, integer, integer_array
 from sysid_ros.engine.compiled.struct_layout import offset
 
 __all__ = [
+    "TERMS",
     "array",
     "compiled",
     "compiled_apart",
     "integer",
     "integer_array",
+    "load_dependent",
+    "load_dependent_slopes",
     "offset",
     "source_files",
 ]

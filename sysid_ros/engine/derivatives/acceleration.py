@@ -27,10 +27,12 @@ from sysid_ros.engine.derivatives.linear_algebra import (
     factorize,
     solve_vector,
 )
-from sysid_ros.engine.derivatives.model_tables import (
-    ARMATURE,
-    Tables,
+from sysid_ros.engine.derivatives.load_friction import (
+    FrictionLimits,
+    limit_friction,
+    new_friction_limits,
 )
+from sysid_ros.engine.derivatives.model_tables import ARMATURE, Tables
 from sysid_ros.engine.derivatives.rigid_body import (
     Derivatives,
     Motion,
@@ -56,6 +58,7 @@ class Workspace(NamedTuple):
     derivatives: Derivatives
     forces: Forces
     rows: Rows
+    friction: FrictionLimits
     inertia: FloatArray  # (nv, nv): mass matrix with armature
     system: FloatArray  # (nv, nv): a matrix to factorize
     factor: FloatArray  # (nv, nv)
@@ -67,8 +70,11 @@ class Workspace(NamedTuple):
     gradient: FloatArray  # (nv,)
     basis: FloatArray  # (2, 6, 10)
     regressor: FloatArray  # (nv, 10)
-    d_qacc: FloatArray  # (nv, n)
+    d_qacc: FloatArray  # (nv, n): of qacc, where constraints or accelerometers need it
     d_rows: FloatArray  # (nv, n)
+    frame_quaternion: FloatArray  # (4,): of a sensor
+    frame_position: FloatArray  # (3,)
+    frame_axes: FloatArray  # (3, 3)
 
 
 def new_workspace(nbody: int, nv: int, nu: int, n: int) -> Workspace:
@@ -79,6 +85,7 @@ def new_workspace(nbody: int, nv: int, nu: int, n: int) -> Workspace:
         new_derivatives(nbody, nv),
         new_forces(nv, nu),
         new_rows(nv),
+        new_friction_limits(nv, n),
         np.zeros((nv, nv)),
         np.zeros((nv, nv)),
         np.zeros((nv, nv)),
@@ -92,6 +99,9 @@ def new_workspace(nbody: int, nv: int, nu: int, n: int) -> Workspace:
         np.zeros((nv, 10)),
         np.zeros((nv, n)),
         np.zeros((nv, n)),
+        np.zeros(4),
+        np.zeros(3),
+        np.zeros((3, 3)),
     )
 
 
@@ -106,7 +116,7 @@ def evaluate(
       w: Written; ``qacc`` and the rows included.
       q: Joint positions before the step, (nq,).
       v: Joint velocities before the step, (nv,).
-      control: Controls, (nu,).
+      control: What drives each actuator, (nu,).
       a: The integrated acceleration, (nv,).
 
     Returns:
@@ -114,8 +124,11 @@ def evaluate(
       else that this module does not know of, shows here.
     """
     nv, h = v.size, t.timestep
-    _dynamics(t, w, q, v, a)
     act(t, q, v, control, w.forces)
+    move(t, q, w.pose)
+    propagate(t, w.pose, v, a, w.motion)
+    differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
+    _copy_inertia(t, w)
     implicit = False
     for i in range(nv):
         damping = h * w.forces.implicit[i] * a[i]
@@ -129,7 +142,8 @@ def evaluate(
         solve_vector(w.factor, w.qacc)
     for i in range(nv):
         w.qacc[i] += a[i]
-    constrain(t, q, v, w.qacc, w.rows)
+    limit_friction(t, w.forces, w.derivatives, v, a, w.friction)
+    constrain(t, w.friction.limit, q, v, w.qacc, w.rows)
     worst, scale = 0.0, 1e-12
     for i in range(nv):
         worst = max(worst, abs(w.residual[i] - w.rows.force[i]))
@@ -151,7 +165,7 @@ def solve(
       w: Written.
       q: Joint positions, (nq,).
       v: Joint velocities, (nv,).
-      control: Controls, (nu,).
+      control: What drives each actuator, (nu,).
       a: In: a guess of the acceleration. Out: the acceleration, (nv,).
 
     Returns:
@@ -160,7 +174,10 @@ def solve(
     nv = v.size
     act(t, q, v, control, w.forces)
     w.qacc[:] = 0.0
-    _dynamics(t, w, q, v, w.qacc)
+    move(t, q, w.pose)
+    set_acceleration(t, w, v, w.qacc)
+    _copy_inertia(t, w)
+    limit_friction(t, w.forces, w.derivatives, v, w.qacc, w.friction)
     smooth, step, gradient = w.smooth, w.step, w.gradient
     scale = 1e-12
     for i in range(nv):
@@ -178,14 +195,21 @@ def solve(
         solve_vector(w.factor, step)
         _line_search(t, w, q, v, a)
     copy_vector(a, w.qacc)
-    _dynamics(t, w, q, v, a)
+    set_acceleration(t, w, v, a)
     return converged
 
 
-@compiled
+@compiled_apart
+def set_acceleration(t: Tables, w: Workspace, v: FloatArray, a: FloatArray) -> None:
+    """Evaluate the inverse dynamics at another acceleration, where everything stands."""
+    propagate(t, w.pose, v, a, w.motion)
+    differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
+
+
+@compiled_apart
 def _gradient(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> float:
     """``M a - smooth - f(a)`` into ``w.gradient``; returns its largest entry."""
-    constrain(t, q, v, a, w.rows)
+    constrain(t, w.friction.limit, q, v, a, w.rows)
     size = 0.0
     for i in range(a.size):
         total = -w.smooth[i] - w.rows.force[i]
@@ -236,11 +260,9 @@ def factorize_with(w: Workspace, diagonal: FloatArray, scale: float) -> bool:
 
 
 @compiled
-def _dynamics(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> None:
-    move(t, q, w.pose)
-    propagate(t, w.pose, v, a, w.motion)
-    differentiate(t, w.pose, w.motion, w.derivatives)
-    for i in range(v.size):
-        for j in range(v.size):
+def _copy_inertia(t: Tables, w: Workspace) -> None:
+    """The mass matrix with armature."""
+    for i in range(w.inertia.shape[0]):
+        for j in range(w.inertia.shape[0]):
             w.inertia[i, j] = w.derivatives.mass[i, j]
         w.inertia[i, i] += t.dof_fields[ARMATURE, i]

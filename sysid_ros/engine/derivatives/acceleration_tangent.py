@@ -9,14 +9,13 @@ of a. Rows of constraints in their quadratic zone couple to the derivative of qa
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
-from sysid_ros.engine.derivatives.acceleration import Workspace, factorize_with
-from sysid_ros.engine.derivatives.directions import ModelDirections
+from sysid_ros.engine.derivatives.acceleration import Workspace, factorize_with, set_acceleration
+from sysid_ros.engine.derivatives.actuator_changes import add_input_change
+from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.linear_algebra import add_scaled, copy_matrix, solve_rows
+from sysid_ros.engine.derivatives.load_friction import limit_changes
 from sysid_ros.engine.derivatives.model_tables import (
     ARMATURE,
     FRICTIONLOSS,
@@ -24,7 +23,15 @@ from sysid_ros.engine.derivatives.model_tables import (
     INVWEIGHT,
     Tables,
 )
-from sysid_ros.engine.derivatives.rigid_body import differentiate, propagate, torque_regressor
+from sysid_ros.engine.derivatives.rigid_body import Motion, Pose, felt, site_wrench
+from sysid_ros.engine.derivatives.spatial import (
+    cross_force,
+    dot,
+    into_body,
+    load,
+    momentum_basis,
+    multiply_inertia,
+)
 
 
 @compiled_apart
@@ -36,9 +43,9 @@ def tangent(
     a: FloatArray,
     dq: FloatArray,
     dv: FloatArray,
-    control_direction: npt.NDArray[np.int64],
-    control_change: FloatArray,
+    inputs: InputChanges,
     h: float,
+    solver_too: bool,
     out: FloatArray,
 ) -> bool:
     """Derivative of the integrated acceleration at the instant last evaluated.
@@ -51,29 +58,38 @@ def tangent(
       a: The integrated acceleration, (nv,).
       dq: Derivatives of the positions, (nv, n).
       dv: Derivatives of the velocities, (nv, n).
-      control_direction: Directions that change the controls, (n_control,).
-      control_change: Derivatives of the controls, (n_control, nu).
+      inputs: How what drives the actuators changes.
       h: The timestep where damping is implicit, 0 where it is not, s.
+      solver_too: Whether ``w.d_qacc`` must become the derivative of ``qacc``, and ``w.motion`` and
+        ``w.derivatives`` the motion with it: what accelerometers measure.
       out: Written, (nv, n).
 
     Returns:
       Whether the linear systems could be solved.
     """
     nv, n = dq.shape
-    _row_changes(w, m, dq, dv)
     quadratic, damped = False, False
     for i in range(nv):
         quadratic |= w.rows.stiffness[i] > 0.0
         damped |= h * w.forces.implicit[i] != 0.0
-    if quadratic and damped:
-        _force_changes(t, w, m, a, dq, dv, control_direction, control_change, h, out)
-        propagate(t, w.pose, v, w.qacc, w.motion)
-        differentiate(t, w.pose, w.motion, w.derivatives)
-        _force_changes(t, w, m, w.qacc, dq, dv, control_direction, control_change, 0.0, w.d_qacc)
-    else:
-        _force_changes(t, w, m, a, dq, dv, control_direction, control_change, h, out)
+    separate = damped and (quadratic or solver_too)
+    # At rest for friction that depends on the load, then as integrated, then as the solver has it.
+    for part in range(0 if t.friction_dofs.size else 1, 3 if separate else 2):
+        acceleration, target, step = a, out, h
+        if part == 0:
+            w.step[:] = 0.0
+            acceleration, target, step = w.step, w.friction.change, 0.0
+        elif part == 2:
+            acceleration, target, step = w.qacc, w.d_qacc, 0.0
+        if part == 2 or t.friction_dofs.size:
+            set_acceleration(t, w, v, acceleration)
+        _force_changes(t, w, m, acceleration, dq, dv, inputs, step, target)
+        if part == 0:
+            limit_changes(t, w.forces, m, v, dq, dv, inputs, w.friction)
+    if not separate:
         copy_matrix(out, w.d_qacc)
-    if quadratic:
+    _row_changes(t, w, m, dq, dv)
+    if quadratic or separate:
         for i in range(nv):
             add_scaled(w.d_qacc, i, 1.0, w.d_rows, i, n)
         if not factorize_with(w, w.rows.stiffness, 1.0):
@@ -89,11 +105,15 @@ def tangent(
     if not factorize_with(w, w.forces.implicit, h):
         return False
     solve_rows(w.factor, out)
+    if solver_too and not separate:
+        copy_matrix(out, w.d_qacc)
     return True
 
 
 @compiled
-def _row_changes(w: Workspace, m: ModelDirections, dq: FloatArray, dv: FloatArray) -> None:
+def _row_changes(
+    t: Tables, w: Workspace, m: ModelDirections, dq: FloatArray, dv: FloatArray
+) -> None:
     """Derivative of the constraint forces at a fixed acceleration, into ``w.d_rows``."""
     nv, n = dq.shape
     w.d_rows[:] = 0.0
@@ -103,6 +123,9 @@ def _row_changes(w: Workspace, m: ModelDirections, dq: FloatArray, dv: FloatArra
         add_scaled(w.d_rows, i, w.rows.by_velocity[i], dv, i, n)
         add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], m.dof_fields[FRICTIONLOSS], i, n_model)
         add_scaled(w.d_rows, i, w.rows.by_invweight[i], m.dof_fields[INVWEIGHT], i, n_model)
+    for k in range(t.friction_dofs.size):
+        i = t.friction_dofs[k]
+        add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], w.friction.change, i, n)
 
 
 @compiled
@@ -113,8 +136,7 @@ def _force_changes(
     a: FloatArray,
     dq: FloatArray,
     dv: FloatArray,
-    control_direction: npt.NDArray[np.int64],
-    control_change: FloatArray,
+    inputs: InputChanges,
     h: float,
     out: FloatArray,
 ) -> None:
@@ -141,7 +163,7 @@ def _force_changes(
         if field == ARMATURE:
             scale -= a[i]
         add_scaled(out, i, scale, m.dof_fields[field], i, n_model)
-    _actuator_changes(t, w, m, a, control_direction, control_change, h, out)
+    _actuator_changes(t, w, m, a, inputs, h, out)
     _inertia_changes(t, w, m, out)
 
 
@@ -151,8 +173,7 @@ def _actuator_changes(
     w: Workspace,
     m: ModelDirections,
     a: FloatArray,
-    control_direction: npt.NDArray[np.int64],
-    control_change: FloatArray,
+    inputs: InputChanges,
     h: float,
     out: FloatArray,
 ) -> None:
@@ -161,15 +182,29 @@ def _actuator_changes(
     for k in range(m.actuator_touched.shape[0]):
         field, u = m.actuator_touched[k]
         dof = t.actuator_dof[u]
+        if dof < 0:
+            continue
         scale = actuator.transmitted[u] * actuator.by_field[field, u]
         scale -= h * a[dof] * actuator.implicit_by_field[field, u]
         if field == GEAR:
             scale += actuator.transmitted_by_gear[u]
         add_scaled(out, dof, scale, m.actuator_fields[field], u, n_model)
-    for k in range(control_direction.size):
-        for u in range(t.actuator_dof.size):
-            change = actuator.transmitted[u] * actuator.by_control[u] * control_change[k, u]
-            out[t.actuator_dof[u], control_direction[k]] += change
+    for u in range(t.actuator_dof.size):
+        if t.actuator_dof[u] >= 0:
+            scale = actuator.transmitted[u] * actuator.by_control[u]
+            add_input_change(t, u, scale, inputs, out, t.actuator_dof[u])
+    for k in range(t.site_actuators.size):
+        u = t.site_actuators[k]
+        wrench, i = site_wrench(t, w.pose, u), t.body_lastdof[t.actuator_bodyid[u]]
+        while i >= 0:
+            share = dot(load(w.pose.subspace[i]), wrench)
+            add_input_change(t, u, share * actuator.by_control[u], inputs, out, i)
+            for j in range(m.actuator_touched.shape[0]):
+                field, other = m.actuator_touched[j]
+                if other == u:
+                    scale = share * actuator.by_field[field, u]
+                    add_scaled(out, i, scale, m.actuator_fields[field], u, n_model)
+            i = t.dof_parentid[i]
 
 
 @compiled
@@ -178,7 +213,7 @@ def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArra
         first, last = m.body_first[body], m.body_first[body + 1]
         if first == last:
             continue
-        torque_regressor(t, w.pose, w.motion, body, w.basis, w.regressor)
+        _torque_regressor(t, w.pose, w.motion, body, w.basis, w.regressor)
         i = t.body_lastdof[body]
         while i >= 0:
             for k in range(first, last):
@@ -187,3 +222,52 @@ def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArra
                     total += w.regressor[i, j] * m.inertia_change[k, j]
                 out[i, m.inertia_direction[k]] -= total
             i = t.dof_parentid[i]
+    for k in range(m.lifted.size):
+        body = m.lifted[k]
+        weight = multiply_inertia(
+            w.pose.inertia[body], (0.0, 0.0, 0.0, t.gravity[0], t.gravity[1], t.gravity[2])
+        )
+        i = t.body_lastdof[body]
+        while i >= 0:
+            share = -dot(load(w.pose.subspace[i]), weight)
+            add_scaled(out, i, share, m.compensation, body, m.compensation.shape[1])
+            i = t.dof_parentid[i]
+
+
+@compiled
+def _torque_regressor(
+    t: Tables, pose: Pose, motion: Motion, body: int, basis: FloatArray, out: FloatArray
+) -> None:
+    """Compute the derivative of the joint torques by one body's inertial parameters.
+
+    Args:
+      t: The model.
+      pose: Where everything is.
+      motion: How everything moves.
+      body: The body.
+      basis: Scratch, (2, 6, 10).
+      out: Written for the degrees of freedom that move the body, (nv, 10).
+    """
+    rotation, position = pose.rotation[body], pose.position[body]
+    v = into_body(load(motion.velocity[body]), rotation, position)
+    a = into_body(felt(t, motion, body), rotation, position)
+    momentum, force = basis[0], basis[1]
+    momentum_basis(v, momentum)
+    momentum_basis(a, force)
+    for k in range(10):
+        column = (
+            momentum[0, k], momentum[1, k], momentum[2, k],
+            momentum[3, k], momentum[4, k], momentum[5, k],
+        )  # fmt: skip
+        turned = cross_force(v, column)
+        for i in range(6):
+            force[i, k] += turned[i]
+    i = t.body_lastdof[body]
+    while i >= 0:
+        s = into_body(load(pose.subspace[i]), rotation, position)
+        for k in range(10):
+            total = 0.0
+            for row in range(6):
+                total += s[row] * force[row, k]
+            out[i, k] = total
+        i = t.dof_parentid[i]

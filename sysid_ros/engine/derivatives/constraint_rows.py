@@ -48,11 +48,19 @@ def new_rows(nv: int) -> Rows:
 
 
 @compiled
-def constrain(t: Tables, q: FloatArray, v: FloatArray, acceleration: FloatArray, out: Rows) -> bool:
+def constrain(
+    t: Tables,
+    loss: FloatArray,
+    q: FloatArray,
+    v: FloatArray,
+    acceleration: FloatArray,
+    out: Rows,
+) -> bool:
     """Evaluate the rows.
 
     Args:
       t: The model.
+      loss: Largest friction of each degree of freedom, (nv,).
       q: Joint positions, (nq,).
       v: Joint velocities, (nv,).
       acceleration: ``qacc`` of the constraint solver, (nv,).
@@ -66,7 +74,7 @@ def constrain(t: Tables, q: FloatArray, v: FloatArray, acceleration: FloatArray,
         out.force[i] = out.stiffness[i] = out.by_position[i] = out.by_velocity[i] = 0.0
         out.by_frictionloss[i] = out.by_invweight[i] = 0.0
         if t.friction_enabled and t.dof_fields[FRICTIONLOSS, i] > 0.0:
-            quadratic |= _friction(t, i, v[i], acceleration[i], out)
+            quadratic |= _friction(t, i, loss[i], v[i], acceleration[i], out)
         joint = t.dof_jntid[i]
         scalar = t.jnt_type[joint] == HINGE or t.jnt_type[joint] == SLIDE
         if t.limit_enabled and t.jnt_limited[joint] and scalar:
@@ -77,8 +85,8 @@ def constrain(t: Tables, q: FloatArray, v: FloatArray, acceleration: FloatArray,
 
 
 @compiled
-def _friction(t: Tables, i: int, v: float, acceleration: float, out: Rows) -> bool:
-    loss, weight = t.dof_fields[FRICTIONLOSS, i], t.dof_fields[INVWEIGHT, i]
+def _friction(t: Tables, i: int, loss: float, v: float, acceleration: float, out: Rows) -> bool:
+    weight = t.dof_fields[INVWEIGHT, i]
     _, damping = _reference(t, t.dof_solref[i], t.dof_solimp[i])
     impedance, _ = _impedance(t.dof_solimp[i], 0.0)
     resistance = max(MIN_VALUE, (1.0 - impedance) / impedance * weight)

@@ -1,15 +1,20 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The directions in which a rollout is differentiated: what each changes in the model and start."""
+"""The directions in which a rollout is differentiated: what each changes in the model and start.
+
+Starts are changed in the tangent space, where an orientation has three components.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.engine.derivatives.model_tables import BALL, FREE
 
 
 class ModelDirections(NamedTuple):
@@ -25,18 +30,33 @@ class ModelDirections(NamedTuple):
     body_first: IntArray  # (nbody + 1,): where each body's entries begin
     inertia_direction: IntArray  # (entries,): the direction
     inertia_change: FloatArray  # (entries, 10)
+    friction_fields: FloatArray  # (TERMS, nv, n_model)
+    lifted: IntArray  # (k,): the bodies whose gravity compensation changes
+    compensation: FloatArray  # (nbody, n_model)
+
+
+class InputChanges(NamedTuple):
+    """The change of what drives the actuators at one instant."""
+
+    direction: IntArray  # (n_control,): directions that change the controls
+    change: FloatArray  # (n_control, nu): derivatives of the controls
+    activation: FloatArray  # (na, n): derivatives of the activations
 
 
 class RolloutDirections(NamedTuple):
     """The directions of derivatives of one rollout; those of the model come first."""
 
-    start: FloatArray  # (2 nv, n): of positions and velocities at the start
+    start: FloatArray  # (2 nv + na, n): of positions, velocities and activations at the start
     control_direction: IntArray  # (n_control,): directions that change the controls
     control_change: FloatArray  # (steps, n_control, nu)
 
 
 def model_directions(
-    dof_fields: FloatArray, actuator_fields: FloatArray, inertia: FloatArray
+    dof_fields: FloatArray,
+    actuator_fields: FloatArray,
+    inertia: FloatArray,
+    friction_fields: FloatArray,
+    compensation: FloatArray,
 ) -> ModelDirections:
     """Find what is touched.
 
@@ -44,6 +64,8 @@ def model_directions(
       dof_fields: Shape (N_DOF_FIELDS, nv, n_model).
       actuator_fields: Shape (N_ACTUATOR_FIELDS, nu, n_model).
       inertia: Shape (nbody, 10, n_model).
+      friction_fields: Shape (TERMS, nv, n_model).
+      compensation: Shape (nbody, n_model).
     """
     body, direction = np.nonzero(np.any(inertia != 0.0, axis=1))
     return ModelDirections(
@@ -54,9 +76,47 @@ def model_directions(
         np.searchsorted(body, np.arange(inertia.shape[0] + 1)).astype(np.int64),
         direction.astype(np.int64),
         np.ascontiguousarray(inertia[body, :, direction]),
+        np.ascontiguousarray(friction_fields),
+        np.flatnonzero(np.any(compensation != 0.0, axis=1)).astype(np.int64),
+        np.ascontiguousarray(compensation),
     )
 
 
 def _touched(fields: FloatArray) -> IntArray:
     places = np.argwhere(np.any(fields != 0.0, axis=2))
     return np.ascontiguousarray(places.reshape(-1, 2), dtype=np.int64)
+
+
+def start_difference(model: mujoco.MjModel, before: FloatArray, after: FloatArray) -> FloatArray:
+    """The way from one state (qpos, qvel, act) to another, (2 nv + na,)."""
+    moved = np.empty(model.nv)
+    mujoco.mj_differentiatePos(model, moved, 1.0, before[: model.nq], after[: model.nq])
+    return np.concatenate([moved, (after - before)[model.nq :]])
+
+
+def deviation_slope(model: mujoco.MjModel, deviation: FloatArray) -> FloatArray:
+    """The derivative of a start by its deviation from the measured one, square.
+
+    Adding to the rotation vector of an orientation turns it by the right Jacobian of rotations.
+    """
+    slope = np.eye(deviation.size)
+    for joint in range(model.njnt):
+        kind, dof = int(model.jnt_type[joint]), int(model.jnt_dofadr[joint])
+        if kind in (FREE, BALL):
+            ball = dof + (3 if kind == FREE else 0)
+            own = slice(ball, ball + 3)
+            slope[own, own] = _right_jacobian(deviation[own])
+    return slope
+
+
+def _right_jacobian(vector: FloatArray) -> FloatArray:
+    """Sola, Deray & Atchuthan (2018), eq. 143, (3, 3)."""
+    angle = float(np.linalg.norm(vector))
+    if angle == 0.0:
+        return np.eye(3)
+    x, y, z = vector
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    second = 2.0 * (np.sin(0.5 * angle) / angle) ** 2
+    third = (angle - np.sin(angle)) / angle**3 if angle > 1e-3 else (1.0 - angle**2 / 20.0) / 6.0
+    jacobian: FloatArray = np.eye(3) - second * cross + third * cross @ cross
+    return jacobian

@@ -22,7 +22,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.model_changes import FollowedModel, model_derivative
 from sysid_ros.engine.derivatives.model_tables import tables_of, unsupported
 from sysid_ros.engine.derivatives.run_pass import Pass, differentiate_run
-from sysid_ros.engine.derivatives.sensors import readings, unsupported_sensor
+from sysid_ros.engine.derivatives.sensors import readings, sensors_of, unsupported_sensor
 from sysid_ros.engine.simulation import (
     Candidate,
     ModelGroup,
@@ -69,11 +69,9 @@ class Sensitivities:
         self._upper = upper
         self._scale = scale
         model = group.windows[0].model
-        # Sensors of one component each where they are supported, so that columns tell sensors.
         self._addresses = np.unique(np.concatenate([w.readings for w in group.windows]))
-        found = np.searchsorted(np.asarray(model.sensor_adr), self._addresses, side="right")
-        self._sensors = found.astype(np.int64) - 1
-        self._obstacle = unsupported(model) or unsupported_sensor(model, self._sensors)
+        sensors = np.unique(sensors_of(model, self._addresses)).tolist()
+        self._obstacle = unsupported(model) or unsupported_sensor(model, sensors)
         self._unfollowed: dict[int, str] = {}
         self._followed: set[int] = set()
         self._seen = self._violated = 0
@@ -86,6 +84,7 @@ class Sensitivities:
 
     def renew(self, group: ModelGroup[Any], scale: FloatArray) -> None:
         """Go on with the same windows of another builder."""
+        group.builder.trust(self._group.builder)
         self._group, self._scale, self._latest = group, scale, None
 
     def sources(self) -> list[str]:
@@ -225,7 +224,7 @@ class Sensitivities:
             tables_of(model),
             model_derivative(model, [c.candidate.model for c in moved], [c.step for c in moved]),
             self._addresses,
-            readings(model, self._sensors),
+            readings(model, self._addresses),
         )
 
     def _is_followed(self, j: int, base: FollowedModel, column: Perturbation) -> bool:

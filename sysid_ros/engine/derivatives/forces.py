@@ -97,7 +97,7 @@ def act(t: Tables, q: FloatArray, v: FloatArray, control: FloatArray, out: Force
       t: The model.
       q: Joint positions, (nq,).
       v: Joint velocities, (nv,).
-      control: Controls, (nu,).
+      control: What drives each actuator, its control or its activation, (nu,).
       out: Written.
     """
     _dampers(t, v, out)
@@ -152,9 +152,13 @@ def _springs(t: Tables, q: FloatArray, out: Forces) -> None:
 def _actuator(t: Tables, k: int, q: FloatArray, v: FloatArray, control: float, out: Forces) -> None:
     """One actuator's own force and its share of what is implicit."""
     actuator, fields, dof = out.actuator, t.actuator_fields, t.actuator_dof[k]
-    position, velocity, gear = q[t.jnt_qposadr[t.dof_jntid[dof]]], v[dof], fields[GEAR, k]
-    low, high = t.ctrl_range[k]
-    clamped = min(max(control, low), high)
+    position, velocity, gear = 0.0, 0.0, fields[GEAR, k]
+    if dof >= 0:
+        position, velocity = q[t.jnt_qposadr[t.dof_jntid[dof]]], v[dof]
+    clamped = control
+    if t.actuator_act[k] < 0:
+        low, high = t.ctrl_range[k]
+        clamped = min(max(control, low), high)
     by_length = fields[GAIN + 1, k] * clamped + fields[BIAS + 1, k]
     by_speed = fields[GAIN + 2, k] * clamped + fields[BIAS + 2, k]
     gain = fields[GAIN, k] + gear * (
@@ -193,12 +197,15 @@ def _transmit(t: Tables, nu: int, out: Forces) -> None:
     actuator, total = out.actuator, out.total
     total[:] = 0.0
     for k in range(nu):
-        total[t.actuator_dof[k]] += t.actuator_fields[GEAR, k] * actuator.force[k]
+        if t.actuator_dof[k] >= 0:
+            total[t.actuator_dof[k]] += t.actuator_fields[GEAR, k] * actuator.force[k]
     for i in range(total.size):
         low, high = t.jnt_forcerange[t.dof_jntid[i]]
         out.force[i] += min(max(total[i], low), high)
     for k in range(nu):
         dof = t.actuator_dof[k]
+        if dof < 0:
+            continue
         low, high = t.jnt_forcerange[t.dof_jntid[dof]]
         inside = low < total[dof] < high
         actuator.transmitted[k] = t.actuator_fields[GEAR, k] if inside else 0.0

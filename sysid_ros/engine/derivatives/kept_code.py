@@ -14,12 +14,18 @@ import fcntl
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
+
+WAITING = "sysid_ros:waiting"  # numba's kind of event: another process has its turn
+_SHORT = 2.0  # s of waiting that are not worth an event: the other one may only load
+_POLL = 0.05  # s
 
 
 def keeping(function: Callable[..., Any]) -> Any:
@@ -56,8 +62,8 @@ def private_folder(parent: Path) -> Path | None:
 def turn(compiled: Any) -> Iterator[None]:
     """Let one process at a time compile or load; the others wait and find what it kept.
 
-    A process that is killed loses its turn. Where code is not kept, or its file system knows no
-    locks, nobody waits.
+    Waiting that takes more than moments is an event :data:`WAITING`. A process that is killed loses
+    its turn. Where code is not kept, or its file system knows no locks, nobody waits.
 
     Args:
       compiled: From :func:`keeping`.
@@ -65,9 +71,21 @@ def turn(compiled: Any) -> Iterator[None]:
     folder = -1
     with suppress(OSError, TypeError):  # no path: it is not kept
         folder = os.open(compiled.stats.cache_path, os.O_RDONLY)
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        _wait_for(folder)
     try:
         yield
     finally:
         if folder >= 0:
             os.close(folder)
+
+
+def _wait_for(folder: int) -> None:
+    """Wait for the turn in an open folder."""
+    deadline = time.monotonic() + _SHORT
+    while time.monotonic() < deadline:
+        with suppress(BlockingIOError):
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        time.sleep(_POLL)
+    with event.trigger_event(WAITING):
+        fcntl.flock(folder, fcntl.LOCK_EX)

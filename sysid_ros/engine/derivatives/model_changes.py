@@ -21,8 +21,11 @@ import numpy.typing as npt
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.directions import ModelDirections, model_directions
 from sysid_ros.engine.derivatives.model_tables import (
+    BALL,
+    FREE,
     actuator_fields,
     dof_fields,
+    friction_fields,
     inertial_parameters,
 )
 from sysid_ros.engine.simulation import size_signature
@@ -31,9 +34,10 @@ from sysid_ros.engine.simulation import size_signature
 # first and is not used in a simulation without contacts, or is read as dof_invweight0.
 # fmt: off
 _FOLLOWED = frozenset((
-    "body_mass", "body_ipos", "body_iquat", "body_inertia", "dof_armature", "dof_frictionloss",
-    "dof_damping", "dof_dampingpoly", "dof_invweight0", "jnt_stiffness", "jnt_stiffnesspoly",
-    "qpos_spring", "actuator_gainprm", "actuator_biasprm", "actuator_gear", "actuator_forcerange",
+    "body_mass", "body_ipos", "body_iquat", "body_inertia", "body_gravcomp", "dof_armature",
+    "dof_frictionloss", "dof_damping", "dof_dampingpoly", "dof_invweight0", "jnt_stiffness",
+    "jnt_stiffnesspoly", "qpos_spring", "actuator_gainprm", "actuator_biasprm", "actuator_gear",
+    "actuator_forcerange", "actuator_dynprm", "jnt_user",
 ))
 _WITHOUT_EFFECT = frozenset((
     "body_subtreemass", "body_invweight0", "body_sameframe", "body_simple", "body_margin",
@@ -43,6 +47,7 @@ _WITHOUT_EFFECT = frozenset((
 # fmt: on
 # What is drawn, or touches: contacts show as a violated equation of motion.
 _UNSEEN = ("bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
+_SEEN = frozenset(("site_pos", "site_quat"))  # where sensors are
 _OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "integrator")
 
 
@@ -73,6 +78,12 @@ class FollowedModel:
                 return f"opt.{name}"
         if size_signature(moved) != size_signature(self._base):
             return "its size"
+        at_site = np.asarray(self._base.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)
+        if np.any(self._base.actuator_gear[at_site] != moved.actuator_gear[at_site]):
+            return "actuator_gear"
+        ball = np.isin(np.asarray(self._base.jnt_type), (FREE, BALL))
+        if np.any(np.asarray(moved.jnt_stiffness)[ball]):
+            return "jnt_stiffness"
         for name, array in self._arrays.items():
             after = getattr(moved, name)
             if array.shape != after.shape or (array != after).any():
@@ -91,10 +102,13 @@ def model_derivative(
       steps: By how much, not zero.
     """
     dof, actuator, inertia = dof_fields(base), actuator_fields(base), inertial_parameters(base)
+    friction = friction_fields(base)
     return model_directions(
         _quotients(dof, [dof_fields(model) for model in moved], steps),
         _quotients(actuator, [actuator_fields(model) for model in moved], steps),
         _quotients(inertia, [inertial_parameters(model) for model in moved], steps),
+        _quotients(friction, [friction_fields(model) for model in moved], steps),
+        _quotients(base.body_gravcomp, [model.body_gravcomp for model in moved], steps),
     )
 
 
@@ -114,5 +128,5 @@ def _relevant_names() -> tuple[str, ...]:
     return tuple(
         name
         for name in dir(mujoco.MjModel)
-        if not name.startswith(("_", *_UNSEEN)) and name not in ignored
+        if name in _SEEN or (not name.startswith(("_", *_UNSEEN)) and name not in ignored)
     )

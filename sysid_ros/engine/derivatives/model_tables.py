@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
+import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.friction import has_friction
+from sysid_ros.engine.compiled import TERMS
+from sysid_ros.engine.friction import friction_rows
 
 _JOINT, _OPTION, _DISABLE = mujoco.mjtJoint, mujoco.mjtIntegrator, mujoco.mjtDisableBit
 FREE, BALL, SLIDE, HINGE = (
@@ -28,8 +30,12 @@ STIFFNESS, STIFFNESS_2, STIFFNESS_3, SPRINGREF = 6, 7, 8, 9  # times x, x^2, x^3
 N_DOF_FIELDS = 10
 
 # Rows of Tables.actuator_fields: force = (g . w) ctrl + b . w, w = (1, length, velocity).
-GAIN, BIAS, GEAR, FORCE_LOW, FORCE_HIGH = 0, 3, 6, 7, 8
-N_ACTUATOR_FIELDS = 9
+GAIN, BIAS, GEAR, FORCE_LOW, FORCE_HIGH, TIME = 0, 3, 6, 7, 8, 9
+N_ACTUATOR_FIELDS = 10
+
+_DYN = mujoco.mjtDyn
+INTEGRATOR, FILTEREXACT = int(_DYN.mjDYN_INTEGRATOR), int(_DYN.mjDYN_FILTEREXACT)
+_DYNAMICS = (int(_DYN.mjDYN_NONE), INTEGRATOR, int(_DYN.mjDYN_FILTER), FILTEREXACT)
 
 
 class Tables(NamedTuple):
@@ -43,9 +49,13 @@ class Tables(NamedTuple):
     refsafe: bool
     gravity: FloatArray  # (3,)
     qpos0: FloatArray  # (nq,)
+    gravity_compensation: FloatArray  # (nbody,): the share of its weight that carries each body
+    compensates: bool  # whether any does
     body_parentid: IntArray
     body_jntadr: IntArray
     body_jntnum: IntArray
+    body_dofadr: IntArray
+    body_dofnum: IntArray
     body_lastdof: IntArray  # (nbody,): the last dof that moves the body, -1 for none
     body_pos: FloatArray
     body_quat: FloatArray
@@ -58,6 +68,8 @@ class Tables(NamedTuple):
     dof_bodyid: IntArray
     dof_jntid: IntArray
     dof_parentid: IntArray
+    dof_first: IntArray  # (nv,): the first of the three of a ball, or the dof itself
+    dof_together: IntArray  # (nv,): how many dofs a joint moves by at once, 3 in a ball
     dof_fields: FloatArray  # (N_DOF_FIELDS, nv)
     dof_solref: FloatArray
     dof_solimp: FloatArray
@@ -67,9 +79,17 @@ class Tables(NamedTuple):
     jnt_solref: FloatArray
     jnt_solimp: FloatArray
     jnt_forcerange: FloatArray  # (njnt, 2): of all actuators together, infinite where unlimited
-    actuator_dof: IntArray  # (nu,)
+    actuator_dof: IntArray  # (nu,): -1 where it acts on a site
+    site_actuators: IntArray  # those that do
+    actuator_bodyid: IntArray  # (nu,): the body of the site
+    actuator_wrench: FloatArray  # (nu, 6): torque and force per unit, in the body's frame
     actuator_fields: FloatArray  # (N_ACTUATOR_FIELDS, nu)
     ctrl_range: FloatArray  # (nu, 2), infinite where unlimited
+    actuator_act: IntArray  # (nu,): its activation, -1 for none
+    actuator_dynamics: IntArray  # (nu,)
+    act_range: FloatArray  # (nu, 2), infinite where unlimited
+    friction_dofs: IntArray  # the degrees of freedom whose friction depends on more than Kv and Kc
+    friction_fields: FloatArray  # (TERMS, nv)
 
 
 def tables_of(model: mujoco.MjModel) -> Tables:
@@ -88,9 +108,13 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         if disabled & int(_DISABLE.mjDSBL_GRAVITY)
         else _floats(model.opt.gravity),
         qpos0=_floats(model.qpos0),
+        gravity_compensation=_floats(model.body_gravcomp),
+        compensates=bool(np.any(model.body_gravcomp)),
         body_parentid=_ints(model.body_parentid),
         body_jntadr=_ints(model.body_jntadr),
         body_jntnum=_ints(model.body_jntnum),
+        body_dofadr=_ints(model.body_dofadr),
+        body_dofnum=_ints(model.body_dofnum),
         body_lastdof=_last_dof(model),
         body_pos=_floats(model.body_pos),
         body_quat=_floats(model.body_quat),
@@ -103,6 +127,8 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         dof_bodyid=_ints(model.dof_bodyid),
         dof_jntid=_ints(model.dof_jntid),
         dof_parentid=_ints(model.dof_parentid),
+        dof_first=_first_of_ball(model),
+        dof_together=_ints(np.bincount(_first_of_ball(model), minlength=model.nv)),
         dof_fields=dof_fields(model),
         dof_solref=_floats(model.dof_solref),
         dof_solimp=_floats(model.dof_solimp),
@@ -112,12 +138,20 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         jnt_solref=_floats(model.jnt_solref),
         jnt_solimp=_floats(model.jnt_solimp),
         jnt_forcerange=_ranges(model.jnt_actfrcrange, model.jnt_actfrclimited),
-        actuator_dof=_ints(model.jnt_dofadr[np.asarray(model.actuator_trnid)[:, 0]]),
+        actuator_dof=_actuator_dofs(model),
+        site_actuators=_ints(np.flatnonzero(_acts_on_sites(model))),
+        actuator_bodyid=_ints(_site_wrenches(model)[0]),
+        actuator_wrench=_floats(_site_wrenches(model)[1]),
         actuator_fields=actuator_fields(model),
         ctrl_range=_ranges(
             model.actuator_ctrlrange,
             model.actuator_ctrllimited & (not disabled & int(_DISABLE.mjDSBL_CLAMPCTRL)),
         ),
+        actuator_act=_ints(model.actuator_actadr),
+        actuator_dynamics=_ints(model.actuator_dyntype),
+        act_range=_ranges(model.actuator_actrange, model.actuator_actlimited),
+        friction_dofs=_ints([int(model.jnt_dofadr[j]) for j in friction_rows(model)]),
+        friction_fields=friction_fields(model),
     )
 
 
@@ -159,6 +193,14 @@ def dof_fields(model: mujoco.MjModel) -> FloatArray:
     return fields
 
 
+def friction_fields(model: mujoco.MjModel) -> FloatArray:
+    """The numbers of each joint's friction law, zero where it has none, (TERMS, nv)."""
+    fields = np.zeros((TERMS, model.nv))
+    for joint, row in friction_rows(model).items():
+        fields[:, int(model.jnt_dofadr[joint])] = row
+    return fields
+
+
 def actuator_fields(model: mujoco.MjModel) -> FloatArray:
     """Values of each actuator that a parameter may change, (N_ACTUATOR_FIELDS, nu)."""
     fields = np.zeros((N_ACTUATOR_FIELDS, model.nu))
@@ -170,6 +212,7 @@ def actuator_fields(model: mujoco.MjModel) -> FloatArray:
     affine = np.asarray(model.actuator_biastype) == int(mujoco.mjtBias.mjBIAS_AFFINE)
     fields[BIAS : BIAS + 3, affine] = np.asarray(model.actuator_biasprm)[affine, :3].T
     fields[GEAR] = np.asarray(model.actuator_gear)[:, 0]
+    fields[TIME] = np.asarray(model.actuator_dynprm)[:, 0]
     fields[FORCE_LOW : FORCE_HIGH + 1] = _ranges(
         model.actuator_forcerange, model.actuator_forcelimited
     ).T
@@ -187,30 +230,30 @@ def unsupported(model: mujoco.MjModel) -> str | None:
     """
     if int(model.opt.integrator) not in (EULER, RK4, IMPLICITFAST):
         return "the implicit integrator differentiates the Coriolis forces a second time"
-    counts = ("ntendon", "neq", "nflex", "nmocap", "nplugin", "na", "npair")
+    counts = ("ntendon", "neq", "nflex", "nmocap", "nplugin", "npair")
     for name, what in zip(counts, _COUNTED, strict=True):
         if getattr(model, name, 0) and name != "npair":
             return f"the model has {what}"
     if model.opt.density or model.opt.viscosity:
         return "the model moves in a fluid"
-    if np.any(model.body_gravcomp):
-        return "the model compensates gravity"
+    if friction_rows(model) and int(model.opt.integrator) == RK4:
+        return "a joint's friction depends on its load inside the stages of RK4"
     return _unsupported_joints(model) or _unsupported_actuators(model)
 
 
 _COUNTED = (
     "tendons", "equality constraints", "flexible bodies", "mocap bodies", "plugins",
-    "actuators with activation", "contact pairs",
+    "contact pairs",
 )  # fmt: skip
 
 
 def _unsupported_joints(model: mujoco.MjModel) -> str | None:
     kinds = np.asarray(model.jnt_type)
     round_joint = np.isin(kinds, (FREE, BALL))
-    if np.any(round_joint):
-        return "the model has ball or free joints"
-    if has_friction(model):
-        return "a joint's friction depends on its load"
+    if np.any(model.jnt_stiffness[round_joint]):
+        return "a ball or free joint has a spring"
+    if np.any(model.jnt_actgravcomp):
+        return "a joint's actuators compensate gravity"
     if np.any(getattr(model, "jnt_plasticadr", np.full(1, -1)) >= 0):
         return "the model has plastic springs"
     return None
@@ -220,18 +263,74 @@ def _unsupported_actuators(model: mujoco.MjModel) -> str | None:
     if int(model.opt.disableflags) & int(_DISABLE.mjDSBL_ACTUATION):
         return "actuation is disabled"
     joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
-    if not np.all(np.isin(np.asarray(model.actuator_trntype), joint)):
-        return "an actuator acts on something else than a joint"
+    on_joint = np.isin(np.asarray(model.actuator_trntype), joint)
+    at_site = _acts_on_sites(model)
+    if not np.all(on_joint | at_site):
+        return "an actuator acts on something else than a joint or a site"
+    targets = np.asarray(model.actuator_trnid)[on_joint, 0]
+    if np.any(np.isin(np.asarray(model.jnt_type)[targets], (FREE, BALL))):
+        return "an actuator acts on a ball or free joint"
+    if np.any(model.actuator_gainprm[at_site, 1:3]) or np.any(model.actuator_biasprm[at_site, 1:3]):
+        return "an actuator at a site depends on its velocity"
+    if np.any(at_site) and np.any(model.jnt_actfrclimited):
+        return "a joint's force limit includes actuators at sites"
     gains = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
     biases = (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
     if not np.all(np.isin(np.asarray(model.actuator_gaintype), gains)):
         return "an actuator has a gain that is neither fixed nor affine"
     if not np.all(np.isin(np.asarray(model.actuator_biastype), biases)):
         return "an actuator has a bias that is not affine"
+    dynamics = np.asarray(model.actuator_dyntype)
+    if not np.all(np.isin(dynamics, _DYNAMICS)) or np.any(np.asarray(model.actuator_actnum) > 1):
+        return "an actuator's activation is neither a filter nor an integrator"
+    if np.any(model.actuator_actearly):
+        return "an actuator acts with its next activation"
+    if model.na and int(model.opt.integrator) == RK4:
+        return "RK4 integrates activations"
     for name in ("actuator_delay", "actuator_damping", "actuator_dampingpoly", "actuator_armature"):
         if np.any(getattr(model, name, 0.0)):
             return f"an actuator has {name.removeprefix('actuator_')}"
     return None
+
+
+def _acts_on_sites(model: mujoco.MjModel) -> npt.NDArray[np.bool_]:
+    """Mark actuators that act at a site, relative to no other, (nu,)."""
+    at_site = np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)
+    marked: npt.NDArray[np.bool_] = at_site & (np.asarray(model.actuator_trnid)[:, 1] < 0)
+    return marked
+
+
+def _actuator_dofs(model: mujoco.MjModel) -> IntArray:
+    """The degree of freedom of each actuator, -1 for those at sites."""
+    dofs = np.full(model.nu, -1)
+    joints = ~_acts_on_sites(model)
+    dofs[joints] = np.asarray(model.jnt_dofadr)[np.asarray(model.actuator_trnid)[joints, 0]]
+    return _ints(dofs)
+
+
+def _site_wrenches(model: mujoco.MjModel) -> tuple[IntArray, FloatArray]:
+    """Body and wrench (torque, force) about its origin of each actuator at a site, (nu, 6)."""
+    bodies, wrenches = np.full(model.nu, -1), np.zeros((model.nu, 6))
+    for u in np.flatnonzero(_acts_on_sites(model)).tolist():
+        site = int(model.actuator_trnid[u, 0])
+        bodies[u] = int(model.site_bodyid[site])
+        force, torque = np.zeros(3), np.zeros(3)
+        mujoco.mju_rotVecQuat(force, model.actuator_gear[u, :3], model.site_quat[site])
+        mujoco.mju_rotVecQuat(torque, model.actuator_gear[u, 3:], model.site_quat[site])
+        wrenches[u, :3] = torque + np.cross(model.site_pos[site], force)
+        wrenches[u, 3:] = force
+    return bodies, wrenches
+
+
+def _first_of_ball(model: mujoco.MjModel) -> IntArray:
+    """The first degree of freedom of the ball that each belongs to, itself where to none."""
+    first = np.arange(model.nv)
+    for joint in range(model.njnt):
+        kind, dof = int(model.jnt_type[joint]), int(model.jnt_dofadr[joint])
+        if kind in (FREE, BALL):
+            ball = dof + (3 if kind == FREE else 0)
+            first[ball : ball + 3] = ball
+    return _ints(first)
 
 
 def _last_dof(model: mujoco.MjModel) -> IntArray:

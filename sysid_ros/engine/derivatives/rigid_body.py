@@ -15,6 +15,10 @@ inertia, the velocity-product matrix and the force of everything below (composit
     P_j = V x S_j, R_j = A x S_j + V x P_j   with velocity V and acceleration A before the joint,
     T_j = V' x S_j                           with velocity V' behind it.
 
+The three axes of a ball are fixed to the body behind it and belong to one joint: V, A and V' are
+those before and behind all three, and among them S_j x* f_j does not appear. A free joint is three
+slides and a ball. Turning the ball by a small vector in the body's frame is how it moves in q.
+
 See Singh, Russell & Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial
 Vector Algebra, IEEE RA-L 7 (2022), whose 2B is called B here.
 """
@@ -27,15 +31,14 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
-from sysid_ros.engine.derivatives.model_tables import SLIDE, Tables
+from sysid_ros.engine.derivatives.model_tables import BALL, FREE, SLIDE, Tables
 from sysid_ros.engine.derivatives.spatial import (
+    Six,
     add,
     cross_force,
     cross_motion,
     dot,
-    into_body,
     load,
-    momentum_basis,
     move_inertia,
     multiply_inertia,
     multiply_product,
@@ -63,7 +66,7 @@ class Motion(NamedTuple):
 
     velocity: FloatArray  # (nbody, 6)
     acceleration: FloatArray  # (nbody, 6)
-    velocity_before: FloatArray  # (nv, 6): before the joint
+    velocity_before: FloatArray  # (nv, 6): before the joint, or a free joint's part
     acceleration_before: FloatArray  # (nv, 6)
     velocity_behind: FloatArray  # (nv, 6): behind the joint
 
@@ -76,6 +79,7 @@ class Derivatives(NamedTuple):
     by_position: FloatArray  # (nv, nv)
     by_velocity: FloatArray  # (nv, nv)
     inertia: FloatArray  # (nbody, 10): I of everything below, as its inertial parameters
+    lifted: FloatArray  # (nbody, 10): the same times the share of gravity that is compensated
     product: FloatArray  # (nbody, 12): B of everything below, as of velocity_product
     force: FloatArray  # (nbody, 6): f of everything below
     p: FloatArray  # (nv, 6)
@@ -113,6 +117,7 @@ def new_derivatives(nbody: int, nv: int) -> Derivatives:
         np.zeros((nv, nv)),
         np.zeros((nv, nv)),
         np.zeros((nbody, 10)),
+        np.zeros((nbody, 10)),
         np.zeros((nbody, 12)),
         np.zeros((nbody, 6)),
         np.zeros((nv, 6)),
@@ -146,10 +151,13 @@ def _move_joint(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) -> 
     """Move a body by one of its joints and write the joint's motion subspace."""
     position, rotation = pose.position[body], pose.rotation[body]
     local, axis = t.jnt_pos[joint], t.jnt_axis[joint]
+    address = t.jnt_qposadr[joint]
+    if t.jnt_type[joint] == FREE or t.jnt_type[joint] == BALL:
+        _turn_freely(t, q, joint, body, pose)
+        return
     x, y, z = _rotated(rotation, axis)
     ox, oy, oz = _rotated(rotation, local)
     px, py, pz = position[0] + ox, position[1] + oy, position[2] + oz
-    address = t.jnt_qposadr[joint]
     value = q[address] - t.qpos0[address]
     s = pose.subspace[t.jnt_dofadr[joint]]
     if t.jnt_type[joint] == SLIDE:
@@ -166,6 +174,34 @@ def _move_joint(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) -> 
     quaternion_to_matrix(quaternion, rotation)
     ox, oy, oz = _rotated(rotation, local)
     position[0], position[1], position[2] = px - ox, py - oy, pz - oz
+
+
+@compiled
+def _turn_freely(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) -> None:
+    """The same for a ball or a free joint; the ball's axes are those of the body."""
+    position, rotation, quaternion = pose.position[body], pose.rotation[body], pose.quaternion[body]
+    local, address, dof = t.jnt_pos[joint], t.jnt_qposadr[joint], t.jnt_dofadr[joint]
+    ox, oy, oz = _rotated(rotation, local)
+    px, py, pz = position[0] + ox, position[1] + oy, position[2] + oz
+    if t.jnt_type[joint] == FREE:
+        px, py, pz = q[address], q[address + 1], q[address + 2]
+        for i in range(3):
+            quaternion[i + 1] = 0.0
+            for k in range(6):
+                pose.subspace[dof + i, k] = 1.0 if k == 3 + i else 0.0
+        quaternion[0] = 1.0
+        address, dof = address + 3, dof + 3
+    a, b = quaternion, q[address : address + 4]
+    size = np.sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2] + b[3] * b[3])
+    multiply_quaternions(a[0] / size, a[1] / size, a[2] / size, a[3] / size, b, quaternion)
+    quaternion_to_matrix(quaternion, rotation)
+    for k in range(3):
+        x, y, z = rotation[0, k], rotation[1, k], rotation[2, k]
+        store((x, y, z, py * z - pz * y, pz * x - px * z, px * y - py * x), pose.subspace[dof + k])
+    if t.jnt_type[joint] == BALL:
+        ox, oy, oz = _rotated(rotation, local)
+        px, py, pz = px - ox, py - oy, pz - oz
+    position[0], position[1], position[2] = px, py, pz
 
 
 @compiled
@@ -194,23 +230,39 @@ def propagate(t: Tables, pose: Pose, v: FloatArray, a: FloatArray, motion: Motio
         parent = t.body_parentid[body]
         velocity = load(motion.velocity[parent])
         acceleration = load(motion.acceleration[parent])
-        for joint in range(t.body_jntadr[body], t.body_jntadr[body] + t.body_jntnum[body]):
-            dof = t.jnt_dofadr[joint]
-            s = load(pose.subspace[dof])
-            store(velocity, motion.velocity_before[dof])
-            store(acceleration, motion.acceleration_before[dof])
-            velocity = add(velocity, scale(s, v[dof]))
-            store(velocity, motion.velocity_behind[dof])
-            turned = scale(cross_motion(velocity, s), v[dof])
-            acceleration = add(acceleration, add(scale(s, a[dof]), turned))
+        first, end = t.body_dofadr[body], t.body_dofadr[body] + t.body_dofnum[body]
+        while first < end:
+            last = first + t.dof_together[first]
+            behind, before = velocity, acceleration
+            for dof in range(first, last):
+                behind = add(behind, scale(load(pose.subspace[dof]), v[dof]))
+            for dof in range(first, last):
+                s = load(pose.subspace[dof])
+                store(velocity, motion.velocity_before[dof])
+                store(before, motion.acceleration_before[dof])
+                store(behind, motion.velocity_behind[dof])
+                turned = scale(cross_motion(behind, s), v[dof])
+                acceleration = add(acceleration, add(scale(s, a[dof]), turned))
+            velocity, first = behind, last
         store(velocity, motion.velocity[body])
         store(acceleration, motion.acceleration[body])
 
 
 @compiled
-def differentiate(t: Tables, pose: Pose, motion: Motion, d: Derivatives) -> None:
-    """Inverse dynamics, mass matrix and the derivatives in positions and velocities."""
-    _composites(t, pose, motion, d)
+def differentiate(
+    t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Derivatives
+) -> None:
+    """Inverse dynamics, mass matrix and the derivatives in positions and velocities.
+
+    Args:
+      t: The model.
+      pose: Where everything is.
+      motion: How everything moves.
+      thrust: Forces of the actuators, (nu,). What those at sites do, fixed to their bodies, is
+        taken off the torque that the motion needs.
+      d: Written.
+    """
+    _composites(t, pose, motion, thrust, d)
     nv = t.dof_bodyid.size
     for i in range(nv):
         s, before = load(pose.subspace[i]), load(motion.velocity_before[i])
@@ -229,8 +281,13 @@ def differentiate(t: Tables, pose: Pose, motion: Motion, d: Derivatives) -> None
             multiply_product_transposed(product, s),
             multiply_inertia(inertia, s),
         )
-        above_position = add(cross_force(s, force), multiply_inertia(inertia, load(d.r[i])))
+        moved = cross_force(s, force)
+        above_position = multiply_inertia(inertia, load(d.r[i]))
         above_position = add(above_position, multiply_product(product, load(d.p[i])))
+        if t.compensates:
+            turned = _turned_gravity(t, s)
+            above_position = add(above_position, multiply_inertia(d.lifted[body], turned))
+            below_lifted = multiply_inertia(d.lifted[body], s)
         above_velocity = add(multiply_product(product, s), multiply_inertia(inertia, load(d.w[i])))
         d.torque[i] = dot(s, force)
         j = i
@@ -240,68 +297,66 @@ def differentiate(t: Tables, pose: Pose, motion: Motion, d: Derivatives) -> None
             d.mass[i, j] = mass
             d.mass[j, i] = mass
             d.by_position[j, i] = dot(sj, above_position)
+            if t.dof_first[j] != t.dof_first[i]:
+                d.by_position[j, i] += dot(sj, moved)
             d.by_velocity[j, i] = dot(sj, above_velocity)
             d.by_position[i, j] = dot(pj, below_product) + dot(rj, below_inertia)
             d.by_velocity[i, j] = dot(sj, below_product) + dot(wj, below_inertia)
+            if t.compensates:
+                d.by_position[i, j] += dot(_turned_gravity(t, sj), below_lifted)
             j = t.dof_parentid[j]
 
 
 @compiled
-def _composites(t: Tables, pose: Pose, motion: Motion, d: Derivatives) -> None:
+def site_wrench(t: Tables, pose: Pose, u: int) -> Six:
+    """What an actuator at a site does per unit of force, about the fixed point."""
+    body, local = t.actuator_bodyid[u], t.actuator_wrench[u]
+    p = pose.position[body]
+    tx, ty, tz = _rotated(pose.rotation[body], local[:3])
+    fx, fy, fz = _rotated(pose.rotation[body], local[3:])
+    moment = p[1] * fz - p[2] * fy, p[2] * fx - p[0] * fz, p[0] * fy - p[1] * fx
+    return tx + moment[0], ty + moment[1], tz + moment[2], fx, fy, fz
+
+
+@compiled
+def _turned_gravity(t: Tables, s: Six) -> Six:
+    """How gravity seen by a body changes as the body moves along ``s``."""
+    return cross_motion((0.0, 0.0, 0.0, t.gravity[0], t.gravity[1], t.gravity[2]), s)
+
+
+@compiled
+def felt(t: Tables, motion: Motion, body: int) -> Six:
+    """The acceleration of a body with the reaction to gravity, as far as it is not compensated."""
+    a = load(motion.acceleration[body])
+    if not t.compensates:
+        return a
+    c = t.gravity_compensation[body]
+    return add(a, (0.0, 0.0, 0.0, c * t.gravity[0], c * t.gravity[1], c * t.gravity[2]))
+
+
+@compiled
+def _composites(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Derivatives) -> None:
     """Inertia, velocity products and force of each body, then of everything below it."""
     nbody = t.body_parentid.size
     for body in range(nbody):
         inertia, product = pose.inertia[body], d.product[body]
-        v, a = load(motion.velocity[body]), load(motion.acceleration[body])
+        v, a = load(motion.velocity[body]), felt(t, motion, body)
         turned = cross_force(v, multiply_inertia(inertia, v))
         store(add(multiply_inertia(inertia, a), turned), d.force[body])
         velocity_product(inertia, v, product)
         for k in range(10):
             d.inertia[body, k] = inertia[k]
+            d.lifted[body, k] = t.gravity_compensation[body] * inertia[k]
+    for k in range(t.site_actuators.size):
+        u = t.site_actuators[k]
+        body = t.actuator_bodyid[u]
+        store(add(load(d.force[body]), scale(site_wrench(t, pose, u), -thrust[u])), d.force[body])
     for body in range(nbody - 1, 0, -1):
         parent = t.body_parentid[body]
         for k in range(6):
             d.force[parent, k] += d.force[body, k]
         for k in range(10):
             d.inertia[parent, k] += d.inertia[body, k]
+            d.lifted[parent, k] += d.lifted[body, k]
         for k in range(12):
             d.product[parent, k] += d.product[body, k]
-
-
-@compiled
-def torque_regressor(
-    t: Tables, pose: Pose, motion: Motion, body: int, basis: FloatArray, out: FloatArray
-) -> None:
-    """Compute the derivative of the joint torques by one body's inertial parameters.
-
-    Args:
-      t: The model.
-      pose: Where everything is.
-      motion: How everything moves.
-      body: The body.
-      basis: Scratch, (2, 6, 10).
-      out: Written for the degrees of freedom that move the body, (nv, 10).
-    """
-    rotation, position = pose.rotation[body], pose.position[body]
-    v = into_body(load(motion.velocity[body]), rotation, position)
-    a = into_body(load(motion.acceleration[body]), rotation, position)
-    momentum, force = basis[0], basis[1]
-    momentum_basis(v, momentum)
-    momentum_basis(a, force)
-    for k in range(10):
-        column = (
-            momentum[0, k], momentum[1, k], momentum[2, k],
-            momentum[3, k], momentum[4, k], momentum[5, k],
-        )  # fmt: skip
-        turned = cross_force(v, column)
-        for i in range(6):
-            force[i, k] += turned[i]
-    i = t.body_lastdof[body]
-    while i >= 0:
-        s = into_body(load(pose.subspace[i]), rotation, position)
-        for k in range(10):
-            total = 0.0
-            for row in range(6):
-                total += s[row] * force[row, k]
-            out[i, k] = total
-        i = t.dof_parentid[i]

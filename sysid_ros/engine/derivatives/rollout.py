@@ -18,16 +18,23 @@ from sysid_ros.engine.derivatives.acceleration import (
     solve,
 )
 from sysid_ros.engine.derivatives.acceleration_tangent import tangent
-from sysid_ros.engine.derivatives.directions import ModelDirections, RolloutDirections
+from sysid_ros.engine.derivatives.actuator_changes import advance_activations, drive
+from sysid_ros.engine.derivatives.directions import (
+    InputChanges,
+    ModelDirections,
+    RolloutDirections,
+)
+from sysid_ros.engine.derivatives.frame_sensors import read_frames
 from sysid_ros.engine.derivatives.linear_algebra import copy_matrix, copy_vector
 from sysid_ros.engine.derivatives.model_tables import RK4, Tables
+from sysid_ros.engine.derivatives.positions import advance, advance_derivative
 from sysid_ros.engine.derivatives.sensors import Readings, read
 
 
 class Stage(NamedTuple):
     """A state, its acceleration and the derivatives of both."""
 
-    q: FloatArray  # (nv,)
+    q: FloatArray  # (nq,)
     v: FloatArray  # (nv,)
     a: FloatArray  # (nv,)
     dq: FloatArray  # (nv, n)
@@ -40,23 +47,27 @@ class Buffers(NamedTuple):
 
     workspace: Workspace
     now: Stage
+    drive: FloatArray  # (nu,): what drives the actuators
+    activation: FloatArray  # (na, n): derivatives of the activations
     stage: Stage  # inside a Runge-Kutta step
     mean: Stage  # of the stages: velocities in v and dv, accelerations in a and da
 
 
 def new_buffers(t: Tables, n: int) -> Buffers:
     """Room for ``n`` directions."""
-    nbody, nv = t.body_parentid.size, t.dof_bodyid.size
+    nbody, nq, nv = t.body_parentid.size, t.qpos0.size, t.dof_bodyid.size
     return Buffers(
         new_workspace(nbody, nv, t.actuator_dof.size, n),
-        _new_stage(nv, n),
-        _new_stage(nv, n),
-        _new_stage(nv, n),
+        _new_stage(nq, nv, n),
+        np.zeros(t.actuator_dof.size),
+        np.zeros((np.count_nonzero(t.actuator_act >= 0), n)),
+        _new_stage(nq, nv, n),
+        _new_stage(nq, nv, n),
     )
 
 
-def _new_stage(nv: int, n: int) -> Stage:
-    vectors = [np.zeros(nv) for _ in range(3)]
+def _new_stage(nq: int, nv: int, n: int) -> Stage:
+    vectors = [np.zeros(size) for size in (nq, nv, nv)]
     return Stage(*vectors, *(np.zeros((nv, n)) for _ in range(3)))
 
 
@@ -78,7 +89,8 @@ def differentiate_steps(
       m: Directions of the model; the first of all directions.
       r: The readings.
       d: Start and controls in all directions.
-      states: Positions and velocities at the start and after every step, (steps + 1, nq + nv).
+      states: Positions, velocities and activations at the start and after every step,
+        (steps + 1, nq + nv + na).
       control: Controls of every step, (steps, nu).
       b: Room to work in.
       out: Written, (steps, n_sensor, n): row k is the derivative before step k.
@@ -87,19 +99,23 @@ def differentiate_steps(
       The largest relative violation of the equation of motion: large where the rollout contains
       what the pass does not know. Infinite where it could not be evaluated.
     """
-    nv = d.start.shape[0] // 2
-    nq = states.shape[1] - nv
+    nq, nv = t.qpos0.size, t.dof_bodyid.size
     copy_matrix(d.start[:nv], b.now.dq)
-    copy_matrix(d.start[nv:], b.now.dv)
+    copy_matrix(d.start[nv : 2 * nv], b.now.dv)
+    copy_matrix(d.start[2 * nv :], b.activation)
     worst = 0.0
     for k in range(control.shape[0]):
-        q, v, after = states[k, :nq], states[k, nq:], states[k + 1, nq:]
+        q, v, after = states[k, :nq], states[k, nq : nq + nv], states[k + 1, nq : nq + nv]
+        activation = states[k, nq + nv :]
+        drive(t, control[k], activation, b.drive)
         for i in range(nv):
             b.now.a[i] = (after[i] - v[i]) / t.timestep
         if t.integrator == RK4:
-            violation = _runge_kutta(t, m, r, d, k, q, v, control[k], b, out[k])
+            violation = _runge_kutta(t, m, r, d, k, q, v, b, out[k])
         else:
-            violation = _semi_implicit(t, m, r, d, k, q, v, control[k], b, out[k])
+            violation = _semi_implicit(t, m, r, d, k, q, v, after, b, out[k])
+            inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
+            advance_activations(t, m, control[k], activation, inputs)
         worst = max(worst, violation)
         if not worst < np.inf:
             return np.inf
@@ -115,22 +131,24 @@ def _semi_implicit(
     k: int,
     q: FloatArray,
     v: FloatArray,
-    control: FloatArray,
+    after: FloatArray,
     b: Buffers,
     out: FloatArray,
 ) -> float:
     """Advance ``b.now`` by step ``k``; returns the violation of the equation of motion."""
-    w, now, change = b.workspace, b.now, d.control_change[k]
-    violation = evaluate(t, w, q, v, control, now.a)
-    read(t, w.forces, m, r, q, v, now.dq, now.dv, d.control_direction, change, out)
-    if not tangent(
-        t, w, m, v, now.a, now.dq, now.dv, d.control_direction, change, t.timestep, now.da
-    ):
+    w, now = b.workspace, b.now
+    inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
+    violation = evaluate(t, w, q, v, b.drive, now.a)
+    read(t, w.forces, m, r, q, v, now.dq, now.dv, inputs, out)
+    wants = r.frames.accelerated
+    if not tangent(t, w, m, v, now.a, now.dq, now.dv, inputs, t.timestep, wants, now.da):
         return np.inf
+    if r.frames.row.size:
+        read_frames(t, w, r.frames, q, now.dq, now.dv, out)
     for i in range(now.dq.shape[0]):
         for c in range(now.dq.shape[1]):
             now.dv[i, c] += t.timestep * now.da[i, c]
-            now.dq[i, c] += t.timestep * now.dv[i, c]
+    advance_derivative(t.dof_first, t.dof_together, after, t.timestep, now.dq, now.dv, now.dq)
     return violation
 
 
@@ -143,12 +161,12 @@ def _runge_kutta(
     k: int,
     q: FloatArray,
     v: FloatArray,
-    control: FloatArray,
     b: Buffers,
     out: FloatArray,
 ) -> float:
     """The same by one step of the classical Runge-Kutta method, whose stages are solved again."""
-    w, now, stage, mean, change = b.workspace, b.now, b.stage, b.mean, d.control_change[k]
+    w, now, stage, mean = b.workspace, b.now, b.stage, b.mean
+    inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
     nv, n = now.dq.shape
     copy_vector(q, stage.q)
     copy_vector(v, stage.v)
@@ -160,30 +178,34 @@ def _runge_kutta(
     mean.dv[:] = 0.0
     mean.da[:] = 0.0
     for part in range(4):
-        if not solve(t, w, stage.q, stage.v, control, stage.a):
+        if not solve(t, w, stage.q, stage.v, b.drive, stage.a):
+            return np.inf
+        s = stage
+        wants = r.frames.accelerated
+        if not tangent(t, w, m, s.v, s.a, s.dq, s.dv, inputs, 0.0, wants, s.da):
             return np.inf
         if part == 0:
-            read(t, w.forces, m, r, q, v, now.dq, now.dv, d.control_direction, change, out)
-        s = stage
-        if not tangent(t, w, m, s.v, s.a, s.dq, s.dv, d.control_direction, change, 0.0, s.da):
-            return np.inf
+            read(t, w.forces, m, r, q, v, now.dq, now.dv, inputs, out)
+            read_frames(t, w, r.frames, q, now.dq, now.dv, out)
         weight = 1.0 / 6.0 if part == 0 or part == 3 else 1.0 / 3.0
         ahead = t.timestep if part == 2 else 0.5 * t.timestep
         for i in range(nv):
             mean.v[i] += weight * stage.v[i]
             mean.a[i] += weight * stage.a[i]
-            stage.q[i] = q[i] + ahead * stage.v[i]
-            stage.v[i] = v[i] + ahead * stage.a[i]
             for c in range(n):
                 mean.dv[i, c] += weight * stage.dv[i, c]
                 mean.da[i, c] += weight * stage.da[i, c]
-                stage.dq[i, c] = now.dq[i, c] + ahead * stage.dv[i, c]
+        advance(t, q, stage.v, ahead, stage.q)
+        advance_derivative(t.dof_first, t.dof_together, stage.v, ahead, now.dq, stage.dv, stage.dq)
+        for i in range(nv):
+            stage.v[i] = v[i] + ahead * stage.a[i]
+            for c in range(n):
                 stage.dv[i, c] = now.dv[i, c] + ahead * stage.da[i, c]
     worst, scale = 0.0, 1e-12
     for i in range(nv):
         worst = max(worst, abs(mean.a[i] - now.a[i]))
         scale = max(scale, abs(now.a[i]), abs(v[i]) / t.timestep)
         for c in range(n):
-            now.dq[i, c] += t.timestep * mean.dv[i, c]
             now.dv[i, c] += t.timestep * mean.da[i, c]
+    advance_derivative(t.dof_first, t.dof_together, mean.v, t.timestep, now.dq, mean.dv, now.dq)
     return worst / scale

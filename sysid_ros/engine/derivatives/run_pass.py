@@ -12,7 +12,12 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.compilation import compilable, entry_points
-from sysid_ros.engine.derivatives.directions import ModelDirections, RolloutDirections
+from sysid_ros.engine.derivatives.directions import (
+    ModelDirections,
+    RolloutDirections,
+    deviation_slope,
+    start_difference,
+)
 from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.rollout import new_buffers
 from sysid_ros.engine.derivatives.sensors import Readings
@@ -20,6 +25,7 @@ from sysid_ros.engine.simulation import (
     Candidate,
     Perturbation,
     Perturbations,
+    ResidualSlope,
     Rollout,
     RunJacobian,
     SimulatedRun,
@@ -71,9 +77,7 @@ def differentiate_run(
         return None
     base, p = pass_.columns.base, len(pass_.columns.moved)
     residual, slope = run.linearized(base, rollout.sensordata)
-    through_rollout = np.empty((residual.size, derivatives.shape[2]))
-    slots = np.searchsorted(pass_.addresses, slope.columns)
-    entry_points().interpolate(derivatives, slope.rows, slope.weights, slots, through_rollout)
+    through_rollout = _through_readings(pass_, slope, derivatives)
     n_followed = len(pass_.followed)
     jacobian = np.zeros((residual.size, p + run.n_start))
     jacobian[:, list(pass_.followed)] = through_rollout[:, :n_followed]
@@ -83,6 +87,24 @@ def differentiate_run(
         if not run.reads_alike(column.candidate, base):
             jacobian[:, j] += quotient(run, column, rollout.sensordata, residual)
     return RunJacobian(residual, jacobian)
+
+
+def _through_readings(pass_: Pass, slope: ResidualSlope, derivatives: FloatArray) -> FloatArray:
+    """Derivatives of the residual through the sensor data, (m, n)."""
+    result = np.empty((slope.columns.size, derivatives.shape[2]))
+    interpolate = entry_points().interpolate
+    slots = np.searchsorted(pass_.addresses, slope.columns)
+    interpolate(derivatives, slope.rows, slope.weights, slots, result)
+    if slope.turned is not None:
+        chosen = slope.turned.samples
+        result[chosen] = 0.0
+        slots = np.searchsorted(pass_.addresses, slope.turned.columns)
+        part = np.empty((chosen.size, derivatives.shape[2]))
+        for k, factor in enumerate(slope.turned.by_quaternion.T):
+            weights = slope.weights[chosen] * factor[:, np.newaxis]
+            interpolate(derivatives, slope.rows[chosen], weights, slots + k, part)
+            result[chosen] += part
+    return result
 
 
 def _readings_derivatives(
@@ -98,7 +120,7 @@ def _readings_derivatives(
         *_control_directions(run, control, moved, base),
     )
     n = directions.start.shape[1]
-    out = np.empty((len(control), pass_.readings.item.size, n))
+    out = np.empty((len(control), pass_.addresses.size, n))
     violation = entry_points().differentiate_steps(
         pass_.tables,
         pass_.model,
@@ -119,13 +141,15 @@ def _start_directions(
     moved: list[Perturbation],
     base: Candidate,
 ) -> FloatArray:
-    """Return the derivative of the start in every direction, (2 nv, n)."""
-    directions = np.zeros((start.size, len(moved) + run.n_start))
+    """Return the derivative of the start in every direction, (2 nv + na, n)."""
+    size = 2 * base.model.nv + base.model.na
+    directions = np.zeros((size, len(moved) + run.n_start))
     for k, column in enumerate(moved):
         if not column.candidate.same_inputs(base):
-            change = run.start(column.candidate, deviation)[1:] - start
+            change = start_difference(base.model, start, run.start(column.candidate, deviation)[1:])
             directions[:, k] = change / column.step
-    directions[: run.n_start, len(moved) :] = np.eye(run.n_start)
+    if run.n_start:
+        directions[:, len(moved) :] = deviation_slope(base.model, deviation)
     return directions
 
 

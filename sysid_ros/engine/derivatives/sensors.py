@@ -4,8 +4,8 @@
 """The sensors that can be differentiated, in one table, and the derivatives of their readings.
 
 A sensor that reads a quantity of :func:`read` is one row of :data:`SENSORS`. One that reads another
-quantity is one more branch of :func:`read` as well. Tests and the check of a model follow the
-table.
+quantity is one more branch of :func:`read` as well. Sensors that are fixed to bodies stand in
+:mod:`.frame_sensors`. Tests and the check of a model follow the tables.
 """
 
 from __future__ import annotations
@@ -17,9 +17,16 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
-from sysid_ros.engine.derivatives.directions import ModelDirections
+from sysid_ros.engine.compiled import compiled_apart
+from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force
+from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.forces import Forces
+from sysid_ros.engine.derivatives.frame_sensors import (
+    FRAME_SENSORS,
+    FrameReadings,
+    frame_readings,
+    unsupported_frame,
+)
 from sysid_ros.engine.derivatives.linear_algebra import add_scaled
 from sysid_ros.engine.derivatives.model_tables import GEAR, Tables
 
@@ -47,19 +54,32 @@ SENSORS = {
 }
 
 
-class Readings(NamedTuple):
-    """The scalar sensors to differentiate."""
+_FORCES = (int(_S.mjSENS_JOINTACTFRC), int(_S.mjSENS_ACTUATORFRC))
 
-    quantity: IntArray  # (n_sensor,): as in SENSORS
-    element: IntArray  # (n_sensor,): the same
-    item: IntArray  # (n_sensor,): the degree of freedom or the actuator
+
+class Readings(NamedTuple):
+    """The columns of the sensor data to differentiate: scalar sensors, and frames."""
+
+    row: IntArray  # (k,): the reading that each scalar sensor is
+    quantity: IntArray  # (k,): as in SENSORS
+    element: IntArray  # (k,): the same
+    item: IntArray  # (k,): the degree of freedom or the actuator
+    frames: FrameReadings
 
 
 def unsupported_sensor(model: mujoco.MjModel, sensors: Collection[int]) -> str | None:
     """Return why one of these sensors cannot be differentiated, ``None`` if all can."""
     for sensor in sensors:
         kind = int(model.sensor_type[sensor])
-        if kind not in SENSORS:
+        if kind in FRAME_SENSORS:
+            reason = unsupported_frame(model, sensor)
+            if reason is not None:
+                return reason
+        elif kind in SENSORS and kind not in _FORCES and _reads_site_actuator(model, sensor):
+            return "a sensor reads the length or speed of an actuator at a site"
+        elif kind == int(_S.mjSENS_JOINTACTFRC) and _has_site_actuators(model):
+            return "a joint's actuator force includes actuators at sites"
+        elif kind not in SENSORS:
             name = mujoco.mjtSensor(kind).name.removeprefix("mjSENS_").lower()
             return f"the derivative of a {name} sensor is not known"
         if model.sensor_cutoff[sensor] > 0.0:
@@ -67,14 +87,41 @@ def unsupported_sensor(model: mujoco.MjModel, sensors: Collection[int]) -> str |
     return None
 
 
-def readings(model: mujoco.MjModel, sensors: IntArray) -> Readings:
-    """Readings of the sensors with these ids, which :func:`unsupported_sensor` accepts."""
-    rows = [SENSORS[int(kind)] for kind in np.asarray(model.sensor_type)[sensors]]
+def _has_site_actuators(model: mujoco.MjModel) -> bool:
+    return bool(np.any(np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)))
+
+
+def _reads_site_actuator(model: mujoco.MjModel, sensor: int) -> bool:
+    if SENSORS[int(model.sensor_type[sensor])].element != ACTUATOR:
+        return False
+    kind = int(model.actuator_trntype[int(model.sensor_objid[sensor])])
+    return kind == int(mujoco.mjtTrn.mjTRN_SITE)
+
+
+def sensors_of(model: mujoco.MjModel, addresses: IntArray) -> IntArray:
+    """The sensor that each column of the sensor data belongs to."""
+    found = np.searchsorted(np.asarray(model.sensor_adr), addresses, side="right")
+    return found.astype(np.int64) - 1
+
+
+def readings(model: mujoco.MjModel, addresses: IntArray) -> Readings:
+    """Readings of columns of the sensor data.
+
+    Args:
+      model: The compiled model; :func:`unsupported_sensor` accepts the columns' sensors.
+      addresses: The columns, (k,).
+    """
+    sensors = sensors_of(model, addresses)
+    framed = np.isin(np.asarray(model.sensor_type)[sensors], list(FRAME_SENSORS))
+    scalar = sensors[~framed]
+    rows = [SENSORS[int(kind)] for kind in np.asarray(model.sensor_type)[scalar]]
     quantity, element = np.array(rows, dtype=np.int64).reshape(-1, 2).T.copy()
-    item = np.asarray(model.sensor_objid)[sensors].astype(np.int64)
+    item = np.asarray(model.sensor_objid)[scalar].astype(np.int64)
     joint = element == JOINT
     item[joint] = np.asarray(model.jnt_dofadr)[item[joint]]
-    return Readings(quantity, element, item)
+    components = (addresses - np.asarray(model.sensor_adr)[sensors])[framed]
+    frames = frame_readings(model, sensors[framed], components, np.flatnonzero(framed))
+    return Readings(np.flatnonzero(~framed).astype(np.int64), quantity, element, item, frames)
 
 
 @compiled_apart
@@ -87,25 +134,22 @@ def read(
     v: FloatArray,
     dq: FloatArray,
     dv: FloatArray,
-    control_direction: IntArray,
-    control_change: FloatArray,
+    inputs: InputChanges,
     out: FloatArray,
 ) -> None:
-    """Write the derivatives of all readings at one instant, (n_sensor, n)."""
+    """Write the derivatives of scalar sensors at one instant, (n_reading, n); others are zero."""
     out[:] = 0.0
     n = dq.shape[1]
-    for k in range(r.item.size):
-        quantity, element, item = r.quantity[k], r.element[k], r.item[k]
+    for i in range(r.item.size):
+        k, quantity, element, item = r.row[i], r.quantity[i], r.element[i], r.item[i]
         if quantity == FORCE and element == ACTUATOR:
-            _add_actuator(
-                t, f, m, item, 1.0, 0.0, dq, dv, control_direction, control_change, out, k
-            )
+            add_actuator_force(t, f, m, item, 1.0, 0.0, dq, dv, inputs, out, k)
         elif quantity == FORCE:
             for u in range(t.actuator_dof.size):
                 if t.actuator_dof[u] == item:
-                    _add_actuator(
+                    add_actuator_force(
                         t, f, m, u, f.actuator.transmitted[u], f.actuator.transmitted_by_gear[u],
-                        dq, dv, control_direction, control_change, out, k,
+                        dq, dv, inputs, out, k,
                     )  # fmt: skip
         elif element == ACTUATOR:
             dof = t.actuator_dof[item]
@@ -115,35 +159,3 @@ def read(
             add_scaled(out, k, value, m.actuator_fields[GEAR], item, m.dof_fields.shape[2])
         else:
             add_scaled(out, k, 1.0, dq if quantity == POSITION else dv, item, n)
-
-
-@compiled
-def _add_actuator(
-    t: Tables,
-    f: Forces,
-    m: ModelDirections,
-    u: int,
-    scale: float,
-    by_gear: float,
-    dq: FloatArray,
-    dv: FloatArray,
-    control_direction: IntArray,
-    control_change: FloatArray,
-    out: FloatArray,
-    row: int,
-) -> None:
-    """Add ``scale`` times an actuator force's derivative, and ``by_gear`` that of its gear."""
-    actuator, dof, n = f.actuator, t.actuator_dof[u], dq.shape[1]
-    n_model = m.dof_fields.shape[2]
-    add_scaled(out, row, scale * actuator.by_position[u], dq, dof, n)
-    add_scaled(out, row, scale * actuator.by_velocity[u], dv, dof, n)
-    for k in range(m.actuator_touched.shape[0]):
-        field, other = m.actuator_touched[k]
-        if other == u:
-            change = scale * actuator.by_field[field, u]
-            if field == GEAR:
-                change += by_gear
-            add_scaled(out, row, change, m.actuator_fields[field], u, n_model)
-    for k in range(control_direction.size):
-        change = scale * actuator.by_control[u] * control_change[k, u]
-        out[row, control_direction[k]] += change

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sysid_ros.engine.elements.body_inertia import (
     compiled,
     keep_authored,
+    make_explicit,
     read_inertia,
     write_inertia,
     write_moving_inertia,
@@ -32,6 +33,7 @@ __all__ = [
     "inertia_from_theta",
     "is_slide",
     "keep_authored",
+    "make_explicit",
     "matching",
     "matching_names",
     "names",

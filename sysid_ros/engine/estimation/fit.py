@@ -334,9 +334,10 @@ class _Fit:
 
     def _initial_cost(self, solution: Solution) -> float:
         """The start's cost with the final noise levels, so that both costs compare."""
-        if solution.status is FitStatus.CANCELED:
-            return self._trace[0].cost if self._trace else math.nan
-        return self._problem.cost(self._problem.initial_point())
+        if solution.status is not FitStatus.CANCELED:
+            with suppress(StopRequestedError):
+                return self._problem.cost(self._problem.initial_point())
+        return self._trace[0].cost if self._trace else math.nan
 
 
 _MESSAGES = {

@@ -16,7 +16,7 @@ from sysid_ros.engine.elements import find
 from sysid_ros.engine.friction.joint_friction import apply_friction_to_spec
 from sysid_ros.engine.friction.models import FrictionParameters, parameters_of
 from sysid_ros.errors import DataError, ParameterError
-from sysid_ros.files import replacing
+from sysid_ros.files import read_regular_text, replacing
 
 _MOTOR = ("kt", "R", "armature", "q_offset")
 
@@ -72,10 +72,10 @@ def load_motor_file(path: Path | str) -> MotorFile:
     """
     file = Path(path)
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(read_regular_text(file))
     except OSError as error:
         raise DataError(f"{file} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{file} is no JSON file: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("model"), str):
         raise DataError(f'{file} does not name a friction model ("model": "m1" to "m6")')

@@ -19,6 +19,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import find
 from sysid_ros.engine.friction.models import PARAMETERS, SHAPE, FrictionParameters
 from sysid_ros.errors import ModelError
@@ -117,6 +118,22 @@ def joint_frictions(model: Any) -> Mapping[str, FrictionParameters]:
                 _linear(model.dof_damping[dof]), model.dof_frictionloss[dof], model.jnt_user[i]
             )
     return found
+
+
+def friction_rows(model: Any) -> dict[int, FloatArray]:
+    """What the native code reads of each joint that needs it, by joint id: ``STORED``, in order.
+
+    Args:
+      model: An MjModel.
+    """
+    if model.nuser_jnt < ROW:
+        return {}
+    starts = {i: _row_start(model.jnt_user[i]) for i in range(model.njnt)}
+    return {
+        i: np.array(model.jnt_user[i, start + FIRST : start + ROW])
+        for i, start in starts.items()
+        if start is not None
+    }
 
 
 def apply_friction(model: Any, joint: str, friction: FrictionParameters) -> None:

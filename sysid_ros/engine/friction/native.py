@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import math
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,15 @@ import mujoco
 import numba
 from numba import types
 
-from sysid_ros.engine.compiled import array, compiled, integer, integer_array, offset, source_files
+from sysid_ros.engine.compiled import (
+    array,
+    compiled,
+    integer,
+    integer_array,
+    load_dependent,
+    offset,
+    source_files,
+)
 from sysid_ros.engine.friction import joint_friction
 from sysid_ros.engine.friction.joint_friction import FIRST, KEPT, MARK, ON_JOINT, ROW, SLOT
 
@@ -50,19 +57,6 @@ _step_function = types.void(types.voidptr, types.voidptr)
 _FUNCTIONS = ("mj_fwdActuation", "mj_fwdAcceleration")
 forward_actuation = types.ExternalFunction("mj_fwdActuation", _step_function)
 forward_acceleration = types.ExternalFunction("mj_fwdAcceleration", _step_function)
-
-
-@compiled
-def load_dependent(row: Any, first: int, v: float, tm: float, te: float) -> Any:
-    """All of the budget but Kv |v| and Kc, from the numbers that begin at ``row[first]``."""
-    speed, alpha = row[first + 1], row[first + 2]
-    load = abs(tm - te)
-    moving = row[first + 3] * load + abs(row[first + 5] * tm - row[first + 6] * te)
-    resting = row[first] + row[first + 4] * load
-    resting += abs(row[first + 7] * tm - row[first + 8] * te)
-    if tm * te < 0.0:
-        resting += row[first + 10] * te * te if abs(tm) > abs(te) else row[first + 9] * tm * tm
-    return moving + math.exp(-(abs(v / speed) ** alpha)) * resting
 
 
 @compiled

@@ -12,7 +12,12 @@ Torque is linear in inertial parameters, armature, friction, springs and offsets
 (:mod:`.program`) with intervals that hold under coloured residuals (:mod:`.statistics`).
 """
 
-from sysid_ros.engine.inverse_dynamics.base_parameters import BaseParameters
+from sysid_ros.engine.inverse_dynamics.base_parameters import (
+    BaseParameters,
+    base_combination,
+    base_names,
+    grouping_order,
+)
 from sysid_ros.engine.inverse_dynamics.combinations import CombinationFit, fit_combinations
 from sysid_ros.engine.inverse_dynamics.consistency import is_consistent, smallest_share
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
@@ -51,11 +56,14 @@ __all__ = [
     "Regressor",
     "Settings",
     "TorquePrediction",
+    "base_combination",
+    "base_names",
     "central",
     "columns_of",
     "fit_combinations",
     "fit_inverse_dynamics",
     "free_parameters",
+    "grouping_order",
     "is_consistent",
     "mujoco_torque",
     "parameters_of",

@@ -20,7 +20,7 @@ from sysid_ros.engine.parameters.modifiers import modifier_from_dict, modifier_t
 from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
 from sysid_ros.engine.parameters.parameter_table import comparison_table
 from sysid_ros.errors import ParameterError, unknown_name
-from sysid_ros.files import replace_file
+from sysid_ros.files import read_regular_text, replace_file
 
 
 class ParameterDict:
@@ -243,7 +243,7 @@ class ParameterDict:
           ParameterError: The file is missing, is no YAML, or is not what was saved.
         """
         try:
-            document = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+            document = yaml.safe_load(read_regular_text(Path(path)))
             loaded = {name: _from_dict(entry) for name, entry in (document or {}).items()}
         except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
             raise ParameterError(f"cannot read parameters from {path}: {error}") from error

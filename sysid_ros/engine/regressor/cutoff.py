@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.engine.regressor.spectra import density
+from sysid_ros.engine.signals import density
 
 FloatArray = npt.NDArray[np.float64]
 

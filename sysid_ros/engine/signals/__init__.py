@@ -13,6 +13,7 @@ from sysid_ros.engine.signals.control import (
 )
 from sysid_ros.engine.signals.default_signals import construct_ts_from_defaults
 from sysid_ros.engine.signals.initial_state import create_initial_state
+from sysid_ros.engine.signals.low_pass import low_pass
 from sysid_ros.engine.signals.mappings import (
     OBSERVABLE,
     SUFFIXES,
@@ -27,6 +28,7 @@ from sysid_ros.engine.signals.mappings import (
 from sysid_ros.engine.signals.observation import RowWeights, cubic_weights, row_offset
 from sysid_ros.engine.signals.rendering import render_rollout
 from sysid_ros.engine.signals.sensor_units import is_position, joint_shown, sensor_unit
+from sysid_ros.engine.signals.spectra import density
 from sysid_ros.engine.signals.stamping import Stamping, at_true_times, check_stamping, stamp_offsets
 from sysid_ros.engine.signals.stretches import MIN_SAMPLES, Piecewise, known_from, linear, piecewise
 from sysid_ros.engine.signals.tangent import Block, blocks_of, difference, rotation_between
@@ -59,6 +61,7 @@ __all__ = [
     "control_names",
     "create_initial_state",
     "cubic_weights",
+    "density",
     "difference",
     "input_actuators",
     "is_position",
@@ -66,6 +69,7 @@ __all__ = [
     "joint_shown",
     "known_from",
     "linear",
+    "low_pass",
     "piecewise",
     "render_rollout",
     "rotation_between",

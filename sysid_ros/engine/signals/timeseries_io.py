@@ -20,7 +20,7 @@ import numpy.typing as npt
 from sysid_ros.engine.signals import mappings
 from sysid_ros.engine.signals.mappings import SignalMapping
 from sysid_ros.errors import SignalError
-from sysid_ros.files import replace_file, replacing
+from sysid_ros.files import open_arrays, read_regular_text, replace_file, replacing
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -85,7 +85,7 @@ def load_npz(path: str | os.PathLike[str]) -> Arrays:
       SignalError: The file is missing or not such a file.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open_arrays(Path(path)) as archive:
             return {name: archive[name] for name in archive.files}
     except (OSError, ValueError, zipfile.BadZipFile, AttributeError) as error:
         raise SignalError(f"cannot read {os.fspath(path)} as npz: {error}") from error
@@ -126,7 +126,7 @@ def load_csv(path: str | os.PathLike[str]) -> SeriesParts:
       SignalError: The file is missing or not such a file.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_regular_text(Path(path))
     except (OSError, UnicodeDecodeError) as error:
         raise SignalError(f"cannot read {os.fspath(path)}: {error}") from error
     lines = text.splitlines()

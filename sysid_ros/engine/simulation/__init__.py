@@ -18,7 +18,12 @@ from sysid_ros.engine.simulation.finite_differences import (
 from sysid_ros.engine.simulation.portions import portions
 from sysid_ros.engine.simulation.recorded_run import RecordedRun
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool, size_signature
-from sysid_ros.engine.simulation.simulated_run import ResidualSlope, RunJacobian, SimulatedRun
+from sysid_ros.engine.simulation.simulated_run import (
+    ResidualSlope,
+    RunJacobian,
+    SimulatedRun,
+    TurnedSlope,
+)
 from sysid_ros.engine.simulation.simulation import Rollout, Simulation, StepControls
 from sysid_ros.engine.simulation.simulation_batch import BatchState, SimulationBatch
 from sysid_ros.engine.simulation.step_controls import control_integrals, step_means
@@ -40,6 +45,7 @@ __all__ = [
     "Simulation",
     "SimulationBatch",
     "StepControls",
+    "TurnedSlope",
     "all_states",
     "control_integrals",
     "finite_differences",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import mujoco
+import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.parameters import (
@@ -21,7 +22,7 @@ from sysid_ros.engine.parameters import (
 )
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings, signal_settings
 from sysid_ros.engine.signals import control_names
-from sysid_ros.errors import ModelError
+from sysid_ros.errors import ModelError, SysidError
 
 Run = TypeVar("Run")
 
@@ -85,6 +86,9 @@ class CandidateBuilder:
         self._spec = spec
         self._params = params.copy()
         self._build = build
+        self._owners = [(p.name, index) for p in self._params.free() for index in range(p.size)]
+        self._independent: dict[int, bool] = {}
+        self._latest: tuple[bytes, mujoco.MjSpec] | None = None
 
     def build(self, theta: FloatArray, known: Iterable[Candidate] = ()) -> Candidate:
         """Apply all parameters and compile.
@@ -102,6 +106,58 @@ class CandidateBuilder:
         model = shared or (self._build or self._compile)(params)
         return Candidate(params, model, key, signal_settings(params))
 
+    def neighbour(self, base: Candidate, component: int, value: float) -> Candidate:
+        """A candidate of this builder with one free scalar changed.
+
+        Most modifiers write one attribute that no other touches. What they change is then all that
+        is done anew, once a full build has shown that this is the same.
+
+        Args:
+          base: The candidate.
+          component: Which of the free scalars.
+          value: Its value.
+
+        Raises:
+          ModelError: The model does not compile with it.
+        """
+        name, index = self._owners[component]
+        params = ParameterDict(dict(base.params.parameters))  # the others are shared, and only read
+        own = params[name].copy()
+        vector = np.array(own.as_vector())
+        vector[index] = value
+        own.update_from_vector(vector)
+        params.parameters[name] = own
+        if not shapes_model(own):
+            is_signal = isinstance(own.modifier, SignalModifier)
+            signals = signal_settings(params) if is_signal else base.signals
+            return Candidate(params, base.model, base.model_key, signals)
+        model = (
+            self._with_one_changed(base, own) if self._independent.get(component, True) else None
+        )
+        if component not in self._independent:
+            whole = (self._build or self._compile)(params)
+            same = model is not None and _content(model) == _content(whole)
+            self._independent[component], model = same, whole
+        model = model or (self._build or self._compile)(params)
+        return Candidate(params, model, base.model_key + vector.tobytes(), base.signals)
+
+    def trust(self, other: CandidateBuilder) -> None:
+        """Take over what another builder of the same parameters found out about them."""
+        self._independent = other._independent
+
+    def _with_one_changed(self, base: Candidate, own: Parameter) -> mujoco.MjModel | None:
+        """The model with one more parameter written; ``None`` where that makes none."""
+        if self._build is not None or own.modifier is None:
+            return None
+        if self._latest is None or self._latest[0] != base.model_key:
+            self._latest = (base.model_key, self._applied(base.params))
+        spec = self._latest[1].copy()
+        try:
+            own.modifier(spec, own)
+            return spec.compile()
+        except (SysidError, ValueError):
+            return None  # a full build says why
+
     def spec(self, theta: FloatArray) -> mujoco.MjSpec:
         """A copy of the model's spec with all parameters applied."""
         spec: mujoco.MjSpec = apply_param_modifiers_spec(self._at(theta), self._spec)
@@ -117,14 +173,17 @@ class CandidateBuilder:
         return _values(shaping)
 
     def _compile(self, params: ParameterDict) -> mujoco.MjModel:
-        spec: mujoco.MjSpec = apply_param_modifiers_spec(params, self._spec)
-        # A diverging rollout must stay visible instead of silently starting over.
-        spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         try:
-            return spec.compile()
+            return self._applied(params).compile()
         except ValueError as error:
             values = ", ".join(f"{p.name}={p.as_vector()}" for p in params.values())
             raise ModelError(f"the model does not compile with {values}: {error}") from error
+
+    def _applied(self, params: ParameterDict) -> mujoco.MjSpec:
+        spec: mujoco.MjSpec = apply_param_modifiers_spec(params, self._spec)
+        # A diverging rollout must stay visible instead of silently starting over.
+        spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+        return spec
 
 
 @dataclass(frozen=True)
@@ -139,6 +198,13 @@ def shapes_model(parameter: Parameter) -> bool:
     """Return whether a parameter changes the model, rather than a signal or a start."""
     modifier = parameter.modifier
     return modifier is not None and not isinstance(modifier, (SignalModifier, StartModifier))
+
+
+def _content(model: mujoco.MjModel) -> bytes:
+    """All of a compiled model."""
+    buffer = np.zeros(mujoco.mj_sizeModel(model), dtype=np.uint8)
+    mujoco.mj_saveModel(model, None, buffer)
+    return buffer.tobytes()
 
 
 def _values(params: Iterable[Parameter]) -> bytes:

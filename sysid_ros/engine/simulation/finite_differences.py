@@ -71,9 +71,7 @@ def perturbed(
         change = step * scale[j]
         if theta[j] + change > upper[j]:
             change = -change
-        point = theta.copy()
-        point[j] += change
-        moved.append(Perturbation(builder.build(point, [base]), change))
+        moved.append(Perturbation(builder.neighbour(base, j, theta[j] + change), change))
     return Perturbations(base, tuple(moved))
 
 

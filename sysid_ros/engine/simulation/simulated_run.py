@@ -29,12 +29,28 @@ class RunJacobian:
 
 
 @dataclass(frozen=True)
+class TurnedSlope:
+    """How residuals that are components of rotations depend on interpolated quaternions.
+
+    Attributes:
+      samples: Which residuals, (k,).
+      columns: The first of four columns, (k,).
+      by_quaternion: Derivative of each by the four interpolated numbers, (k, 4).
+    """
+
+    samples: IndexArray
+    columns: IndexArray
+    by_quaternion: FloatArray
+
+
+@dataclass(frozen=True)
 class ResidualSlope:
     """Each residual as a weighted sum of rows of one column of the sensor data."""
 
     rows: IndexArray  # (m, k)
     weights: FloatArray  # (m, k)
     columns: IndexArray  # (m,)
+    turned: TurnedSlope | None = None  # of the residuals that are not such a sum
 
 
 class SimulatedRun(Protocol):

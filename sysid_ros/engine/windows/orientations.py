@@ -19,6 +19,7 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.signals import RowWeights, SignalType, TimeSeries, rotation_between
 
 ROTATION = " as a rotation"  # names the columns that stand for an orientation in plots and spreads
+_QUATERNION_STEP = 1e-5
 _QUATERNIONS = (int(mujoco.mjtSensor.mjSENS_FRAMEQUAT), int(mujoco.mjtSensor.mjSENS_BALLQUAT))
 
 
@@ -95,17 +96,41 @@ class OrientationSamples:
         Returns:
           Shape (..., k), rad.
         """
+        predicted = self._predicted(data, weights)
+        measured = np.broadcast_to(self.measured, predicted.shape)
+        turned = rotation_between(measured.reshape(-1, 4), predicted.reshape(-1, 4))
+        turned = turned.reshape(*predicted.shape[:-1], 3)
+        return self._own(turned)
+
+    def slope(self, data: FloatArray, weights: RowWeights) -> FloatArray:
+        """Derivatives of :meth:`residual` by the interpolated quaternions, (k, 4).
+
+        Args:
+          data: Sensor data of one rollout, (steps, nsensordata).
+          weights: The map from rows to all samples of the window.
+        """
+        predicted = self._predicted(data, weights)
+        slopes = []
+        for step in _QUATERNION_STEP * np.eye(4):
+            ahead, behind = (
+                rotation_between(self.measured, predicted + side * step) for side in (1.0, -1.0)
+            )
+            slopes.append(self._own((ahead - behind) / (2.0 * _QUATERNION_STEP)))
+        return np.stack(slopes, axis=-1)
+
+    def _own(self, turned: FloatArray) -> FloatArray:
+        """The component that each sample is of rotation vectors (..., k, 3)."""
+        components = np.broadcast_to(self.components[:, np.newaxis], (*turned.shape[:-1], 1))
+        found: FloatArray = np.take_along_axis(turned, components, -1)[..., 0]
+        return found
+
+    def _predicted(self, data: FloatArray, weights: RowWeights) -> FloatArray:
+        """The quaternions between the rows, (..., k, 4)."""
         rows = weights.rows[self.samples][:, :, np.newaxis]
         columns = self.columns[:, np.newaxis, np.newaxis] + np.arange(4)
         nearby = data[..., rows, columns]  # (..., k, 4 rows, 4)
         # q and -q are the same; rows of one stretch must agree before they are averaged.
         facing = np.sum(nearby * nearby[..., :1, :], axis=-1, keepdims=True)
         nearby = np.where(facing < 0.0, -nearby, nearby)
-        predicted = np.einsum("...krc,kr->...kc", nearby, weights.weights[self.samples])
-        measured = np.broadcast_to(self.measured, predicted.shape)
-        turned = rotation_between(measured.reshape(-1, 4), predicted.reshape(-1, 4))
-        turned = turned.reshape(*predicted.shape[:-1], 3)
-        found: FloatArray = np.take_along_axis(
-            turned, np.broadcast_to(self.components[:, np.newaxis], (*turned.shape[:-1], 1)), -1
-        )[..., 0]
-        return found
+        predicted: FloatArray = np.einsum("...krc,kr->...kc", nearby, weights.weights[self.samples])
+        return predicted

@@ -25,6 +25,7 @@ from sysid_ros.engine.simulation import (
     ResidualSlope,
     Simulation,
     StepControls,
+    TurnedSlope,
     step_means,
 )
 from sysid_ros.engine.windows.cutting import SequenceData, Window
@@ -158,7 +159,8 @@ class WindowSimulation:
     @property
     def readings(self) -> IndexArray:
         """Columns of a rollout's sensor data that are compared, each once, sorted."""
-        return np.unique(self._columns)
+        quaternions = self._orientations.columns[:, np.newaxis] + np.arange(4)
+        return np.unique(np.concatenate([self._columns, quaternions.ravel()]))
 
     def reads_alike(self, candidate: Candidate, other: Candidate) -> bool:
         """Return whether equal sensor data gives equal residuals."""
@@ -167,13 +169,18 @@ class WindowSimulation:
     def linearized(
         self, candidate: Candidate, data: FloatArray
     ) -> tuple[FloatArray, ResidualSlope]:
-        """Return the residual and its derivative by sensor data; orientations are not linear."""
+        """Return the residual and its derivative by sensor data."""
         samples = self.window.samples
         settings = [candidate.settings(signal.sensor) for signal in self.sequence.signals]
         weights = self._weights(tuple(setting.delay for setting in settings))
         gain = np.array([setting.gain for setting in settings])[samples.signals]
-        columns = self._columns[samples.signals]
-        slope = ResidualSlope(weights.rows, gain[:, None] * weights.weights, columns)
+        columns, found = self._columns[samples.signals], self._orientations
+        turned = None
+        if found.samples.size:
+            gain[found.samples] = 1.0
+            by_quaternion = found.slope(data, weights)
+            turned = TurnedSlope(found.samples, found.columns, by_quaternion)
+        slope = ResidualSlope(weights.rows, gain[:, None] * weights.weights, columns, turned)
         return self.residual(candidate, data), slope
 
     def start(self, candidate: Candidate, deviation: FloatArray) -> FloatArray:

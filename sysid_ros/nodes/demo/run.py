@@ -27,12 +27,15 @@ import sysid_ros
 from sysid_ros.errors import ErrorCode, OutputError, SysidError
 from sysid_ros.nodes.demo.child_processes import ChildProcesses
 from sysid_ros.nodes.identify import EXIT_OFF
+from sysid_ros.printable import print_text
 
 _DOMAINS = range(1, 102)  # those whose ports lie below Linux's ephemeral ones
 _POLL = 0.1  # s
 _CLIENT = "identify"
 _FOR_THE_MOTION = ("excite", "sim_robot", "recorder")  # they end before the fit
-_COMPLAINT = re.compile(r"WARN|ERROR|FATAL|error:|Traceback")
+_FAULT = re.compile(r"ERROR|FATAL|[Ee]rror\b|Traceback")
+_WARNING = re.compile("WARN")
+_SCREEN = 18  # lines of logs that are shown, so that one screen holds all
 
 
 class DemoError(SysidError):
@@ -126,7 +129,7 @@ def run_demo(output: Path, folder: Path) -> int:
         with _compilation_beside():
             status = _exit_status(client, children, output)
         if status not in (0, EXIT_OFF):
-            raise DemoError(f"{_step(output)} failed; {_what_was_said(children, arguments)}")
+            raise DemoError(f"{_step(output)} failed; {what_was_said(children, arguments)}")
         return status
 
 
@@ -177,13 +180,19 @@ def _step(output: Path) -> str:
     return "recording the motion" if any(output.glob("bags/*")) else "starting the nodes"
 
 
-def _what_was_said(children: ChildProcesses, nodes: Iterable[str]) -> str:
-    """The last lines of the nodes that complained, or where all logs are if none did."""
+def what_was_said(children: ChildProcesses, nodes: Iterable[str]) -> str:
+    """The last lines of the nodes at fault, of those that warned, or where all logs are."""
     said = {node: children.last_words(node) for node in nodes if node != _CLIENT}
-    complaints = [
-        f"{node} said:\n{words}" for node, words in said.items() if _COMPLAINT.search(words)
-    ]
-    return "\n".join(complaints) or f"no node complained; all they said is in {children.log_dir}"
+    for sign in (_FAULT, _WARNING):
+        loud = {node: words for node, words in said.items() if sign.search(words)}
+        if loud:
+            most = _SCREEN // len(loud)
+            return "\n".join(f"{node} said:\n{_end(words, most)}" for node, words in loud.items())
+    return f"no node complained; all they said is in {children.log_dir}"
+
+
+def _end(text: str, lines: int) -> str:
+    return "\n".join(text.splitlines()[-lines:])
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -206,7 +215,7 @@ def main(args: Sequence[str] | None = None) -> int:
         _make_folder(output)
         status = run_demo(output.absolute(), demo_folder())
     except SysidError as error:
-        print(f"sysid_ros demo: {error}", file=sys.stderr)
+        print_text(f"sysid_ros demo: {error}", stream=sys.stderr)
         return int(error.code)
     except KeyboardInterrupt:
         print("sysid_ros demo: interrupted; every process has ended", file=sys.stderr)

@@ -29,6 +29,7 @@ from sysid_ros.nodes.clocks import motion_clock, steady_clock
 from sysid_ros.nodes.excite.command_topic import CommandTopic
 from sysid_ros.nodes.excite.controller_watch import ControllerWatch
 from sysid_ros.nodes.excite.settings import ExcitationSettings, declare_excitation
+from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 
 _WATCH = 0.5  # s between looks at who else is there
@@ -56,7 +57,7 @@ class Excite(Node):
         self._state = ""
         self._tell("waiting")
         if self._settings.is_effort:
-            self.get_logger().warning("interface is effort: every stop lets go of the robot")
+            log_of(self).warning("interface is effort: every stop lets go of the robot")
         self.create_subscription(JointState, "joint_states", self._on_joint_states, 10)
         self.create_service(SetBool, "~/arm", self._on_arm)
         self.create_timer(self._settings.period, self._tick, clock=clock)
@@ -97,7 +98,7 @@ class Excite(Node):
         try:
             self._motion = self._plan()
         except SysidError as error:
-            self.get_logger().error(f"not moving: {error}")
+            log_of(self).error(f"not moving: {error}")
             return str(error)
         self._sent = self._now()
         self._monitor.start(self._sent, self._motion.last)
@@ -161,7 +162,7 @@ class Excite(Node):
     def _tell(self, state: str) -> None:
         self._state = state
         self._states.publish(String(data=state))
-        self.get_logger().info(state)
+        log_of(self).info(state)
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -34,6 +34,7 @@ from sysid_ros.excitation import (
     read_urdf_limits,
 )
 from sysid_ros.nodes import parameters
+from sysid_ros.nodes.excite.described_limits import described_limits
 
 _COMMAND_TYPES = {
     "float64_multi_array": Float64MultiArray,
@@ -169,7 +170,7 @@ def _is_effort(node: Node) -> bool:
 
 
 def _limits(node: Node, joints: tuple[str, ...]) -> MotionLimits:
-    """Limits per joint: numbers count first, then joint_limits.yaml, then the URDF."""
+    """Limits per joint: numbers first, then joint_limits.yaml, then a URDF, then the topic's."""
     given = {
         kind: parameters.numbers(node, f"limits.{kind}", f"{kind} limit of each joint")
         for kind in KINDS
@@ -178,8 +179,12 @@ def _limits(node: Node, joints: tuple[str, ...]) -> MotionLimits:
         node, "limits.file", "joint_limits.yaml with the limits that are not given as numbers"
     )
     urdf = parameters.optional_file(node, "limits.urdf", "URDF with the limits found nowhere else")
+    topic = parameters.text(
+        node, "limits.robot_description", "", "topic whose URDF has the limits found nowhere else"
+    )
     sources = [read_joint_limits(file)] if file else []
     sources += [read_urdf_limits(urdf)] if urdf else []
+    sources += [described_limits(node, topic)] if topic else []
     return join_limits(joints, given, tuple(sources))
 
 

@@ -15,10 +15,10 @@ from rclpy.node import Node
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.fit_server.messages import feedback
+from sysid_ros.pipeline import STARTING
 from sysid_ros_interfaces.action import FitModel
 
 _PERIOD = 0.5  # s; whoever listens is promised one message per second
-STARTING = "starting"
 
 
 class GoalFeedback:
@@ -53,10 +53,12 @@ class GoalFeedback:
         with self._lock:
             self._goal = None
 
-    def stage(self, stage: str) -> None:
-        """Tell what is being done now."""
+    def stage(self, stage: str, share: float = 0.0) -> None:
+        """Tell what is being done now, and the share of it that is done."""
         with self._lock:
             self._latest.stage = stage
+            if not self._latest.names:  # later the share is that of the fit
+                self._latest.progress = share
             self._publish()
 
     def iteration(self, step: Iteration, share: float) -> None:

@@ -33,6 +33,7 @@ from sysid_ros.nodes.fit_server.messages import (
     report_message,
 )
 from sysid_ros.nodes.fit_server.topics import FitTopics
+from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.pipeline import FIT_PROGRAM, FitEnd, FitProgress, FitRequest, Worker, run_fit
 from sysid_ros.results import read_results
@@ -65,6 +66,12 @@ class FitServer(Node):
         self._allow_hooks = parameters.flag(
             self, "allow_hooks", False, "whether experiments may run their own Python code"
         )
+        self._allow_outside_output = parameters.flag(
+            self,
+            "allow_outside_output",
+            False,
+            "whether experiments may keep a study of trials elsewhere than below output_dir",
+        )
         self._threads = parameters.integer(
             self, "threads", 0, "threads per fit; 0 lets the experiment decide", low=0
         )
@@ -96,7 +103,7 @@ class FitServer(Node):
         self._topics = FitTopics(self)
         self._page = LivePage(port, self._progress, self._canceled_on_page.set) if port else None
         if self._page is not None:
-            self.get_logger().info(f"live page: {self._page.url}")
+            log_of(self).info(f"live page: {self._page.url}")
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._identified = self.create_publisher(
             IdentifiedParameters, "~/identified_parameters", latched
@@ -134,7 +141,7 @@ class FitServer(Node):
     def _on_goal(self, goal: FitModel.Goal) -> GoalResponse:
         with self._goal_lock:
             if self._busy or self._ending.is_set():
-                self.get_logger().warning("goal rejected: another fit is running")
+                log_of(self).warning("goal rejected: another fit is running")
                 return GoalResponse.REJECT
             self._busy = True
         return GoalResponse.ACCEPT
@@ -163,10 +170,11 @@ class FitServer(Node):
                 self._topics.publish(progress.iteration, progress.progress)
                 self._progress.iteration(progress.iteration, progress.progress)
             else:
-                if not is_counted(progress.stage):  # the page has room for each, the log has not
-                    self.get_logger().info(progress.stage)
+                # The page has room for each, the log has not.
+                if not progress.progress and not is_counted(progress.stage):
+                    log_of(self).info(progress.stage)
                 self._progress.stage(progress.stage)
-                told.stage(progress.stage)
+                told.stage(progress.stage, progress.progress)
 
         worker, self._ahead = self._ahead, None
         with GoalFeedback(self, goal_handle) as told:
@@ -201,6 +209,7 @@ class FitServer(Node):
             overrides=tuple(item for item in goal.overrides if item != REPLACE_SEQUENCES),
             data_dir=self._data_dir,
             allow_hooks=self._allow_hooks,
+            allow_outside_output=self._allow_outside_output,
             threads=self._threads,
             nice=self._nice,
             resume=goal.resume,
@@ -231,7 +240,7 @@ class FitServer(Node):
             goal_handle.succeed()
         else:
             goal_handle.abort()
-        self.get_logger().info(_ending(result))
+        log_of(self).info(_ending(result))
 
 
 def _ending(result: FitModel.Result) -> str:

@@ -24,13 +24,14 @@ from std_srvs.srv import SetBool
 from sysid_ros.errors import DataError, ErrorCode, SysidError
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
+from sysid_ros.nodes.printable_log import log_of
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.srv import Start, Stop
 
 _SERVICE_TIMEOUT = 10.0  # s
 _LAST_TIMEOUT = 2.0  # s, when this node is about to end
 _TOLERABLE = 0.01  # lost messages by recorded ones; gaps are masked, but not without end
-_REST = 0.5  # s recorded before and after the motion
+_REST = 0.5  # s recorded before the motion
 
 
 class PeerError(SysidError):
@@ -131,7 +132,6 @@ class Identification(Node):
                 raise PeerError("excite has gone while the robot was moving")
         if self._motion != "done":
             raise PeerError(f"the motion {self._motion}")
-        self._spin(_REST)
         return self._stop_recording()
 
     def fit(self, bag: str, on_feedback: Callable[[FitModel.Feedback], None]) -> Any:
@@ -177,7 +177,7 @@ class Identification(Node):
             if self._goal is not None and self._fit.server_is_ready():
                 self._await(self._goal.cancel_goal_async(), _LAST_TIMEOUT, "the fit server")
         except SysidError as error:
-            self.get_logger().error(str(error))
+            log_of(self).error(str(error))
 
     def close(self) -> None:
         """Release everything."""
@@ -201,7 +201,7 @@ class Identification(Node):
     def _wait_for_arming(self) -> None:
         """Wait, for as long as it takes, until somebody lets the robot move."""
         service = self.resolve_service_name(self._arm.service_name)
-        self.get_logger().warning(
+        log_of(self).warning(
             "the robot will move once you arm it: "
             f"ros2 service call {service} std_srvs/srv/SetBool '{{data: true}}'"
         )
@@ -230,7 +230,7 @@ class Identification(Node):
                 f"too many for a fit: {stopped.message}"
             )
         if stopped.message:
-            self.get_logger().warning(f"the recording is not complete: {stopped.message}")
+            log_of(self).warning(f"the recording is not complete: {stopped.message}")
         return str(stopped.bag_path)
 
     def _wait_for(self, what: str, condition: Callable[[], bool]) -> None:

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
-from rich.text import Text
 
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, SysidError
@@ -28,8 +27,9 @@ from sysid_ros.nodes.identify import EXIT_OFF
 from sysid_ros.nodes.identify.identification import Identification
 from sysid_ros.nodes.identify.truth_table import all_close, compare, truth_table
 from sysid_ros.nodes.sim_robot import read_true_parameters
+from sysid_ros.printable import print_text
 from sysid_ros.results import read_results
-from sysid_ros.terminal import FitProgress, console_for, print_outcome
+from sysid_ros.terminal import FitProgress, console_for, plain_text, print_outcome
 from sysid_ros_interfaces.action import FitModel
 
 
@@ -49,7 +49,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         return _identify(node)
     except SysidError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print_text(f"error: {error}", stream=sys.stderr)
         return int(error.code)
     except KeyboardInterrupt:
         print("interrupted: stopping the motion, the recording and the fit", file=sys.stderr)
@@ -85,6 +85,8 @@ class _Shown:
         if feedback.stage != self._stage:
             self._stage = feedback.stage
             self._progress.stage(feedback.stage)
+        elif not feedback.names and feedback.progress:
+            self._progress.reading(feedback.progress)
         step = (feedback.iteration, feedback.cost)
         if feedback.names and step != self._step:
             self._step = step
@@ -107,7 +109,7 @@ def _report(node: Identification, result: Any) -> int:
     console = console_for(sys.stdout)
     code = int(result.error_code)
     if code:
-        console.print(Text(f"{ErrorCode(code).name}: {result.error_msg}", style="red"))
+        console.print(plain_text(f"{ErrorCode(code).name}: {result.error_msg}", style="red"))
     if not result.result_dir:
         return code
     outcome = read_results(Path(result.result_dir))
@@ -117,11 +119,11 @@ def _report(node: Identification, result: Any) -> int:
         truth = {entry.name: entry.value for entry in read_true_parameters(node.true_parameters)}
         rows = compare(outcome.fit, truth)
         console.print(truth_table(rows))
-        console.print(Text(outcome.verdict, style="bold"))
+        console.print(plain_text(outcome.verdict, style="bold"))
         if not all_close(rows):
-            console.print(Text("not every parameter was found", style="red"))
+            console.print(plain_text("not every parameter was found", style="red"))
             code = code or EXIT_OFF
-    console.print(Text(f"results: {result.result_dir}"))
+    console.print(plain_text(f"results: {result.result_dir}"))
     if result.report_file:
-        console.print(Text(f"report:  {result.report_file}"))
+        console.print(plain_text(f"report:  {result.report_file}"))
     return code

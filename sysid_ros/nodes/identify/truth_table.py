@@ -13,6 +13,7 @@ from rich.text import Text
 
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.terminal import plain_text
 
 RELATIVE_TOLERANCE = 0.05
 LEVEL = 0.99  # of the interval that may hold the truth instead
@@ -70,8 +71,9 @@ def truth_table(rows: tuple[TruthRow, ...]) -> Table:
 
 
 def _cells(row: TruthRow) -> tuple[str | Text, ...]:
+    name = plain_text(row.name)
     if row.estimate is None:
-        return row.name, f"{row.truth:.4g}", "-", "-", "", "", Text("missing", style="red")
+        return name, f"{row.truth:.4g}", "-", "-", "", "", Text("missing", style="red")
     interval = row.estimate.interval()
     shown = "-" if interval is None else f"{interval[0]:.4g} .. {interval[1]:.4g}"
     error = f"{row.estimate.value / row.truth - 1.0:+.2%}" if row.truth else "-"
@@ -79,5 +81,5 @@ def _cells(row: TruthRow) -> tuple[str | Text, ...]:
         mark = Text("not identifiable", style="yellow")
     else:
         mark = Text("ok", style="green") if row.close else Text("off", style="red")
-    value = f"{row.estimate.value:.4g}"
-    return row.name, f"{row.truth:.4g}", value, shown, Text(row.estimate.unit), error, mark
+    unit = plain_text(row.estimate.unit)
+    return name, f"{row.truth:.4g}", f"{row.estimate.value:.4g}", shown, unit, error, mark

@@ -43,6 +43,9 @@ def topic_status(
         level, message = DiagnosticStatus.WARN, f"no message for {silence:.1f} s"
     elif statistics.lost:
         level, message = DiagnosticStatus.WARN, f"{statistics.lost} messages lost"
+    elif statistics.unheard:
+        unheard = f"up to {statistics.unheard} messages of a publisher that came later missed"
+        level, message = DiagnosticStatus.WARN, unheard
     elif statistics.gaps:
         level, message = DiagnosticStatus.WARN, f"{statistics.gaps} gaps"
     elif statistics.backwards:
@@ -63,6 +66,8 @@ def topic_values(counts: TopicStatistics, now_ns: int) -> dict[str, str]:
         "rate (Hz)": f"{counts.rate:.1f}",
         "jitter (s)": f"{counts.jitter:.6f}",
         "lost": str(counts.lost),
+        "missed at most": str(counts.unheard),
+        "largest (MB)": f"{1e-6 * counts.largest:.6f}",
         "late": str(counts.late),
         "out of order": str(counts.reordered),
         "gaps": str(counts.gaps),

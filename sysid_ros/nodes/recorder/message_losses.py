@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics
 
 _NAMED = 3  # topics that a sentence names
+_LARGE = 250_000  # bytes, half of the shared memory that the middleware uses by itself
 
 
 @dataclass(frozen=True)
@@ -19,25 +20,48 @@ class Losses:
 
     Attributes:
       by_topic: Lost messages of each topic that lost any.
+      unheard: Messages of each topic that a publisher may have sent before it was heard, of those
+        with a publisher that came during the recording.
+      large: Bytes of the largest message of each topic that lost some and has large ones.
       silent: Why nothing came, of each wanted topic of which nothing did.
     """
 
     by_topic: Mapping[str, int]
+    unheard: Mapping[str, int]
+    large: Mapping[str, int]
     silent: Mapping[str, str]
 
     @property
     def count(self) -> int:
-        """Lost messages of all topics."""
+        """Messages of all topics that are known to be lost."""
         return sum(self.by_topic.values())
 
     def __str__(self) -> str:
         """Name the losses in a sentence, empty if there are none."""
-        said = [f"{count} messages of {topic} were lost" for topic, count in self.by_topic.items()]
+        said = [
+            f"{count} messages of {topic} were lost{self._advice(topic)}"
+            for topic, count in self.by_topic.items()
+        ]
+        said += [
+            f"a publisher of {topic} came during the recording: up to {count} messages that it "
+            "sent before it was heard are missing"
+            for topic, count in self.unheard.items()
+        ]
         said += [f"none of {topic} came ({reason})" for topic, reason in self.silent.items()]
         more = (
             [f"and {len(said) - _NAMED} further topics lack messages"] if len(said) > _NAMED else []
         )
         return "; ".join([*said[:_NAMED], *more])
+
+    def _advice(self, topic: str) -> str:
+        """Advise on losses that come from the size of the messages."""
+        if topic not in self.large:
+            return ""
+        return (
+            f" (they take up to {1e-6 * self.large[topic]:.1f} MB: give the middleware of their "
+            "publisher and of the recorder more shared memory, which config/large_messages.xml of "
+            "this package does, or record them with ros2 bag record)"
+        )
 
 
 def losses(statistics: Mapping[str, TopicStatistics], health: Mapping[str, str | None]) -> Losses:
@@ -50,6 +74,12 @@ def losses(statistics: Mapping[str, TopicStatistics], health: Mapping[str, str |
     received = {topic for topic, counts in statistics.items() if counts.received}
     return Losses(
         {topic: counts.lost for topic, counts in statistics.items() if counts.lost},
+        {topic: counts.unheard for topic, counts in statistics.items() if counts.unheard},
+        {
+            topic: counts.largest
+            for topic, counts in statistics.items()
+            if counts.lost and counts.largest > _LARGE
+        },
         {
             topic: problem or "its publisher was silent"
             for topic, problem in health.items()

@@ -28,6 +28,7 @@ from sysid_ros.errors import OutputError, SysidError
 from sysid_ros.experiment import Experiment, load_experiment
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
+from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.recorder.bag_contents import (
     closing_contents,
@@ -65,10 +66,10 @@ def _reported(transition: Transition) -> Transition:
         try:
             return transition(recorder, state)
         except SysidError as error:
-            recorder.get_logger().error(str(error))
+            log_of(recorder).error(str(error))
             return TransitionCallbackReturn.FAILURE
         except Exception:
-            recorder.get_logger().error(traceback.format_exc())
+            log_of(recorder).error(traceback.format_exc())
             raise
 
     return wrapper
@@ -109,7 +110,7 @@ class Recorder(LifecycleNode):
         selection = self._selection()
         self._watch = self._make_watch(selection)
         self._configured = True
-        self.get_logger().info(f"configured for {selection}")
+        log_of(self).info(f"configured for {selection}")
         return TransitionCallbackReturn.SUCCESS
 
     @_reported
@@ -139,6 +140,7 @@ class Recorder(LifecycleNode):
         self._timers_while_active = []
         self._watch.close()
         self._session.forget_topics()
+        self._statistics.clear()
         return super().on_deactivate(state)
 
     @_reported
@@ -247,14 +249,20 @@ class Recorder(LifecycleNode):
         self._watch.poll()  # what came before is not part of the bag
         self._watch.renew()
         self._session.start(self._contents())
-        self._statistics.clear()
-        self.get_logger().info(f"writing {self._session.last_bag}")
+        self._begin_counting()
+        log_of(self).info(f"writing {self._session.last_bag}")
+
+    def _begin_counting(self) -> None:
+        before, self._statistics = self._statistics, {}
+        for name in self._watch.topics:
+            self._statistics[name] = before[name].anew()
+            self._statistics[name].expect(self._watch.publishers(name))
 
     def _contents(self) -> BagContents:
         try:
             return joined(experiment_contents(self._experiment), self._description)
         except SysidError as error:  # no reason to lose the recording
-            self.get_logger().warning(f"the bag will not name its model: {error}")
+            log_of(self).warning(f"the bag will not name its model: {error}")
             return self._description
 
     def _listen_for_description(self, topic: str) -> None:
@@ -267,6 +275,7 @@ class Recorder(LifecycleNode):
         subscription = self.create_subscription(String, topic, on_description, latched)
 
     def _on_topic(self, topic: WatchedTopic) -> None:
+        self._count(topic.bag_topic.name)  # whoever publishes now was there before
         self._session.add_topic(topic.bag_topic, latched=topic.latched)
 
     def _on_message(self, topic: WatchedTopic, data: bytes, info: Any) -> None:
@@ -278,7 +287,7 @@ class Recorder(LifecycleNode):
         sequence = info.get("publication_sequence_number")
         publisher = (info.get("publisher_gid") or {}).get("data", b"")
         dated = publish_ns if stamp is None else stamp
-        self._count(name).add(dated, log_ns, publisher, sequence)
+        self._count(name).add(dated, log_ns, publisher, sequence, len(data))
         was_writing = self._session.writing
         self._session.write(name, data, log_ns, publish_ns, sequence or 0)
         if was_writing and not self._session.writing:
@@ -300,7 +309,8 @@ class Recorder(LifecycleNode):
 
     def _count(self, name: str) -> TopicStatistics:
         if name not in self._statistics:
-            self._statistics[name] = TopicStatistics(self._settings.max_gap_ns)
+            counts = self._statistics[name] = TopicStatistics(self._settings.max_gap_ns)
+            counts.expect(self._watch.publishers(name))
         return self._statistics[name]
 
     def _flush(self) -> None:
@@ -309,10 +319,10 @@ class Recorder(LifecycleNode):
         if was_writing and not self._session.writing:
             self._say_how_it_ended()
         elif self._session.warning != warning:
-            self.get_logger().warning(self._session.warning)
+            log_of(self).warning(self._session.warning)
 
     def _say_how_it_ended(self) -> None:
-        session, logger = self._session, self.get_logger()
+        session, logger = self._session, log_of(self)
         if session.error:
             logger.error(f"{session.last_bag} ended early: {session.error}")
         else:
@@ -323,7 +333,7 @@ class Recorder(LifecycleNode):
     def _publish_diagnostics(self) -> None:
         self._flush()  # what is reported as received stays, should this process be killed
         if jump := self._clock_watch.look():
-            self.get_logger().warning(jump)
+            log_of(self).warning(jump)
         name = self.get_name()
         message = DiagnosticArray()
         message.header.stamp = self.get_clock().now().to_msg()

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from sysid_ros.errors import ExperimentError, unknown_name
+from sysid_ros.files import read_regular_text
 
 _CHOICES = {
     "reliability": ("reliable", "best_effort"),
@@ -49,7 +50,7 @@ def read_qos_overrides(path: Path) -> dict[str, QosOverride]:
       ExperimentError: It cannot be read, or a policy or value is unknown.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.safe_load(read_regular_text(path))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ExperimentError(f"QoS overrides {path} cannot be read: {error}") from error
     if not isinstance(content, dict):

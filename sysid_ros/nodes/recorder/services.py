@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from rclpy.node import Node
 
 from sysid_ros.errors import OutputError
+from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.recorder.bag_session import BagSession
 from sysid_ros.nodes.recorder.message_losses import Losses
 from sysid_ros_interfaces.srv import (
@@ -63,7 +64,7 @@ class RecorderServices:
         """
         self._session = session
         self._recording = recording
-        self._logger = node.get_logger()
+        self._logger = log_of(node)
         for kind, name, answer in (
             (Start, "~/start", self._start),
             (Stop, "~/stop", self._stop),

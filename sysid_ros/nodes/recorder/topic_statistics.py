@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -47,6 +48,8 @@ class TopicStatistics:
     missing: int = 0  # numbers left out in the publishers' own counts
     reordered: int = 0  # numbers that came after higher ones
     reported_lost: int = 0  # by the middleware
+    unheard: int = 0  # numbers before the first one of publishers that came later
+    largest: int = 0  # bytes of a message
     gaps: int = 0
     longest_gap_ns: int = 0
     duplicates: int = 0  # equal stamps in a row
@@ -55,13 +58,26 @@ class TopicStatistics:
     _last_ns: int | None = None
     _last_log_ns: int = 0
     _sequences: dict[bytes, int] = field(default_factory=dict)
+    _present: set[bytes] = field(default_factory=set)  # publishers from the beginning
     _recent: deque[int] = field(default_factory=lambda: deque(maxlen=_RATE_WINDOW))
     # Per block of messages, stamp and time of receipt of the one with the least delay.
     _quickest: array[int] = field(default_factory=lambda: array("q"))
     _least_delay: int | None = None  # of the present block, the last one in _quickest
     _usual_delay: int | None = None  # the least of the block before
 
-    def add(self, stamp_ns: int, log_ns: int, publisher: bytes, sequence: int | None) -> None:
+    def expect(self, publishers: Iterable[bytes]) -> None:
+        """Take publishers for those that are there at the beginning, whose counts may be any."""
+        self._present.update(publishers)
+
+    def anew(self) -> TopicStatistics:
+        """Counts of the next bag, which knows how far the publishers' own counts are."""
+        return TopicStatistics(
+            self.max_gap_ns, _sequences=dict(self._sequences), _present=set(self._present)
+        )
+
+    def add(
+        self, stamp_ns: int, log_ns: int, publisher: bytes, sequence: int | None, size: int = 0
+    ) -> None:
         """Count one message.
 
         Args:
@@ -69,8 +85,10 @@ class TopicStatistics:
           log_ns: When it was received.
           publisher: Identifies who sent it.
           sequence: That publisher's count of messages, if the middleware tells.
+          size: Bytes.
         """
         self.received += 1
+        self.largest = max(self.largest, size)
         if sequence is not None:
             self._count_sequence(publisher, sequence)
         if self._last_ns is not None:
@@ -126,8 +144,12 @@ class TopicStatistics:
 
     def _count_sequence(self, publisher: bytes, sequence: int) -> None:
         highest = self._sequences.get(publisher)
-        if highest is None or sequence > highest:
-            self.missing += 0 if highest is None else sequence - highest - 1
+        if highest is None:
+            # Whether it sent the first of them before it could be heard, nobody tells.
+            self.unheard += 0 if publisher in self._present else max(sequence - 1, 0)
+            self._sequences[publisher] = sequence
+        elif sequence > highest:
+            self.missing += sequence - highest - 1
             self._sequences[publisher] = sequence
         elif sequence < highest:  # it was taken for missing when a higher one came
             self.reordered += 1

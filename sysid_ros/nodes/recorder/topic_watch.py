@@ -108,6 +108,11 @@ class TopicWatch:
         """Return the fault of each wanted topic, ``None`` where there is none."""
         return {name: self.problems.get(name) for name in self._names}
 
+    def publishers(self, name: str) -> list[bytes]:
+        """The identities of a topic's publishers, as its messages name them."""
+        found = self._node.get_publishers_info_by_topic(name)
+        return [bytes(publisher.endpoint_gid) for publisher in found]
+
     def refresh(self) -> None:
         """Look at the graph and adapt the subscriptions to it."""
         if self._selection is None:

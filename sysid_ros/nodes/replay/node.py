@@ -25,7 +25,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from sysid_ros.exports import URDF
+from sysid_ros.files import read_regular_text
 from sysid_ros.nodes import parameters
+from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.playback import GHOST, SIMULATED, Frame, frames_of, load_motion, shapes_of
 
@@ -67,7 +69,7 @@ class Replay(Node):
         self._begin = self._steady.now()
         self.done = False
         self._timer = self.create_timer(1.0 / frequency, self._tick, clock=self._steady)
-        self.get_logger().info(
+        log_of(self).info(
             f"replaying {self._motion.sequence}: {self._motion.duration:.1f} s, joints "
             + (", ".join(self._motion.joints) or "without names of their own")
         )
@@ -75,7 +77,7 @@ class Replay(Node):
     def _frame_publisher(self) -> Any:
         """A publisher of ``/tf``, where the messages of tf2 are installed."""
         if find_spec("tf2_msgs") is None:
-            self.get_logger().warning("no frames on /tf: tf2_msgs is not installed")
+            log_of(self).warning("no frames on /tf: tf2_msgs is not installed")
             return None
         from tf2_msgs.msg import TFMessage
 
@@ -84,7 +86,7 @@ class Replay(Node):
     def _publish_shapes(self) -> None:
         """Offer what the robots look like, where the messages of RViz are installed."""
         if find_spec("visualization_msgs") is None:
-            self.get_logger().warning("no markers: visualization_msgs is not installed")
+            log_of(self).warning("no markers: visualization_msgs is not installed")
             return
         from visualization_msgs.msg import MarkerArray
 
@@ -104,7 +106,7 @@ class Replay(Node):
         if not urdf.is_file():
             return
         self._description = self.create_publisher(String, "robot_description", _LATCHED)
-        self._description.publish(String(data=urdf.read_text(encoding="utf-8")))
+        self._description.publish(String(data=read_regular_text(urdf)))
 
     def _tick(self) -> None:
         motion = self._motion

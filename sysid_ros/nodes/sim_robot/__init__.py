@@ -3,6 +3,6 @@
 
 """Node ``sim_robot``: a simulated robot, and the file of the parameters that it hides."""
 
-from sysid_ros.nodes.sim_robot.true_parameters import TrueParameter, read_true_parameters
+from sysid_ros.rehearsal import TrueParameter, read_true_parameters
 
 __all__ = ["TrueParameter", "read_true_parameters"]

@@ -23,11 +23,12 @@ from trajectory_msgs.msg import JointTrajectory
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.nodes import parameters
+from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.sim_robot.lock_step import LockStep
 from sysid_ros.nodes.sim_robot.real_time import RealTime
 from sysid_ros.nodes.sim_robot.simulated_robot import RobotState, SimulatedRobot, build_true_model
-from sysid_ros.nodes.sim_robot.true_parameters import TrueParameter, read_true_parameters
+from sysid_ros.rehearsal import TrueParameter, read_true_parameters
 
 # In lock-step the robot does not wait for who only listens: enough for some seconds of delay.
 _QUEUE = 5000
@@ -52,7 +53,7 @@ class SimRobot(Node):
         else:
             self.create_subscription(Float64MultiArray, "command", self._on_array, _QUEUE)
         self._time = self._make_time(rate)
-        self.get_logger().info(f"simulating {', '.join(self._robot.joints)}")
+        log_of(self).info(f"simulating {', '.join(self._robot.joints)}")
 
     def _make_robot(self, rate: float) -> SimulatedRobot:
         model_file = parameters.required_file(self, "model", "MJCF or URDF file")
@@ -103,7 +104,7 @@ class SimRobot(Node):
           True.
         """
         if self._robot.late_commands:
-            self.get_logger().warning(f"{self._robot.late_commands} commands arrived too late")
+            log_of(self).warning(f"{self._robot.late_commands} commands arrived too late")
         return True
 
     def _on_array(self, message: Float64MultiArray, info: Any) -> None:
@@ -118,7 +119,7 @@ class SimRobot(Node):
     def _obey(self, values: Sequence[float], info: Any) -> None:
         command = np.array(values, dtype=np.float64)
         if command.size != self._robot.command_size or not np.all(np.isfinite(command)):
-            self.get_logger().warning(
+            log_of(self).warning(
                 f"command of {command.size} values ignored: {self._robot.command_size} finite "
                 "values are needed",
                 throttle_duration_sec=5.0,

@@ -17,10 +17,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.attributes import lookup
-from sysid_ros.engine.elements import matching
 from sysid_ros.errors import ModelError
-from sysid_ros.nodes.sim_robot.true_parameters import TrueParameter
+from sysid_ros.rehearsal import TrueParameter, true_model
 
 
 def build_true_model(
@@ -38,15 +36,8 @@ def build_true_model(
       ParameterError: A value is for something that the model or the package does not have.
     """
     try:
-        spec = mujoco.MjSpec.from_file(str(model_file))
-        spec.option.timestep = timestep
-        for parameter in parameters:
-            attribute = lookup(parameter.element, parameter.attribute)
-            if parameter.element != "signal":
-                for name in matching(spec, parameter.element, parameter.pattern):
-                    attribute.write(spec, name, np.array([parameter.value]))
-        return spec.compile()
-    except ValueError as error:
+        return true_model(mujoco.MjSpec.from_file(str(model_file)), parameters, timestep)
+    except (ValueError, ModelError) as error:
         raise ModelError(f"model {model_file}: {error}") from None
 
 

@@ -30,6 +30,7 @@ from sysid_ros.experiment import load_experiment
 from sysid_ros.judgement import PRECISION, LiveSufficiency, Sufficiency, prepare
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock
+from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros_interfaces import msg
 
@@ -123,7 +124,7 @@ class SufficiencyNode(Node):
             precision=self._precision,
             should_stop=self._ending.is_set,
         )
-        self.get_logger().info(f"following {bag}")
+        log_of(self).info(f"following {bag}")
         self._say("looking at the beginning of the bag; the first judgement takes longest")
 
     def _look(self) -> None:
@@ -153,7 +154,7 @@ class SufficiencyNode(Node):
             self._say(str(error))
             if str(error) != self._trouble:
                 self._trouble = str(error)
-                self.get_logger().warning(self._trouble)
+                log_of(self).warning(self._trouble)
             return
         if found is None:
             self._say("there is not a whole window yet")

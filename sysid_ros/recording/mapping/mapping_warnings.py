@@ -9,9 +9,11 @@ from collections.abc import Sequence
 
 from sysid_ros.recording.mapping.dating import DatedRecording, clock_warnings
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
-from sysid_ros.recording.mapping.samples import count_interleaved
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
 from sysid_ros.recording.messages import Clock, is_command
+
+# A recording begins before its motion and ends after it: so much without commands is usual, s.
+_USUAL = 1.0
 
 
 def mapping_warnings(
@@ -51,18 +53,24 @@ def mapping_warnings(
                 "that of the message received before them; they were put in order: do two nodes "
                 "publish it, or was a clock set back?"
             )
-    for dated_topic in dated.topics.values():
-        interleaved = count_interleaved(dated_topic)
-        if interleaved:
+        if topic.interleaved:
             found.append(
-                f"{interleaved} messages of {dated_topic.columns.topic} alternate between two "
-                "courses: two nodes seem to publish it in turn, and the fit would mix them."
+                f"{topic.interleaved} messages of {topic.topic} alternate between two courses: "
+                "two nodes seem to publish it in turn, and the fit would mix them."
             )
     for control in controls:
         unknown = sum(end - start for start, end in control.gaps)
-        if unknown > 0.0:
+        if unknown > 0.0 and not _is_usual(control):
             found.append(
                 f"actuator {control.name} is unknown for {unknown:.3g} of {length:.3g} s; these "
                 "stretches are left out."
             )
     return found
+
+
+def _is_usual(control: MappedSignal) -> bool:
+    """Tell whether a control is unknown only just before its first and after its last sample."""
+    first, last = control.times[0], control.times[-1]
+    return all(
+        end - start <= _USUAL and (end <= first or start >= last) for start, end in control.gaps
+    )

@@ -12,7 +12,11 @@ import numpy as np
 from sysid_ros.recording.bags import sampling
 from sysid_ros.recording.mapping.dating import DatedTopic
 from sysid_ros.recording.mapping.gaps import published_on_change
-from sysid_ros.recording.mapping.samples import count_conflicts, count_duplicates
+from sysid_ros.recording.mapping.samples import (
+    count_conflicts,
+    count_duplicates,
+    count_interleaved,
+)
 from sysid_ros.recording.mapping.time_intervals import Intervals, length
 from sysid_ros.recording.messages import is_command
 
@@ -40,6 +44,7 @@ class TopicQuality:
     clock_drift: float | None = None
     clock_corrected: bool = False  # both were taken out
     conflicts: int = 0  # samples with equal stamps and different values: two publishers
+    interleaved: int = 0  # messages that alternate between two courses: two publishers
 
 
 def topic_quality(
@@ -82,4 +87,5 @@ def topic_quality(
         clock_drift=None if topic.relation is None else topic.relation.drift,
         clock_corrected=topic.corrected,
         conflicts=count_conflicts(topic),
+        interleaved=count_interleaved(topic),
     )

@@ -294,6 +294,13 @@ def test_commands_that_start_late_and_stop_early(arm, write_bag) -> None:
     (before, after) = result.controls[0].gaps
     assert before == (0.0, pytest.approx(0.2006, abs=1e-9))
     assert after == (pytest.approx(0.7806, abs=1e-9), pytest.approx(0.99))
+    assert not any("is unknown" in text for text in result.warnings)  # usual around a motion
+
+
+def test_commands_that_end_long_before_the_recording_are_said(arm, write_bag, monkeypatch) -> None:
+    monkeypatch.setattr("sysid_ros.recording.mapping.mapping_warnings._USUAL", 0.15)
+    result = mapped(write_bag(without(arm, "/command", 0.8, 2.0)), COMMAND, SHOULDER)
+    assert any("actuator motor is unknown for 0.209 of 0.99 s" in text for text in result.warnings)
 
 
 def test_commands_on_change_have_no_gaps(arm, write_bag, multi_array) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from sysid_ros.errors import ExperimentError
+from sysid_ros.files import read_regular_text
 
 _ELEMENTS = ("joint", "body", "actuator", "geom", "pair", "option", "signal")
 
@@ -45,7 +46,7 @@ def read_true_parameters(path: Path) -> tuple[TrueParameter, ...]:
       ExperimentError: The file cannot be read or an entry is not of that form.
     """
     try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+        entries = yaml.safe_load(read_regular_text(path))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ExperimentError(f"true parameters {path} cannot be read: {error}") from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

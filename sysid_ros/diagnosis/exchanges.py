@@ -1,0 +1,73 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Signals that carry each other's names: the mistake that a fit can hide, looked for after one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
+from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.hypotheses import joint_pairs
+from sysid_ros.diagnosis.recorded import Recorded, recorded
+from sysid_ros.diagnosis.servo_mistakes import servo_explanations
+from sysid_ros.diagnosis.velocity_consistency import disagreement
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import single_blas_thread
+
+_SUSPECT = 0.3  # share of the torques that some robot leaves, below which no names are doubted
+_LEFT = 0.7  # share that the exchange may leave
+_BETTER = 0.5  # of the power left without it, that it may leave
+_BETTER_BLOCKS = 0.75  # of the stretches of time, in which it must be better
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+def exchanged_signals(groups: Sequence[ModelSequences]) -> Pairs:
+    """Find pairs of signals that carry each other's names.
+
+    Args:
+      groups: Sequences by model, at least one.
+
+    Returns:
+      The labels of each pair; none where the names are right or nothing can tell.
+    """
+    seen = recorded(groups)
+    with single_blas_thread():
+        contradiction = disagreement(seen)
+        if contradiction is not None and contradiction.candidates[0].exchange:
+            return contradiction.candidates[0].exchange
+        servos = [one.change.exchange for one in servo_explanations(seen) if one.change.exchange]
+        return servos[0] if servos else _by_dynamics(seen)
+
+
+def _by_dynamics(seen: Recorded) -> Pairs:
+    """Find the exchange after which some robot explains the torques, where none did before."""
+    if not can_be_tested(seen):
+        return ()
+    test = Dynamics(seen)
+    before = test.misfit() if test.usable else None
+    if before is None or before.share < _SUSPECT:
+        return ()
+    found: list[tuple[float, Pairs]] = []
+    for pairs in _candidates(seen):
+        after = test.misfit(Change(FindingKind.SWAP, exchange=pairs))
+        better = after.share < _LEFT and after.ratio(before) < _BETTER
+        if better and after.better_share(before) >= _BETTER_BLOCKS:
+            found.append((after.share, pairs))
+    return min(found)[1] if found else ()
+
+
+def _candidates(seen: Recorded) -> Iterator[Pairs]:
+    """Two torques exchanged, or two joints' measurements, or both."""
+    efforts = {seen.joint_of(actuator): label for actuator, label in seen.efforts.items()}
+    for one, other in itertools.combinations(efforts.values(), 2):
+        yield ((one, other),)
+    for first, second in itertools.combinations(seen.positions, 2):
+        if seen.is_hinge(first) == seen.is_hinge(second):
+            measured = joint_pairs(seen, first, second)
+            yield measured
+            if first in efforts and second in efforts:
+                yield (*measured, (efforts[first], efforts[second]))

@@ -1,0 +1,133 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Servos' commands, or their joints' positions, that stand in each other's place."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import scipy
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.explanation import Explanation
+from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.hypotheses import joint_pairs
+from sysid_ros.diagnosis.misfit import Misfit, decisive
+from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.tracking import Tracking
+
+_SUSPECT = 0.3  # share left of a command that may be another servo's
+_LAGS = (0.0, 0.01, 0.02, 0.035, 0.055, 0.1, 0.2)  # s
+_BETTER = 0.25  # of the power left of a servo's own command, that another's may leave
+_SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
+
+
+def exchanged(
+    recorded: Recorded, test: Tracking, servos: Sequence[int]
+) -> list[tuple[list[Explanation], tuple[int, ...]]]:
+    """Find the assignment of commands to servos, and where it is decisively another.
+
+    Args:
+      recorded: What was recorded.
+      test: Its test.
+      servos: All that count.
+
+    Returns:
+      The explanations of each cycle of exchanged servos, and those servos.
+    """
+    suspects = [servo for servo in servos if test.misfit((servo,)).share > _SUSPECT]
+    if len(suspects) < 2:
+        return []
+    power, sign, lag = _table(test, suspects)
+    rows, columns = scipy.optimize.linear_sum_assignment(np.minimum(power, 1.0))
+    source = {
+        int(row): int(column)
+        for row, column in zip(rows, columns, strict=True)
+        if row != column and power[row, column] < _BETTER * power[row, row]
+    }
+    found = []
+    for cycle in _cycles(source):
+        reversed_ = [suspects[i] for i in cycle if sign[i, source[i]] < 0.0]
+        late = float(np.median([lag[i, source[i]] for i in cycle]))
+        explanations = _explained(recorded, test, [suspects[i] for i in cycle], reversed_, late)
+        if explanations:
+            found.append((explanations, tuple(suspects[i] for i in cycle)))
+    return found
+
+
+def _table(test: Tracking, suspects: list[int]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The remainder of each command (column) by each servo (row), with the best sign and lag."""
+    count = len(suspects)
+    commands = np.column_stack([test.commands(servo, _LAGS) for servo in suspects])
+    number = commands.shape[1]
+    which = np.tile(np.arange(number), 2)
+    slopes = np.repeat([1.0, -1.0], number)
+    tables = [np.empty((count, count)) for _ in range(3)]
+    for row, servo in enumerate(suspects):
+        powers = test.equation(servo).fits(commands, which, slopes).powers
+        each = powers.reshape(2, count, len(_LAGS)).transpose(1, 0, 2).reshape(count, -1)
+        best = np.argmin(each, axis=1)
+        tables[0][row] = each[np.arange(count), best]
+        tables[1][row] = np.where(best < len(_LAGS), 1.0, -1.0)
+        tables[2][row] = np.asarray(_LAGS)[best % len(_LAGS)]
+    return tables[0], tables[1], tables[2]
+
+
+def _cycles(source: dict[int, int]) -> list[list[int]]:
+    """The closed chains of a partial permutation, each beginning with its least member."""
+    found, left = [], dict(sorted(source.items()))
+    while left:
+        start = next(iter(left))
+        chain, at = [start], left.pop(start)
+        while at in left:
+            chain.append(at)
+            at = left.pop(at)
+        if at == start:
+            found.append(chain)
+    return found
+
+
+def _explained(
+    recorded: Recorded,
+    test: Tracking,
+    cycle: list[int],
+    reversed_: list[int],
+    late: float,
+) -> list[Explanation]:
+    """The exchange along a cycle, each servo taking the next one's command, and wrong signs."""
+    labels = [recorded.servos[servo] for servo in cycle]
+    delay = Change(FindingKind.LAG, delay=dict.fromkeys(labels, late))
+    signs = [Change(FindingKind.SIGN, scale={recorded.servos[servo]: -1.0}) for servo in reversed_]
+
+    def misfit(*changes: Change) -> Misfit:
+        return test.misfit(cycle, *changes, *signs, delay)
+
+    before = test.misfit(cycle, delay)
+    # Neighbours exchanged one after the other turn the whole cycle.
+    pairs = tuple(itertools.pairwise(labels))
+    scored = [(change, misfit(change)) for change in _swaps(recorded, cycle, pairs)]
+    least = min(score.share for _, score in scored)
+    equal = [one for one in scored if one[1].share ** 2 <= _SAME * least**2 + 1e-8]
+    change, after = equal[0]
+    if not decisive(after, before):
+        return []
+    others = tuple(other for other, _ in equal[1:])
+    found = [Explanation(change, 0.0, before.share, after.share, alternatives=others)]
+    for sign in signs:
+        found.append(Explanation(sign, 0.0, before.share, after.share))
+    return found
+
+
+def _swaps(
+    recorded: Recorded, cycle: list[int], pairs: tuple[tuple[str, str], ...]
+) -> list[Change]:
+    """Exchanged commands; of two servos also exchanged measurements."""
+    changes = [Change(FindingKind.SWAP, exchange=pairs)]
+    if len(cycle) == 2:
+        one, other = (recorded.joint_of(servo) for servo in cycle)
+        if recorded.is_hinge(one) == recorded.is_hinge(other):
+            changes.append(Change(FindingKind.SWAP, exchange=joint_pairs(recorded, one, other)))
+    return changes

@@ -1,0 +1,123 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Delays of servos' commands: one for each controller, and those of servos that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.explanation import RESOLUTION, Explanation, least_between, profile_interval
+from sysid_ros.diagnosis.finding import FindingKind
+from sysid_ros.diagnosis.hypotheses import SERVO_LAGS, Family
+from sysid_ros.diagnosis.misfit import decisive
+from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.servo_screening import ServoEquation
+from sysid_ros.diagnosis.tracking import Tracking, tracked
+
+_SMALLEST_LAG = 0.004  # s
+_LARGEST_LAG = 0.98 * SERVO_LAGS[-1]  # s; there the best lag would be longer still
+_OWN = 0.25  # of the power left at the common lag, that a servo's own may leave
+_FINE = 13  # lags about the best one, from which its interval is read
+
+
+@dataclass(frozen=True)
+class _Late:
+    """One servo, and what is left of its command at each of ``SERVO_LAGS``."""
+
+    servo: int
+    equation: ServoEquation
+    powers: FloatArray
+
+    @property
+    def lag(self) -> float:
+        """Its own best lag."""
+        return least_between(SERVO_LAGS, self.powers)
+
+    def left_at(self, lag: float) -> float:
+        """The remainder at a lag, over the least."""
+        return float(np.interp(lag, SERVO_LAGS, self.powers) / max(self.powers.min(), 1e-12))
+
+
+def servo_lags(recorded: Recorded, topic_of: Callable[[str], str]) -> list[Explanation]:
+    """The delays of commands, those that come by one topic together.
+
+    Args:
+      recorded: What was recorded, other mistakes repaired.
+      topic_of: The topic of a signal by its label.
+    """
+    servos = tracked(recorded)
+    test = Tracking(recorded, servos) if servos else None
+    if test is None or not test.usable:
+        return []
+    topics: dict[str, list[_Late]] = {}
+    which, slopes = np.arange(len(SERVO_LAGS)), np.ones(len(SERVO_LAGS))
+    for servo in servos:
+        equation = test.equation(servo)
+        powers = equation.fits(test.commands(servo, SERVO_LAGS), which, slopes).powers
+        topic = topic_of(recorded.servos[servo])
+        topics.setdefault(topic, []).append(_Late(servo, equation, powers))
+    found = []
+    for group in topics.values():
+        apart = _different(recorded, group)
+        common = [one for one in group if one not in apart]
+        for part in (common, *([one] for one in apart)):
+            explanation = _explained(recorded, test, part) if part else None
+            if explanation is not None:
+                found.append(explanation)
+    return found
+
+
+def _common(group: Sequence[_Late]) -> float:
+    """The lag that suits all of a group, each in units of its own least."""
+    total = sum(one.powers / max(float(one.powers.min()), 1e-12) for one in group)
+    return least_between(SERVO_LAGS, np.asarray(total))
+
+
+def _different(recorded: Recorded, group: list[_Late]) -> list[_Late]:
+    """Servos whose own lag explains them far better than that of their controller."""
+    common = float(np.median([one.lag for one in group]))
+    return [
+        one
+        for one in group
+        if len(group) > 1
+        and abs(one.lag - common) > _least(recorded)
+        and _OWN * one.left_at(common) > one.left_at(one.lag)
+    ]
+
+
+def _least(recorded: Recorded) -> float:
+    return max(_SMALLEST_LAG, 0.75 * recorded.interval)
+
+
+def _explained(recorded: Recorded, test: Tracking, group: Sequence[_Late]) -> Explanation | None:
+    """The common lag of some servos; ``None`` where it does not matter or is not decisive."""
+    size = _common(group)
+    if not _least(recorded) <= size < _LARGEST_LAG:
+        return None
+    labels = tuple(recorded.servos[one.servo] for one in group)
+    family, servos = Family(FindingKind.LAG, labels, ()), [one.servo for one in group]
+    before, after = test.misfit(servos), test.misfit(servos, family.change(size))
+    if not decisive(after, before):
+        return None
+    lags, powers = _profile(recorded, test, group, size)
+    size = least_between(lags, powers.sum(axis=0))
+    interval = profile_interval(lags, powers, size, RESOLUTION * recorded.interval)
+    return Explanation(family.change(size), size, before.share, after.share, interval)
+
+
+def _profile(
+    recorded: Recorded, test: Tracking, group: Sequence[_Late], size: float
+) -> tuple[list[float], FloatArray]:
+    """Lags about a size, and what they leave by stretch of time, (b, lags)."""
+    reach = max(0.6 * size, 3.0 * _least(recorded))
+    lags = sorted({*np.linspace(max(size - reach, 0.0), size + reach, _FINE).tolist(), size})
+    parts = []
+    for one in group:
+        powers = one.equation.block_powers(test.commands(one.servo, lags), test.data.block)
+        parts.append(powers / max(float(powers.sum(axis=0).min()), 1e-12))
+    return lags, np.sum(parts, axis=0)

@@ -1,0 +1,186 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Finds the changes that measured torques ask for, by letting hypotheses compete.
+
+Every hypothesis is scored with the same statistic: what the best possible robot leaves
+unexplained, first at few instants, then, where that promises something, at all. A repair is
+accepted only if what it leaves is little in itself and much less than without it, in most stretches
+of the recordings, and by a size that matters. A wrong nominal model cannot cause that, because the
+model's masses and frictions do not enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from sysid_ros.diagnosis.dynamics import Dynamics
+from sysid_ros.diagnosis.explanation import (
+    RESOLUTION,
+    Explanation,
+    best_of,
+    lag_interval,
+    named_degrees,
+    size_interval,
+)
+from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.hypotheses import LAGS, Suspects, discrete, families
+from sysid_ros.diagnosis.misfit import Misfit, decisive
+from sysid_ros.diagnosis.recorded import Recorded, repaired
+
+_BETTER = {FindingKind.OFFSET: 0.5, FindingKind.LAG: 0.5}  # of the power, that these may leave
+_VISIBLE = {FindingKind.OFFSET: 0.05, FindingKind.LAG: 0.0}  # share unexplained as recorded ...
+_OTHERWISE = 0.1  # ... at the least
+_PROMISING = 0.8  # ratio of powers at a glance
+_SETTLED = 0.01  # of the power, that a sign, a unit or an exchange leaves if it is all
+_MOST_TRIED = 6  # hypotheses that are scored at all instants
+_MOST_PAIRED = 3  # of which another mistake is looked for beside
+_SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
+_SMALLEST_OFFSET = 0.04  # rad
+_SMALLEST_FACTOR = 1.25
+_SMALLEST_LAG = 0.004  # s
+_LARGEST_LAG = 0.98 * LAGS[-1]  # s; there the best lag would be longer still
+_ORDER = (
+    FindingKind.SIGN,
+    FindingKind.DEGREES,
+    FindingKind.SWAP,
+    FindingKind.OFFSET,
+    FindingKind.SCALE,
+    FindingKind.LAG,
+)  # of equally good explanations, the first
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A repair with its size and what it leaves."""
+
+    change: Change
+    size: float
+    misfit: Misfit
+
+    @property
+    def share(self) -> float:
+        """Unexplained with it."""
+        return self.misfit.share
+
+
+def torque_explanations(recorded: Recorded, test: Dynamics) -> list[Explanation]:
+    """The mistake that explains the recordings best, or two of them; none where nothing does.
+
+    Args:
+      recorded: What was recorded.
+      test: Its test.
+    """
+    before = test.misfit()
+    tried = _tried(recorded, test, before)
+    accepted = [one for one in tried if _accepted(one, before, recorded)]
+    accepted = [one for one in accepted if not _is_degrees(one, accepted)]
+    if accepted:
+        return [_explanation(recorded, test, before, accepted)]
+    for first in tried[:_MOST_PAIRED]:
+        after = repaired(recorded, first.change)
+        other = Dynamics(after)
+        pairs = [
+            one
+            for one in _tried(after, other, first.misfit)
+            if _accepted(one, first.misfit, after)
+            and decisive(one.misfit, before)
+            and decisive(one.misfit, test.misfit(one.change))
+        ]
+        if pairs:
+            second = _explanation(after, other, before, pairs)
+            one = Explanation(first.change, first.size, before.share, second.after)
+            return _in_order(one, second)
+    return []
+
+
+def _in_order(first: Explanation, second: Explanation) -> list[Explanation]:
+    """Two repairs with an exchange first, whose labels are then those of the repaired signals."""
+    swap = second.change
+    if swap.kind is not FindingKind.SWAP or first.change.kind is FindingKind.SWAP:
+        return [first, second]
+
+    def moved(values: Mapping[str, float]) -> dict[str, float]:
+        return {swap.source(label): value for label, value in values.items()}
+
+    one = first.change
+    change = replace(one, scale=moved(one.scale), offset=moved(one.offset), delay=moved(one.delay))
+    return [second, replace(first, change=change)]
+
+
+def _tried(recorded: Recorded, test: Dynamics, before: Misfit) -> list[_Tried]:
+    """The most promising repairs, the best first."""
+    if before.share < _VISIBLE[FindingKind.OFFSET]:
+        suspects = Suspects(())
+    else:
+        shares = test.shares()
+        suspects = Suspects(tuple(sorted(shares, key=lambda j: -shares[j])), shares)
+    glance = test.glance()
+    seen = [_Tried(change, 0.0, test.glance(change)) for change in discrete(recorded, suspects)]
+    found = _exact(test, before, glance, seen)
+    if any(one.share**2 < _SETTLED and _accepted(one, before, recorded) for one in found):
+        return found
+    for family in families(recorded, suspects):
+        size, misfit = best_of(family, test.glance, glance)
+        seen.append(_Tried(family.change(size), size, misfit))
+    return _exact(test, before, glance, seen)
+
+
+def _exact(test: Dynamics, before: Misfit, glance: Misfit, seen: list[_Tried]) -> list[_Tried]:
+    """Those that promise something at a glance, scored at all instants, the best first."""
+    promising = [one for one in seen if one.misfit.ratio(glance) < _PROMISING]
+    promising.sort(key=lambda one: one.share)
+    exact = [replace(one, misfit=test.misfit(one.change)) for one in promising[:_MOST_TRIED]]
+    exact = [one for one in exact if one.misfit.ratio(before) < _PROMISING]
+    return sorted(exact, key=lambda one: one.share)
+
+
+def _accepted(one: _Tried, before: Misfit, recorded: Recorded) -> bool:
+    """Return whether a repair is decisive, of something visible, and by a size that matters."""
+    kind, size = one.change.kind, one.size
+    matters = True
+    if kind is FindingKind.OFFSET:
+        matters = abs(size) >= _SMALLEST_OFFSET
+    elif kind is FindingKind.SCALE:
+        matters = max(size, 1.0 / size) >= _SMALLEST_FACTOR
+    elif kind is FindingKind.LAG:
+        matters = max(_SMALLEST_LAG, 0.75 * recorded.interval) <= abs(size) < _LARGEST_LAG
+    visible = before.share > _VISIBLE.get(kind, _OTHERWISE)
+    return matters and visible and decisive(one.misfit, before, _BETTER.get(kind))
+
+
+def _is_degrees(one: _Tried, accepted: Iterable[_Tried]) -> bool:
+    """Return whether a scale is that of degrees, which are among the accepted repairs."""
+    return one.change.kind is FindingKind.SCALE and any(
+        other.change.kind is FindingKind.DEGREES
+        and other.change.signals == one.change.signals
+        and named_degrees(one.size)
+        and (one.size > 1.0) == (next(iter(other.change.scale.values())) > 1.0)
+        for other in accepted
+    )
+
+
+def _explanation(
+    recorded: Recorded, test: Dynamics, before: Misfit, accepted: list[_Tried]
+) -> Explanation:
+    """The simplest of the best, and what is as good."""
+    least = min(one.share for one in accepted)
+    equal = [one for one in accepted if one.share**2 <= _SAME * least**2 + 1e-8]
+    best = min(equal, key=_simplicity)
+    kind = best.change.kind
+    others = tuple(
+        other.change
+        for other in equal
+        if other is not best and other.change.kind is kind and kind is not FindingKind.LAG
+    )
+    interval = (
+        lag_interval(best.change, best.size, test.misfit, RESOLUTION * recorded.interval)
+        if kind is FindingKind.LAG
+        else size_interval(best.change, best.size, test.misfit)
+    )
+    return Explanation(best.change, best.size, before.share, best.share, interval, others)
+
+
+def _simplicity(one: _Tried) -> tuple[int, int, float]:
+    return len(one.change.signals), _ORDER.index(one.change.kind), one.share

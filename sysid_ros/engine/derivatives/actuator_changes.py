@@ -1,0 +1,114 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Derivatives of what drives actuators, their activations and their forces."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
+from sysid_ros.engine.derivatives.forces import Forces
+from sysid_ros.engine.derivatives.linear_algebra import add_scaled
+from sysid_ros.engine.derivatives.model_tables import (
+    FILTEREXACT,
+    GEAR,
+    INTEGRATOR,
+    TIME,
+    Tables,
+)
+
+
+@compiled
+def drive(t: Tables, control: FloatArray, activation: FloatArray, out: FloatArray) -> None:
+    """Write what drives each actuator: its activation where it has one, else its control, (nu,)."""
+    for u in range(control.size):
+        out[u] = activation[t.actuator_act[u]] if t.actuator_act[u] >= 0 else control[u]
+
+
+@compiled
+def add_actuator_force(
+    t: Tables,
+    f: Forces,
+    m: ModelDirections,
+    u: int,
+    scale: float,
+    by_gear: float,
+    dq: FloatArray,
+    dv: FloatArray,
+    inputs: InputChanges,
+    out: FloatArray,
+    row: int,
+) -> None:
+    """Add ``scale`` times an actuator force's derivative, and ``by_gear`` that of its gear."""
+    actuator, dof, n = f.actuator, t.actuator_dof[u], dq.shape[1]
+    n_model = m.dof_fields.shape[2]
+    if dof >= 0:
+        add_scaled(out, row, scale * actuator.by_position[u], dq, dof, n)
+        add_scaled(out, row, scale * actuator.by_velocity[u], dv, dof, n)
+    for k in range(m.actuator_touched.shape[0]):
+        field, other = m.actuator_touched[k]
+        if other == u:
+            change = scale * actuator.by_field[field, u]
+            if field == GEAR:
+                change += by_gear
+            add_scaled(out, row, change, m.actuator_fields[field], u, n_model)
+    add_input_change(t, u, scale * actuator.by_control[u], inputs, out, row)
+
+
+@compiled
+def add_input_change(
+    t: Tables, u: int, scale: float, inputs: InputChanges, out: FloatArray, row: int
+) -> None:
+    """Add ``scale`` times the derivative of what drives an actuator."""
+    if t.actuator_act[u] >= 0:
+        add_scaled(out, row, scale, inputs.activation, t.actuator_act[u], out.shape[1])
+        return
+    for k in range(inputs.direction.size):
+        out[row, inputs.direction[k]] += scale * inputs.change[k, u]
+
+
+@compiled
+def advance_activations(
+    t: Tables, m: ModelDirections, control: FloatArray, activation: FloatArray, inputs: InputChanges
+) -> None:
+    """Advance ``inputs.activation`` by a step; see mj_nextActivation.
+
+    Args:
+      t: The model.
+      m: Directions of the model.
+      control: Controls of the step, (nu,).
+      activation: Before the step, (na,).
+      inputs: How controls and activations change; the latter are overwritten.
+    """
+    h, change = t.timestep, inputs.activation
+    n, n_model = change.shape[1], m.dof_fields.shape[2]
+    for u in range(t.actuator_act.size):
+        i = t.actuator_act[u]
+        if i < 0:
+            continue
+        low, high = t.ctrl_range[u]
+        given, kept, by_time = min(max(control[u], low), high), 1.0, 0.0
+        time = max(t.actuator_fields[TIME, u], 1e-15)
+        reached = h
+        if t.actuator_dynamics[u] != INTEGRATOR:
+            share = h / time
+            reached, slope = share, -share / time
+            if t.actuator_dynamics[u] == FILTEREXACT:
+                reached, slope = 1.0 - np.exp(-share), -np.exp(-share) * share / time
+            kept, by_time = 1.0 - reached, slope * (given - activation[i])
+            after = activation[i] + reached * (given - activation[i])
+        else:
+            after = activation[i] + reached * given
+        low, high = t.act_range[u]
+        inside = low < after < high
+        for c in range(n):
+            change[i, c] = kept * change[i, c] if inside else 0.0
+        if not inside:
+            continue
+        add_scaled(change, i, by_time, m.actuator_fields[TIME], u, n_model)
+        if given == control[u]:
+            for k in range(inputs.direction.size):
+                change[i, inputs.direction[k]] += reached * inputs.change[k, u]

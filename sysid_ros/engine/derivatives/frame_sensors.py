@@ -1,0 +1,276 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Derivatives of sensors fixed to bodies: poses, velocities, accelerations, IMUs.
+
+With S, P, R and W of :mod:`.rigid_body`, summed over the degrees of freedom j that move a body,
+
+    D = sum S_j dq_j,  U = sum S_j dv_j + P_j dq_j,  E = sum S_j da_j + W_j dv_j + R_j dq_j + U x V
+
+are the body's displacement and the changes of its velocity V and acceleration A as it sees them: in
+the world they change by U + D x V and E + D x A. A sensor's component changes by ``f . E + u . U +
+d . D`` with three forces f, u and d that depend on the instant alone, so each costs three scalar
+products per degree of freedom.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.derivatives.acceleration import Workspace
+from sysid_ros.engine.derivatives.linear_algebra import add_scaled
+from sysid_ros.engine.derivatives.model_tables import Tables
+from sysid_ros.engine.derivatives.rigid_body import Motion
+from sysid_ros.engine.derivatives.spatial import (
+    Six,
+    add,
+    cross_force,
+    dot,
+    load,
+    quaternion_to_matrix,
+)
+
+_S, _O = mujoco.mjtSensor, mujoco.mjtObj
+
+PLACE, DIRECTION, ORIENTATION, SPIN, DRIFT, TURNING, PULL = range(7)
+"""What is measured: a point, a fixed direction, an orientation, angular and linear velocity,
+angular and linear acceleration."""
+BALL_ORIENTATION, BALL_SPIN = 7, 8
+FIELD = 9  # the magnetic field, which is constant in the world
+
+# Sensors: the quantity, and whether it is given in the sensor's own frame.
+FRAME_SENSORS = {
+    int(_S.mjSENS_FRAMEPOS): (PLACE, False),
+    int(_S.mjSENS_FRAMEQUAT): (ORIENTATION, False),
+    int(_S.mjSENS_FRAMEXAXIS): (DIRECTION, False),
+    int(_S.mjSENS_FRAMEYAXIS): (DIRECTION, False),
+    int(_S.mjSENS_FRAMEZAXIS): (DIRECTION, False),
+    int(_S.mjSENS_FRAMELINVEL): (DRIFT, False),
+    int(_S.mjSENS_FRAMEANGVEL): (SPIN, False),
+    int(_S.mjSENS_FRAMELINACC): (PULL, False),
+    int(_S.mjSENS_FRAMEANGACC): (TURNING, False),
+    int(_S.mjSENS_GYRO): (SPIN, True),
+    int(_S.mjSENS_VELOCIMETER): (DRIFT, True),
+    int(_S.mjSENS_ACCELEROMETER): (PULL, True),
+    int(_S.mjSENS_MAGNETOMETER): (FIELD, True),
+    int(_S.mjSENS_BALLQUAT): (BALL_ORIENTATION, True),
+    int(_S.mjSENS_BALLANGVEL): (BALL_SPIN, True),
+}
+_AXES = {int(_S.mjSENS_FRAMEXAXIS): 0, int(_S.mjSENS_FRAMEYAXIS): 1, int(_S.mjSENS_FRAMEZAXIS): 2}
+
+
+class FrameReadings(NamedTuple):
+    """Components of sensors that are fixed to bodies."""
+
+    row: IntArray  # (k,): the reading that each is
+    quantity: IntArray  # (k,): as in FRAME_SENSORS
+    local: IntArray  # (k,): whether in the sensor's own frame
+    component: IntArray  # (k,)
+    item: IntArray  # (k,): the body, or the first degree of freedom of a ball
+    axis: IntArray  # (k,): which axis of the frame is its direction
+    position: FloatArray  # (k, 3): of the frame on the body, m
+    quaternion: FloatArray  # (k, 4)
+    field: FloatArray  # (3,): magnetic
+    accelerated: bool  # whether any measures accelerations
+
+
+def unsupported_frame(model: mujoco.MjModel, sensor: int) -> str | None:
+    """Return why a sensor of a kind in FRAME_SENSORS cannot be differentiated, if it cannot."""
+    kinds = (int(_O.mjOBJ_SITE), int(_O.mjOBJ_XBODY), int(_O.mjOBJ_JOINT))
+    if int(model.sensor_objtype[sensor]) not in kinds:
+        return "a sensor's frame is neither a site nor a body's"
+    if int(model.sensor_refid[sensor]) >= 0:
+        return "a sensor measures in a moving frame"
+    return None
+
+
+def frame_readings(
+    model: mujoco.MjModel, sensors: IntArray, components: IntArray, rows: IntArray
+) -> FrameReadings:
+    """The readings among components of sensors.
+
+    Args:
+      model: The compiled model.
+      sensors: Sensors of kinds in FRAME_SENSORS, (k,).
+      components: Which component of the sensor, (k,).
+      rows: Which reading each is, (k,).
+    """
+    kinds = np.asarray(model.sensor_type)[sensors]
+    what = np.array([FRAME_SENSORS[int(kind)] for kind in kinds], dtype=np.int64).reshape(-1, 2)
+    places = [_mounting(model, int(sensor)) for sensor in sensors]
+    return FrameReadings(
+        rows.astype(np.int64),
+        np.ascontiguousarray(what[:, 0]),
+        np.ascontiguousarray(what[:, 1]),
+        components.astype(np.int64),
+        np.array([place[0] for place in places], dtype=np.int64),
+        np.array([_AXES.get(int(kind), 0) for kind in kinds], dtype=np.int64),
+        np.array([place[1] for place in places], dtype=np.float64).reshape(-1, 3),
+        np.array([place[2] for place in places], dtype=np.float64).reshape(-1, 4),
+        np.array(model.opt.magnetic, dtype=np.float64),
+        bool(np.isin(what[:, 0], (TURNING, PULL)).any()),
+    )
+
+
+def _mounting(model: mujoco.MjModel, sensor: int) -> tuple[int, Any, Any]:
+    """The body of a sensor, or the first dof of its joint, and its frame's position on it."""
+    kind, item = int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
+    if kind == int(_O.mjOBJ_SITE):
+        return int(model.site_bodyid[item]), model.site_pos[item], model.site_quat[item]
+    if kind == int(_O.mjOBJ_JOINT):
+        return int(model.jnt_dofadr[item]), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    return item, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+
+
+@compiled_apart
+def read_frames(
+    t: Tables,
+    w: Workspace,
+    r: FrameReadings,
+    q: FloatArray,
+    dq: FloatArray,
+    dv: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write the derivatives of all readings at one instant into their rows, (n_reading, n).
+
+    Accelerations need ``w.d_qacc`` and the motion that belongs to it.
+    """
+    n = dq.shape[1]
+    for k in range(r.row.size):
+        row, quantity, item = r.row[k], r.quantity[k], r.item[k]
+        if quantity == BALL_SPIN:
+            add_scaled(out, row, 1.0, dv, item + r.component[k], n)
+            continue
+        if quantity == BALL_ORIENTATION:
+            address = t.jnt_qposadr[t.dof_jntid[item]]
+            turn = q[address : address + 4]
+            for i in range(3):
+                share = _quaternion_slope(turn[0], turn[1], turn[2], turn[3], r.component[k], i)
+                add_scaled(out, row, share, dq, item + i, n)
+            continue
+        accelerating, moving, displacing = _covectors(r, k, w)
+        d = w.derivatives
+        j = t.body_lastdof[item]
+        while j >= 0:
+            s, p = load(w.pose.subspace[j]), load(d.p[j])
+            add_scaled(out, row, dot(moving, p) + dot(displacing, s), dq, j, n)
+            add_scaled(out, row, dot(moving, s), dv, j, n)
+            if quantity in (TURNING, PULL):
+                add_scaled(out, row, dot(accelerating, load(d.r[j])), dq, j, n)
+                add_scaled(out, row, dot(accelerating, load(d.w[j])), dv, j, n)
+                add_scaled(out, row, dot(accelerating, s), w.d_qacc, j, n)
+            j = t.dof_parentid[j]
+
+
+@compiled
+def _covectors(r: FrameReadings, k: int, w: Workspace) -> tuple[Six, Six, Six]:
+    """The forces f, u and d of one component."""
+    body, quantity, component = r.item[k], r.quantity[k], r.component[k]
+    turned, place, axes = w.frame_quaternion, w.frame_position, w.frame_axes
+    a, b = w.pose.quaternion[body], r.quaternion[k]
+    turned[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
+    turned[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2]
+    turned[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1]
+    turned[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]
+    quaternion_to_matrix(turned, axes)
+    for i in range(3):
+        place[i] = w.pose.position[body, i]
+        for j in range(3):
+            place[i] += w.pose.rotation[body, i, j] * r.position[k, j]
+    x = place[0], place[1], place[2]
+    e = (
+        1.0 if component == 0 else 0.0,
+        1.0 if component == 1 else 0.0,
+        1.0 if component == 2 else 0.0,
+    )
+    if r.local[k]:
+        e = axes[0, component], axes[1, component], axes[2, component]
+    none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    if quantity == PLACE:
+        return none, none, _force_at(x, e)
+    if quantity == DIRECTION:
+        i = r.axis[k]
+        return none, none, _couple(_cross((axes[0, i], axes[1, i], axes[2, i]), e))
+    if quantity == FIELD:
+        return none, none, _couple(_cross(e, (r.field[0], r.field[1], r.field[2])))
+    if quantity == ORIENTATION:
+        total = none
+        for i in range(3):
+            share = _quaternion_slope(turned[0], turned[1], turned[2], turned[3], component, i)
+            along = share * axes[0, i], share * axes[1, i], share * axes[2, i]
+            total = add(total, _couple(along))
+        return none, none, total
+    return _motion_covectors(quantity, r.local[k] != 0, w.motion, body, x, e)
+
+
+@compiled
+def _motion_covectors(
+    quantity: int,
+    local: bool,
+    motion: Motion,
+    body: int,
+    x: tuple[float, float, float],
+    e: tuple[float, float, float],
+) -> tuple[Six, Six, Six]:
+    """The same for velocities and accelerations along ``e`` at the point ``x``."""
+    none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    v, a = load(motion.velocity[body]), load(motion.acceleration[body])
+    spin, drift = (v[0], v[1], v[2]), _at_point(v, x)
+    force = _couple(e) if quantity in (SPIN, TURNING) else _force_at(x, e)
+    if quantity in (SPIN, DRIFT):
+        value = spin if quantity == SPIN else drift
+        return none, force, none if local else _couple(_cross(value, e))
+    moving, value = cross_force(v, force), (a[0], a[1], a[2])
+    if quantity == PULL:
+        # The point's acceleration is the body's there and spin x drift.
+        moving = add(moving, add(_couple(_cross(drift, e)), _force_at(x, _cross(e, spin))))
+        straight, turning = _at_point(a, x), _cross(spin, drift)
+        value = (
+            straight[0] + turning[0], straight[1] + turning[1], straight[2] + turning[2],
+        )  # fmt: skip
+    return force, moving, none if local else _couple(_cross(value, e))
+
+
+@compiled
+def _quaternion_slope(w: float, x: float, y: float, z: float, component: int, i: int) -> float:
+    """Derivative of a quaternion's component by turning about axis ``i`` of its own frame."""
+    if component == 0:
+        return -0.5 * (x if i == 0 else (y if i == 1 else z))
+    if component - 1 == i:
+        return 0.5 * w
+    third = 4 - i - component  # the axis that is neither, 0 to 2
+    part = x if third == 0 else (y if third == 1 else z)
+    return 0.5 * part if component % 3 == third else -0.5 * part
+
+
+@compiled
+def _cross(
+    a: tuple[float, float, float], b: tuple[float, float, float]
+) -> tuple[float, float, float]:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@compiled
+def _at_point(m: Six, x: tuple[float, float, float]) -> tuple[float, float, float]:
+    """The linear part of a motion at a point."""
+    turned = _cross((m[0], m[1], m[2]), x)
+    return m[3] + turned[0], m[4] + turned[1], m[5] + turned[2]
+
+
+@compiled
+def _force_at(x: tuple[float, float, float], e: tuple[float, float, float]) -> Six:
+    """A force ``e`` that acts at ``x``."""
+    moment = _cross(x, e)
+    return moment[0], moment[1], moment[2], e[0], e[1], e[2]
+
+
+@compiled
+def _couple(e: tuple[float, float, float]) -> Six:
+    """A torque without force."""
+    return e[0], e[1], e[2], 0.0, 0.0, 0.0

@@ -1,0 +1,32 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Motions designed for identification: the least standard errors that limits allow.
+
+    demands = Demands(limits=limits, jerk=jerk)
+    motion = design_motion(model, joints, demands, home, DesignSettings(duration=20.0))
+    motion.values(times), motion.standard_errors, motion.condition
+
+Torque that is measured along a motion tells base parameters (:mod:`.torque_information`); a number
+from their covariance (:mod:`.criterion`) is made small over splines at rest at both ends
+(:mod:`.rest_spline`) by linear programs (:mod:`.descent`) that keep joint limits, torque and
+distances (:mod:`.clearance`).
+"""
+
+from sysid_ros.excitation.design.criterion import CRITERIA, criterion
+from sysid_ros.excitation.design.demands import Demands
+from sysid_ros.excitation.design.design import DesignSettings, design_motion
+from sysid_ros.excitation.design.designed_motion import DesignedMotion
+from sysid_ros.excitation.design.rest_spline import RestSpline
+from sysid_ros.excitation.design.robot_demands import robot_demands
+
+__all__ = [
+    "CRITERIA",
+    "Demands",
+    "DesignSettings",
+    "DesignedMotion",
+    "RestSpline",
+    "criterion",
+    "design_motion",
+    "robot_demands",
+]

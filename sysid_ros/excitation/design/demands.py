@@ -1,0 +1,56 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Demands on a motion: limits of joints, torque, clearance, heights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.excitation import ExcitationError, MotionLimits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demands:
+    """Demands on a motion of n joints.
+
+    Attributes:
+      limits: Of position, velocity, acceleration and effort.
+      jerk: (n,) rad/s^3 or m/s^3, infinite where there is no limit.
+      clearance: m that geoms keep from each other.
+      torque_share: Share of the limits of effort that the model's torque may need; the rest is for
+        what the model does not know.
+    """
+
+    limits: MotionLimits
+    jerk: FloatArray
+    clearance: float = 0.02
+    torque_share: float = 0.85
+
+    def __post_init__(self) -> None:
+        bounded = (self.limits.lower, self.limits.upper, self.limits.velocity)
+        if not all(np.all(np.isfinite(values)) for values in bounded):
+            raise ExcitationError(
+                "a design needs finite limits of position and velocity for every joint; give them "
+                "in joint_limits.yaml, the URDF or the parameter limits"
+            )
+        if not np.all(np.isfinite(self.limits.acceleration)):
+            raise ExcitationError(
+                "a design needs limits of acceleration for every joint (limits.acceleration, or "
+                "max_acceleration in joint_limits.yaml): they decide how fast motion may turn"
+            )
+        if not np.all(self.jerk > 0.0) or not 0.0 < self.torque_share <= 1.0:
+            raise ExcitationError(
+                f"jerk {self.jerk} must be positive and torque_share {self.torque_share} within "
+                "(0, 1]"
+            )
+        if self.clearance < 0.0:
+            raise ExcitationError(f"clearance is {self.clearance} m; it cannot be negative")
+
+    @property
+    def effort(self) -> FloatArray:
+        """Magnitudes (n,) that the model's torque may have."""
+        return np.asarray(self.torque_share * self.limits.effort)

@@ -1,0 +1,265 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Motions that show inertia and friction the best, within what a robot may do.
+
+The expected information of measured torque is made large by its gradient (as Swevers, Ganseman,
+Tukel, De Schutter & Van Brussel, IEEE Trans. Robotics and Automation 13, 1997, for Fourier
+series), here for splines that are at rest at both ends, under limits that hold at all times.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.excitation import ExcitationError
+from sysid_ros.excitation.design.clearance import Clearance
+from sysid_ros.excitation.design.criterion import CRITERIA, CriterionName, criterion
+from sysid_ros.excitation.design.demands import Demands
+from sysid_ros.excitation.design.descent import Descent, descend
+from sysid_ros.excitation.design.designed_motion import DesignedMotion
+from sysid_ros.excitation.design.feasibility import refuse_infeasible
+from sysid_ros.excitation.design.rest_spline import MotionFamily, RestSpline
+from sysid_ros.excitation.design.task import DesignTask, Goal
+from sysid_ros.excitation.design.torque_information import JointMotion, TorqueInformation
+
+_FRICTION_SHARE = 0.02  # of the velocity limit within which friction changes its sign
+_NOISE_SHARE = 0.01  # of the effort limit, where the noise of torque is not known
+_WEAK = 1e-3  # prior in units of scale, that makes every design finite
+_FIRST_STEPS = 5  # of every start, before the better half goes on
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignSettings:
+    """How a motion is looked for.
+
+    Attributes:
+      duration: s.
+      piece: s between knots; a joint's acceleration changes linearly in between.
+      criterion: "D" (all parameters), "A" (their mean) or "worst".
+      interest: Words that occur in the names of the parameters that count; all if empty.
+      rate: Hz at which torque is sampled.
+      starts: Random motions to begin with.
+      steps: Steps from one start at the most.
+      budget: CPU seconds at the most.
+      seed: Of the random motions.
+    """
+
+    duration: float = 20.0
+    piece: float = 0.4
+    criterion: CriterionName = "D"
+    interest: tuple[str, ...] = field(default=())
+    rate: float = 500.0
+    starts: int = 10
+    steps: int = 60
+    budget: float = 60.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.criterion not in CRITERIA:
+            raise ExcitationError(f"criterion is {self.criterion!r}; it can be {CRITERIA}")
+        positive = (self.duration, self.piece, self.rate, self.budget)
+        if not all(np.isfinite(value) and value > 0 for value in positive):
+            raise ExcitationError("duration, piece, rate and budget of a design must be positive")
+        if self.duration < 8 * self.piece:
+            raise ExcitationError(
+                f"a motion of {self.duration:g} s has fewer than 8 pieces of {self.piece:g} s: "
+                "lengthen it or shorten the pieces"
+            )
+        if self.starts < 1 or self.steps < 1:
+            raise ExcitationError("a design needs at least one start and one step")
+
+
+def design_motion(
+    model: mujoco.MjModel,
+    joints: tuple[str, ...],
+    demands: Demands,
+    home: FloatArray,
+    settings: DesignSettings | None = None,
+    *,
+    torque_noise: FloatArray | None = None,
+    after: FloatArray | None = None,
+    progress: Callable[[float], None] = lambda _: None,
+) -> DesignedMotion:
+    """Design a motion for identification by inverse dynamics.
+
+    Args:
+      model: Compiled, with obstacles as geoms of its world body.
+      joints: n hinges or slides that move; the others stand still.
+      demands: What the motion must keep.
+      home: Posture of the whole model (nq,) at both ends.
+      settings: How to search.
+      torque_noise: Standard deviations (n,) of measured torque; 1 % of the effort limits if None.
+      after: Information (p, p) about the same parameters that recordings have given already.
+      progress: Told the share of the search that is done, 0 to 1.
+
+    Returns:
+      The best motion that was found; it keeps every demand.
+
+    Raises:
+      ExcitationError: The demands leave no motion, and why.
+    """
+    settings = settings or DesignSettings()
+    spline = _spline(settings)
+    task = design_task(model, joints, demands, home, settings, torque_noise, after, spline)
+    refuse_infeasible(task, np.zeros((task.spline.free, len(joints))), joints)
+    best = search(task, settings, progress)
+    best = replace(best, c=_kept_throughout(task, best.c, joints))
+    progress(1.0)
+    return _described(task, joints, spline, best)
+
+
+def search(
+    task: DesignTask, settings: DesignSettings, progress: Callable[[float], None]
+) -> Descent:
+    """Go down from several starts, of which the better half goes on after every round."""
+    began = time.process_time()
+    generator = np.random.default_rng(settings.seed)
+    states = [_random(task, generator) for _ in range(settings.starts)]
+    total = settings.steps * (1 + settings.starts.bit_length())
+    done = 0
+
+    def go_on(state: Descent) -> bool:
+        used = (time.process_time() - began) / settings.budget
+        progress(min(1.0, max(used, (done + state.steps) / total)))
+        return used < 1.0 and state.steps < settings.steps
+
+    steps = _FIRST_STEPS
+    while True:
+        for i, state in enumerate(states):
+            states[i] = descend(task, state, steps=steps, go_on=go_on)
+            done += states[i].steps - state.steps
+        states = sorted(states, key=lambda state: state.cost)[: (len(states) + 1) // 2]
+        if len(states) == 1:
+            return descend(task, states[0], steps=settings.steps, go_on=go_on)
+
+
+def design_task(
+    model: mujoco.MjModel,
+    joints: tuple[str, ...],
+    demands: Demands,
+    home: FloatArray,
+    settings: DesignSettings,
+    torque_noise: FloatArray | None = None,
+    after: FloatArray | None = None,
+    family: MotionFamily | None = None,
+) -> DesignTask:
+    """Set up the problem of :func:`design_motion`, with the same arguments.
+
+    ``family`` may hold other motions than splines, to compare with.
+    """
+    limits = demands.limits
+    noise = _noise(limits.effort) if torque_noise is None else torque_noise
+    reach = JointMotion(
+        0.5 * (limits.upper - limits.lower)[None], limits.velocity[None], limits.acceleration[None]
+    )
+    start = np.array([home[int(model.joint(name).qposadr[0])] for name in joints])
+    information = TorqueInformation(
+        model,
+        joints,
+        home,
+        noise,
+        reach=reach,
+        friction_velocity=_FRICTION_SHARE * float(limits.velocity.min()),
+    )
+    spline = family or _spline(settings)
+    samples = 4 * round(settings.duration / settings.piece)
+    share = settings.rate * settings.duration / samples
+    scale = _scale(information, reach, start)
+    prior = np.diag((_WEAK / scale) ** 2) if after is None else after
+    interest = _interest(information.names, settings.interest)
+    goal = Goal(settings.criterion, scale, interest, prior)
+    clearance = Clearance(model, joints, home, demands.clearance)
+    return DesignTask(
+        spline, information, clearance, demands, goal, start, samples=samples, share=share
+    )
+
+
+def _described(
+    task: DesignTask, joints: tuple[str, ...], spline: RestSpline, best: Descent
+) -> DesignedMotion:
+    """A motion of a task with what it promises."""
+    goal, control = task.goal, best.c
+    data = task.data(control)
+    total = goal.prior + data
+    unit = np.outer(goal.scale, goal.scale)
+    covariance = np.linalg.inv(total * unit) * unit
+    sizes = 1.0 / np.sqrt(np.diag(data))
+    eigenvalues = np.linalg.eigvalsh(data * np.outer(sizes, sizes))
+    return DesignedMotion(
+        joints=joints,
+        start=task.start,
+        spline=spline,
+        control=control,
+        names=task.information.names,
+        nominal=task.information.base_values(),
+        standard_errors=np.sqrt(np.diag(covariance)),
+        condition=float(np.sqrt(eigenvalues[-1] / max(eigenvalues[0], 1e-300))),
+        cost=criterion(goal.criterion, total, goal.scale, goal.interest)[0],
+        steps=best.steps,
+    )
+
+
+def _random(task: DesignTask, generator: np.random.Generator) -> Descent:
+    """A smooth random motion that keeps its demands, as large as they allow."""
+    limits, spline = task.demands.limits, task.spline
+    knots = np.linspace(0.0, 1.0, spline.free)
+    waves = generator.integers(1, max(3, spline.free // 4), (4, len(task.start)))
+    phases = generator.uniform(0.0, 2.0 * np.pi, waves.shape)
+    angle = 2.0 * np.pi * waves * knots[:, None, None] + phases
+    shape = np.sin(angle).mean(axis=1) * 0.5 * (limits.upper - limits.lower)
+    size = 1.0
+    for _ in range(60):
+        if task.keeps(size * shape):
+            return Descent(size * shape, task.cost(size * shape))
+        size *= 0.8
+    return Descent(np.zeros_like(shape), np.inf)
+
+
+def _kept_throughout(task: DesignTask, control: FloatArray, joints: tuple[str, ...]) -> FloatArray:
+    """A motion drawn in until it keeps its demands at all times, not only at some instants."""
+    for _ in range(20):
+        try:
+            refuse_infeasible(task, control, joints)
+        except ExcitationError:
+            control = control * 0.99
+        else:
+            return control
+    refuse_infeasible(task, control, joints)
+    return control
+
+
+def _spline(settings: DesignSettings) -> RestSpline:
+    return RestSpline(settings.duration, round(settings.duration / settings.piece))
+
+
+def _scale(information: TorqueInformation, reach: JointMotion, start: FloatArray) -> FloatArray:
+    """Sizes in which errors count: what gives the noise of one sample at the fastest motion."""
+    generator = np.random.default_rng(1)
+    drawn = [generator.uniform(-1.0, 1.0, (200, len(start))) * part for part in reach]
+    rows = information.information(JointMotion(start + drawn[0], *drawn[1:]), 1.0 / 200.0)
+    return np.asarray(1.0 / np.sqrt(np.diag(rows)))
+
+
+def _noise(effort: FloatArray) -> FloatArray:
+    finite = np.isfinite(effort)
+    return np.where(finite, _NOISE_SHARE * np.where(finite, effort, 0.0), 1.0)
+
+
+def _interest(names: tuple[str, ...], words: tuple[str, ...]) -> npt.NDArray[np.intp] | None:
+    if not words:
+        return None
+    found = [i for i, name in enumerate(names) if any(word in name for word in words)]
+    if not found:
+        raise ExcitationError(
+            f"no parameter that torque can show has {' or '.join(map(repr, words))} in its name; "
+            f"there are {', '.join(names)}"
+        )
+    return np.array(found, dtype=np.intp)

@@ -1,0 +1,152 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Demands on a motion from a robot's own files: joints, posture and limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.excitation import (
+    ExcitationError,
+    FileLimits,
+    MotionLimits,
+    join_limits,
+    read_joint_limits,
+    read_urdf_limits,
+)
+from sysid_ros.excitation.design.demands import Demands
+
+_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+
+def robot_demands(
+    model: mujoco.MjModel,
+    joints: tuple[str, ...] = (),
+    *,
+    keyframe: str | None = None,
+    limits: Path | None = None,
+    urdf: Path | None = None,
+    velocity: float | None = None,
+    acceleration: float | None = None,
+    jerk: float | None = None,
+    fill: float = 0.9,
+    clearance: float = 0.02,
+) -> tuple[tuple[str, ...], FloatArray, Demands]:
+    """Put together which joints move, from where, and within what.
+
+    Args:
+      model: Compiled; ranges and actuators' forces count where no file says otherwise.
+      joints: Names; every hinge and slide that an actuator drives if empty.
+      keyframe: Posture to start from; by default the model's first, or its reference posture, in
+        either case moved into the joints' ranges.
+      limits: A ``joint_limits.yaml``.
+      urdf: A URDF.
+      velocity: rad/s or m/s where no file has a limit.
+      acceleration: rad/s^2 or m/s^2 where no file has one; twice the velocity by default.
+      jerk: rad/s^3 or m/s^3.
+      fill: Share of position ranges, velocities and accelerations that may be used.
+      clearance: m.
+
+    Returns:
+      Joints, posture of the whole model (nq,), and demands.
+
+    Raises:
+      ExcitationError: A name is unknown, or a limit is missing.
+    """
+    if not 0.0 < fill <= 1.0:
+        raise ExcitationError(f"fill is {fill:g}; it must be above 0 and at most 1")
+    chosen = _checked(model, joints) or _driven(model)
+    if not chosen:
+        raise ExcitationError("no actuator drives a hinge or slide of the model; name the joints")
+    sources: list[FileLimits] = []
+    if limits is not None:
+        sources.append(read_joint_limits(limits))
+    if urdf is not None:
+        sources.append(read_urdf_limits(urdf))
+    own = {"velocity": velocity, "acceleration": acceleration}
+    fallback = {kind: value for kind, value in own.items() if value is not None}
+    sources += [_of_model(model, chosen), dict.fromkeys(chosen, fallback)]
+    full = join_limits(chosen, {}, tuple(sources))
+    used = _filled(full, fill)
+    home = _posture(model, keyframe, chosen, used)
+    highest = np.full(len(chosen), np.inf if jerk is None else jerk)
+    return chosen, home, Demands(limits=used, jerk=highest, clearance=clearance)
+
+
+def _filled(limits: MotionLimits, fill: float) -> MotionLimits:
+    middle, half = 0.5 * (limits.lower + limits.upper), 0.5 * (limits.upper - limits.lower)
+    return MotionLimits(
+        lower=middle - fill * half, upper=middle + fill * half, velocity=fill * limits.velocity,
+        acceleration=fill * limits.acceleration, effort=limits.effort,
+    )  # fmt: skip
+
+
+def _posture(
+    model: mujoco.MjModel, keyframe: str | None, joints: tuple[str, ...], limits: MotionLimits
+) -> FloatArray:
+    names = [model.key(k).name for k in range(model.nkey)]
+    if keyframe is not None and keyframe not in names:
+        raise ExcitationError(f"keyframe {keyframe!r} is not in the model; it has {names}")
+    number = names.index(keyframe) if keyframe is not None else 0
+    home: FloatArray = (model.key_qpos[number] if names else model.qpos0).copy()
+    places = [int(model.joint(name).qposadr[0]) for name in joints]
+    # a little inside, so that there is a way in every direction
+    room = 0.02 * (limits.upper - limits.lower)
+    home[places] = np.clip(home[places], limits.lower + room, limits.upper - room)
+    return home
+
+
+def _of_model(model: mujoco.MjModel, joints: tuple[str, ...]) -> Mapping[str, dict[str, float]]:
+    """Ranges of joints, and forces of the joints or of what drives them."""
+    found = {}
+    for name in joints:
+        joint = model.joint(name).id
+        kinds: dict[str, float] = {}
+        if model.jnt_limited[joint]:
+            kinds["lower"], kinds["upper"] = map(float, model.jnt_range[joint])
+        elif int(model.jnt_type[joint]) == _SCALAR[0]:
+            kinds["lower"], kinds["upper"] = -math.pi, math.pi
+        efforts = [
+            float(np.abs(model.actuator_forcerange[a]).min() * abs(model.actuator_gear[a, 0]))
+            for a in _actuators(model, joint)
+            if model.actuator_forcelimited[a]
+        ]
+        if model.jnt_actfrclimited[joint]:
+            efforts.append(float(np.abs(model.jnt_actfrcrange[joint]).min()))
+        if efforts:
+            kinds["effort"] = min(efforts)
+        found[name] = kinds
+    return found
+
+
+def _actuators(model: mujoco.MjModel, joint: int) -> list[int]:
+    on_joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+    return [
+        a
+        for a in range(model.nu)
+        if int(model.actuator_trntype[a]) in on_joint and int(model.actuator_trnid[a, 0]) == joint
+    ]
+
+
+def _driven(model: mujoco.MjModel) -> tuple[str, ...]:
+    return tuple(
+        model.joint(j).name
+        for j in range(model.njnt)
+        if int(model.jnt_type[j]) in _SCALAR and _actuators(model, j)
+    )
+
+
+def _checked(model: mujoco.MjModel, joints: tuple[str, ...]) -> tuple[str, ...]:
+    scalar = [model.joint(j).name for j in range(model.njnt) if int(model.jnt_type[j]) in _SCALAR]
+    for name in joints:
+        if name not in scalar:
+            raise ExcitationError(f"joint {name!r} is no hinge or slide of the model; there are "
+                                  f"{', '.join(scalar)}")  # fmt: skip
+    return joints

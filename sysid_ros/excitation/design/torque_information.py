@@ -1,0 +1,145 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The information that measured torque along a motion carries about a model's parameters."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.inverse_dynamics import base_combination, base_names, grouping_order
+from sysid_ros.engine.regressor import Motion, Regressor
+
+KINDS = ("armature", "damping", "frictionloss", "offset")
+_ANGLE_STEP = 1e-5  # rad or m; errors of central differences are about its square
+_RATE_STEP = 1e-3  # rad/s (friction bends within a few hundredths) and rad/s^2 (all is linear)
+_DRAWS = 400  # motions that show which parameters act together
+_SEED = 20
+
+
+class JointMotion(NamedTuple):
+    """A motion of n joints at m instants, each (m, n)."""
+
+    position: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+
+
+class TorqueInformation:
+    """Rows of inverse dynamics of the joints that move, in terms of identifiable parameters.
+
+    The other joints of the model stand still. Friction is smoothed over ``friction_velocity``, so
+    that a motion is not rewarded for creeping.
+
+    Attributes:
+      names: Of the p parameters: base parameters ("link_1.Izz + link_2.m ..."), or all columns
+        where a prior tells the others apart.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        joints: tuple[str, ...],
+        home: FloatArray,
+        noise: FloatArray,
+        *,
+        reach: JointMotion,
+        friction_velocity: float,
+    ) -> None:
+        """Find what can be identified at all.
+
+        Args:
+          model: Compiled.
+          joints: n hinges or slides that move.
+          home: Posture of the whole model, (nq,).
+          noise: Standard deviations (n,) of measured torque, sample by sample.
+          reach: Magnitudes (1, n) that motions have; the position's is about ``home``.
+          friction_velocity: rad/s or m/s within which dry friction changes its sign.
+        """
+        self._regressor = Regressor(model, kinds=KINDS, friction_velocity=friction_velocity)
+        self._home = home
+        self.qpos = np.array([int(model.joint(name).qposadr[0]) for name in joints])
+        self.dofs = np.array([int(model.joint(name).dofadr[0]) for name in joints])
+        self._weight = 1.0 / noise**2
+        self.theta = self._regressor.columns.nominal
+        self._kept, self._combination = self._identifiable(reach)
+        self.names = base_names(self._regressor.columns.names, self._kept, self._combination)
+
+    def rows(self, motion: JointMotion) -> FloatArray:
+        """Torque per unit of each parameter, (m, n, p)."""
+        return self._all_rows(motion)[:, :, self._kept]
+
+    def torque(self, motion: JointMotion) -> FloatArray:
+        """The model's torque, (m, n)."""
+        return self._all_rows(motion) @ self.theta
+
+    def information(self, motion: JointMotion, share: float = 1.0) -> FloatArray:
+        """Fisher information (p, p) of torque samples, each counted ``share`` times."""
+        rows = self.rows(motion) * np.sqrt(share * self._weight)[:, None]
+        flat = rows.reshape(-1, rows.shape[2])
+        return np.asarray(flat.T @ flat)
+
+    def slopes(
+        self, motion: JointMotion, weight: FloatArray, share: float = 1.0
+    ) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
+        """Derivatives with respect to each position, velocity and acceleration.
+
+        Args:
+          motion: m instants.
+          weight: W (p, p), symmetric.
+          share: How often each sample is counted.
+
+        Returns:
+          Three slopes (m, n) of tr(W information), and three (m, n, n) of the torque, whose last
+          index is what is changed.
+        """
+        rows = self.rows(motion) * (2.0 * share * self._weight)[:, None]
+        pull = rows @ weight
+        count = len(self.dofs)
+        traces, torques = [], []
+        for order, step in enumerate((_ANGLE_STEP, _RATE_STEP, _RATE_STEP)):
+            trace = np.empty_like(motion.position)
+            torque = np.empty((*motion.position.shape, count))
+            for joint in range(count):
+                shift = np.zeros(count)
+                shift[joint] = step
+                after, before = (
+                    self._all_rows(
+                        motion._replace(**{motion._fields[order]: motion[order] + sign * shift})
+                    )
+                    for sign in (1.0, -1.0)
+                )
+                change = (after - before) / (2.0 * step)
+                trace[:, joint] = np.einsum("mip,mip->m", pull, change[:, :, self._kept])
+                torque[:, :, joint] = change @ self.theta
+            traces.append(trace)
+            torques.append(torque)
+        return tuple(traces), tuple(torques)
+
+    def base_values(self) -> FloatArray:
+        """The model's own values (p,) of the parameters."""
+        return np.asarray(self._combination @ self.theta)
+
+    def _identifiable(self, reach: JointMotion) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        generator = np.random.default_rng(_SEED)
+        size = (_DRAWS, len(self.dofs))
+        drawn = JointMotion(*(generator.uniform(-1.0, 1.0, size) * part for part in reach))
+        center = self._home[self.qpos]
+        rows = self._all_rows(drawn._replace(position=center + drawn.position))
+        flat = rows.reshape(-1, rows.shape[2])
+        columns = self._regressor.columns
+        order = grouping_order(self._regressor.model, columns)
+        return base_combination(flat.T @ flat, order)
+
+    def _all_rows(self, motion: JointMotion) -> FloatArray:
+        model, count = self._regressor.model, len(motion.position)
+        q = np.tile(self._home, (count, 1))
+        v, a = np.zeros((count, model.nv)), np.zeros((count, model.nv))
+        q[:, self.qpos] = motion.position
+        v[:, self.dofs], a[:, self.dofs] = motion.velocity, motion.acceleration
+        return self._regressor.rows(Motion(q, v, a))[:, self.dofs]

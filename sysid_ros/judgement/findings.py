@@ -1,0 +1,256 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The findings that speak against a result: one row of a table each, the gravest first.
+
+The verdict begins with the gravest row that has something to say and names all of them. A new
+finding is a row of :data:`FINDINGS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.least_squares import FitStatus
+from sysid_ros.judgement.outcome import JointTorque, Judgement, Outcome, Score
+from sysid_ros.judgement.scoring import in_units_of_noise
+from sysid_ros.recording.mapping import TopicQuality
+
+WORTHWHILE = 0.05  # relative decrease of the held-out error below which tuning was not worth it
+_WORSE = 1.1  # ratio of errors from which a measured quantity got worse
+_TORQUE_WORSE = 1.1  # ratio of torque errors from which the fitted model is contradicted
+_TORQUE_MATTERS = 0.02  # of the torque itself, by which it must be worse
+_SMALL = 0.05  # of the largest joint's torque, at which that of small joints is taken
+_NAMED = 3  # of many alike
+
+_KINDS = {
+    "rad": "positions",
+    "m": "positions",
+    "rad/s": "velocities",
+    "m/s": "velocities",
+    "N m": "torques and forces",
+    "N": "torques and forces",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kind of finding.
+
+    Attributes:
+      judgement: What a result with this as its gravest finding is.
+      words: With which the verdict then begins.
+      clause: What it says of an outcome, without a full stop; empty where that is nothing.
+    """
+
+    judgement: Judgement
+    words: str
+    clause: Callable[[Outcome], str]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one row says of one outcome."""
+
+    judgement: Judgement
+    words: str
+    clause: str
+
+
+def findings(outcome: Outcome) -> tuple[Finding, ...]:
+    """Return what speaks against a result, the gravest first."""
+    said = ((row, row.clause(outcome)) for row in FINDINGS)
+    return tuple(Finding(row.judgement, row.words, clause) for row, clause in said if clause)
+
+
+def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
+    """Return what puts recordings in question, with counts."""
+    return tuple(
+        clause
+        for topic in quality
+        for count, clause in (
+            (topic.interleaved, "two nodes seem to publish {topic} in turn ({count} messages)"),
+            (topic.conflicts, "{count} messages of {topic} contradict others of the same stamp"),
+            (topic.backwards, "{count} stamps of {topic} jump back"),
+        )
+        if count
+        for clause in [f"{clause.format(topic=topic.topic, count=count)} in {topic.sequence}"]
+    )
+
+
+def judged(outcome: Outcome) -> Score | None:
+    """Return the score that counts: that of what was held out, where there is any."""
+    return outcome.validation or outcome.training
+
+
+def yardstick(score: Score, fit: FitResult) -> tuple[float, float]:
+    """Errors over all measured quantities, initial and fitted.
+
+    In units of noise, where noise levels are known; else those of the positions.
+    """
+    before, after = (
+        in_units_of_noise(rmse, fit.noise) for rmse in (score.rmse_initial, score.rmse)
+    )
+    if math.isfinite(before) and math.isfinite(after):
+        return before, after
+    return score.rmse_all_initial, score.rmse_all
+
+
+def falls(before: float, after: float) -> bool:
+    """Return whether an error falls by so much that it was worth the effort."""
+    return after <= before * (1.0 - WORTHWHILE)
+
+
+def _listed(parts: Iterable[str]) -> str:
+    """All of a few, the first of many."""
+    said = list(parts)
+    more = len(said) - _NAMED
+    return ", ".join(said[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _undriven(outcome: Outcome) -> str:
+    names = outcome.undriven
+    if not names:
+        return ""
+    return f"no signal drives actuator{'s' * (len(names) > 1)} {_listed(map(repr, names))}"
+
+
+def _canceled(outcome: Outcome) -> str:
+    return "these are the best parameters so far" * (outcome.fit.status is FitStatus.CANCELED)
+
+
+def _not_converged(outcome: Outcome) -> str:
+    status = outcome.fit.status
+    if status in (FitStatus.CONVERGED, FitStatus.CANCELED):
+        return ""
+    return f"the fit ended with {status.value}"
+
+
+def _contradicted(outcome: Outcome) -> str:
+    before, after = torque_shares(outcome.torques)
+    if not outcome.torques:
+        return ""
+    misses = f"misses the measured by {100 * after:.3g} % of its size"
+    if after > _TORQUE_WORSE * before + _TORQUE_MATTERS:
+        return f"the torque that it asks for {misses}, the initial model's by {100 * before:.3g} %"
+    return f"the torque that it asks for {misses}" if after > 1.0 else ""
+
+
+def torque_shares(torques: Iterable[JointTorque]) -> tuple[float, float]:
+    """Errors of the torque asked for over the torque measured, initial and fitted.
+
+    Root mean square over the joints; NaN without any. A joint whose torque is less than a
+    twentieth of the largest counts as if it were that.
+    """
+    known = list(torques)
+    if not known:
+        return math.nan, math.nan
+    largest = max(one.measured for one in known)
+    sizes = np.array([max(one.measured, _SMALL * largest, 1e-300) for one in known])
+    initial, fitted = (
+        float(np.sqrt(np.mean((np.array(errors) / sizes) ** 2)))
+        for errors in ([one.rmse_initial for one in known], [one.rmse for one in known])
+    )
+    return initial, fitted
+
+
+def _overfit(outcome: Outcome) -> str:
+    training, held_out = outcome.training, outcome.validation
+    if training is None or held_out is None:
+        return ""
+    learned = falls(*yardstick(training, outcome.fit))
+    before, after = yardstick(held_out, outcome.fit)
+    if not learned or after <= before:
+        return ""
+    change = f"{training.rmse_all_initial:.4g} to {training.rmse_all:.4g} {training.unit_all}"
+    return (
+        f"the training error falls from {change.rstrip()}, but not that of what was held out: "
+        "record more, or free fewer parameters"
+    )
+
+
+def _no_skill(outcome: Outcome) -> str:
+    score = judged(outcome)
+    if score is None:
+        return ""
+    others = {
+        "a robot that never leaves its start": score.rmse_still_all,
+        "holding the recording's mean": score.rmse_mean_all,
+    }
+    better = {name: error for name, error in others.items() if score.rmse_all >= error > 0.0}
+    if not better:
+        return ""
+    name, error = min(better.items(), key=lambda entry: entry[1])
+    return f"{name} predicts as well ({error:.4g} {score.unit_all}".rstrip() + ")"
+
+
+def _no_improvement(outcome: Outcome) -> str:
+    score = judged(outcome)
+    if score is None or falls(*yardstick(score, outcome.fit)):
+        return ""
+    return "the model as it was predicts about as well"
+
+
+def _mixed(outcome: Outcome) -> str:
+    """Say which kinds of measured quantities got worse."""
+    score = judged(outcome)
+    kinds = {} if score is None else _by_kind(score)
+    if score is None or len(kinds) < 2:
+        return ""
+    worse = []
+    for kind, names in kinds.items():
+        before, after = (
+            in_units_of_noise({name: rmse[name] for name in names}, outcome.fit.noise)
+            for rmse in (score.rmse_initial, score.rmse)
+        )
+        if after > _WORSE * before:
+            worse.append(f"that of {kind} rises by {100 * (after / before - 1.0):.3g} %")
+    return _listed(worse)
+
+
+def _by_kind(score: Score) -> Mapping[str, list[str]]:
+    """The names of the signals by what they measure, which their units tell."""
+    kinds: dict[str, list[str]] = {}
+    for name in score.rmse:
+        unit = score.units.get(name, "")
+        kinds.setdefault(_KINDS.get(unit, f"what is measured in {unit}"), []).append(name)
+    return kinds
+
+
+def _not_identifiable(outcome: Outcome) -> str:
+    parameters = outcome.fit.parameters
+    opened = [p.name for p in parameters if "unidentifiable" in p.flags]
+    if not opened:
+        return ""
+    count = f"{len(opened)} of {len(parameters)}"
+    return f"{count} parameters are not determined ({_listed(opened)})"
+
+
+def _at_bound(outcome: Outcome) -> str:
+    return _listed(
+        f"{p.name} ends {flag.replace('at ', 'at its ')} ({p.value:.4g} {p.unit}".rstrip() + ")"
+        for p in outcome.fit.parameters
+        for flag in p.flags
+        if flag.startswith("at ") and flag.endswith("bound")
+    )
+
+
+FINDINGS = (
+    Row(Judgement.SUSPECT_DATA, "Suspect data", lambda outcome: _listed(outcome.doubts)),
+    Row(Judgement.UNDRIVEN, "Undriven", _undriven),
+    Row(Judgement.CANCELED, "Canceled early", _canceled),
+    Row(Judgement.NOT_CONVERGED, "Not converged", _not_converged),
+    Row(Judgement.CONTRADICTED, "Contradicted by the measured torque", _contradicted),
+    Row(Judgement.OVERFIT, "Overfit", _overfit),
+    Row(Judgement.NO_SKILL, "No better than standing still", _no_skill),
+    Row(Judgement.NO_IMPROVEMENT, "No improvement", _no_improvement),
+    Row(Judgement.MIXED, "Mixed", _mixed),
+    Row(Judgement.IMPLAUSIBLE, "Implausible", lambda outcome: _listed(outcome.implausible)),
+    Row(Judgement.NOT_IDENTIFIABLE, "Not identifiable", _not_identifiable),
+    Row(Judgement.AT_BOUND, "At a bound", _at_bound),
+)

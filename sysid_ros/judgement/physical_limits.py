@@ -1,0 +1,94 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Identified values that the robot's own size rules out, whatever the data says."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+
+_DENSEST = 12_000.0  # kg/m^3, lead; of the boxes around a link's geoms
+_LIGHTEST = 5.0  # kg/m^3, the lightest foam, none of which is a robot's link
+_MOVED = 30.0  # times the inertia that a joint moves: more than rotors have
+_WHOLE = 0.1  # of the inertia about the robot's most loaded joint; a small joint has less
+_RAISED = 2.0  # times the initial value, below which the model's author is trusted
+_SOLID = frozenset(
+    int(kind)
+    for kind in (
+        mujoco.mjtGeom.mjGEOM_SPHERE,
+        mujoco.mjtGeom.mjGEOM_CAPSULE,
+        mujoco.mjtGeom.mjGEOM_ELLIPSOID,
+        mujoco.mjtGeom.mjGEOM_CYLINDER,
+        mujoco.mjtGeom.mjGEOM_BOX,
+        mujoco.mjtGeom.mjGEOM_MESH,
+    )
+)
+
+
+def impossible_values(before: mujoco.MjModel, after: mujoco.MjModel) -> tuple[str, ...]:
+    """Name the masses and armatures that a robot of this size does not have.
+
+    Args:
+      before: The initial model, with all its geoms; its own values are not questioned.
+      after: The same with the identified values.
+
+    Returns:
+      A clause for each.
+    """
+    return (*_armatures(before, after), *_masses(before, after))
+
+
+def _masses(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:
+    volumes = _volumes(after)
+    said = []
+    for body in np.flatnonzero(volumes > 0.0):
+        first, last = (float(m.body_mass[body] / volumes[body]) for m in (before, after))
+        if first == last or not _LIGHTEST <= first <= _DENSEST:
+            continue  # its geoms are not its size
+        if not _LIGHTEST <= last <= _DENSEST:
+            than = "denser than lead" if last > _DENSEST else "lighter than foam"
+            mass = float(after.body_mass[body])
+            said.append(f"{after.body(int(body)).name} with {mass:.3g} kg would be {than}")
+    return said
+
+
+def _volumes(model: mujoco.MjModel) -> FloatArray:
+    """The boxes around the geoms of each body together, (nbody,) m^3."""
+    volumes = np.zeros(model.nbody)
+    for geom in range(model.ngeom):
+        if int(model.geom_type[geom]) in _SOLID:
+            volumes[model.geom_bodyid[geom]] += 8.0 * float(np.prod(model.geom_aabb[geom, 3:]))
+    volumes[0] = 0.0
+    return volumes
+
+
+def _armatures(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:
+    moved = _moved_inertia(after)
+    said = []
+    for joint in range(after.njnt):
+        if int(after.jnt_type[joint]) != int(mujoco.mjtJoint.mjJNT_HINGE):
+            continue
+        dof = int(after.jnt_dofadr[joint])
+        value, first = float(after.dof_armature[dof]), float(before.dof_armature[dof])
+        hinges = [int(after.jnt_dofadr[j]) for j in range(after.njnt)]
+        least = max(_MOVED * moved[dof], _WHOLE * float(moved[hinges].max()), _RAISED * first)
+        if value > least:
+            said.append(
+                f"an armature of {value:.3g} kg m^2 on {after.joint(joint).name} is "
+                f"{value / max(moved[dof], 1e-300):.2g} times the inertia that it moves"
+            )
+    return said
+
+
+def _moved_inertia(model: mujoco.MjModel) -> FloatArray:
+    """The diagonal of the mass matrix in the reference pose without armature, (nv,)."""
+    data = mujoco.MjData(model)
+    mujoco.mj_fwdPosition(model, data)
+    diagonal, product = np.zeros(model.nv), np.zeros(model.nv)
+    for dof, unit in enumerate(np.eye(model.nv)):
+        mujoco.mj_mulM(model, data, product, unit)
+        diagonal[dof] = product[dof]
+    return np.asarray(diagonal - model.dof_armature)

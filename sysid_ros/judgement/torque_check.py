@@ -1,0 +1,198 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The torque that a model asks for along the measured motion, against the torque measured.
+
+Positions predicted over short windows say little about heavy joints, which coast. Torque does not
+forgive that: with the accelerations of the smoothed motion, inverse dynamics gives the torque that
+a model needs for what the robot did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis import (
+    Change,
+    Filtered,
+    FindingKind,
+    Recorded,
+    filtered,
+    recorded,
+    repaired,
+)
+from sysid_ros.engine.friction import has_friction
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import Candidate, CandidateBuilder
+from sysid_ros.judgement.outcome import JointTorque
+
+_FEWEST = 100  # instants, below which nothing is said
+_AT_JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
+_JOINT_FORCE = int(mujoco.mjtSensor.mjSENS_JOINTACTFRC)
+_ACTUATOR_FORCE = int(mujoco.mjtSensor.mjSENS_ACTUATORFRC)
+_FRICTION = [int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)]
+_FRICTION.append(int(mujoco.mjtConstraint.mjCNSTR_FRICTION_TENDON))
+
+
+def torque_errors(
+    groups: Sequence[ModelSequences], params: ParameterDict, values: FloatArray
+) -> tuple[JointTorque, ...]:
+    """Compare the initial and the fitted model by the torque that they ask for.
+
+    Args:
+      groups: Sequences by model; those of the model with most of them count.
+      params: The parameters at their initial values.
+      values: Fitted values of the free scalars, (p,).
+
+    Returns:
+      One entry per joint whose torque is known; none where the motion is not measured as a whole,
+      where other forces act on the robot (contacts, limits, closed chains), or where no torque is
+      measured.
+    """
+    if not groups:
+        return ()
+    seen = recorded(groups)
+    sources = _sources(seen)
+    if not sources or not _is_open_chain(seen):
+        return ()
+    group = max(groups, key=lambda one: len(one.sequence_name))
+    builder = CandidateBuilder(group.spec, params.for_robot(group.robot))
+    before, after = builder.build(params.as_vector()), builder.build(values)
+    errors = [_errors(seen, sources, candidate) for candidate in (before, after)]
+    if any(error is None for error in errors):
+        return ()
+    (_, initial), (measured, fitted) = [error for error in errors if error is not None]
+    return tuple(
+        JointTorque(
+            joint=seen.joint_name(joint),
+            unit="N m" if seen.is_hinge(joint) else "N",
+            measured=float(measured[k]),
+            rmse=float(fitted[k]),
+            rmse_initial=float(initial[k]),
+        )
+        for k, joint in enumerate(sources)
+    )
+
+
+def _is_open_chain(seen: Recorded) -> bool:
+    """Return whether the model is a tree of measured scalar joints without friction laws."""
+    model = seen.model
+    scalar = model.nq == model.nv == model.njnt and model.njnt > 0
+    measured = all(joint in seen.positions for joint in range(model.njnt))
+    closed = model.neq > 0 and bool(np.any(model.eq_active0))
+    return scalar and measured and not closed and not has_friction(model)
+
+
+def _sources(seen: Recorded) -> dict[int, tuple[str, ...]]:
+    """By joint the signals whose sum is the torque on it; none for a joint that nothing drives.
+
+    Joints whose torque is not known are left out. Empty where no torque is known at all.
+    """
+    model = seen.model
+    if any(int(kind) != _AT_JOINT for kind in np.asarray(model.actuator_trntype)):
+        return {}
+    shared = set.intersection(*(set(signals) for signals in seen.recordings))
+    sensed = _torque_sensors(model, shared)
+    known: dict[int, tuple[str, ...]] = {}
+    for joint in range(model.njnt):
+        acting = [a for a in range(model.nu) if seen.joint_of(a) == joint]
+        if joint in sensed:
+            known[joint] = (sensed[joint],)
+        elif all(seen.efforts.get(actuator) in shared for actuator in acting):
+            known[joint] = tuple(seen.efforts[actuator] for actuator in acting)
+    return known if any(known.values()) else {}
+
+
+def _torque_sensors(model: mujoco.MjModel, measured: set[str]) -> dict[int, str]:
+    """Sensors that read the whole torque on a joint, by joint."""
+    found: dict[int, str] = {}
+    joints = [int(joint) for joint in np.asarray(model.actuator_trnid)[:, 0]]
+    for sensor in range(model.nsensor):
+        name, kind = model.sensor(sensor).name, int(model.sensor_type[sensor])
+        target = int(model.sensor_objid[sensor])
+        if name not in measured:
+            continue
+        if kind == _JOINT_FORCE:
+            found[target] = name
+        elif kind == _ACTUATOR_FORCE and joints.count(joints[target]) == 1:
+            found.setdefault(joints[target], name)
+    return found
+
+
+def _errors(
+    seen: Recorded, sources: dict[int, tuple[str, ...]], candidate: Candidate
+) -> tuple[FloatArray, FloatArray] | None:
+    """Root mean squares of measured torque and of the error, (joints,) each."""
+    data = _corrected(seen, sources, candidate)
+    if data is None:
+        return None
+    from sysid_ros.engine.regressor import Motion, mujoco_torque  # loads numba, which takes long
+
+    model = candidate.model
+    order = [seen.positions[joint] for joint in range(model.njnt)]
+    parts = (data.value, data.rate, data.second)
+    motion = Motion(*(np.column_stack([part[label] for label in order]) for part in parts))
+    used = _unconstrained(model, motion.qpos)
+    if np.count_nonzero(used) < _FEWEST:
+        return None
+    wanted = mujoco_torque(model, Motion(*(part[used] for part in motion)))[:, list(sources)]
+    measured = np.zeros_like(wanted)
+    for k, signals in enumerate(sources.values()):
+        for signal in signals:
+            measured[:, k] += _factor(model, signal) * data.value[signal][used]
+    return _rms(measured), _rms(measured - wanted)
+
+
+def _corrected(
+    seen: Recorded, sources: dict[int, tuple[str, ...]], candidate: Candidate
+) -> Filtered | None:
+    """The motion and torque, without what the candidate says its signals add to them."""
+    efforts = [signal for signals in sources.values() for signal in signals]
+    inputs = set(seen.efforts.values())
+    delays: dict[str, float] = {}
+    scale: dict[str, float] = {}
+    offset: dict[str, float] = {}
+    labels = list(dict.fromkeys([*seen.positions.values(), *efforts]))
+    for label in labels:
+        settings = candidate.settings(label)
+        if label in inputs:  # what is asked for becomes gain * command + bias, late
+            delays[label], scale[label], offset[label] = (
+                settings.delay, settings.gain, settings.bias,
+            )  # fmt: skip
+        else:  # a measurement shows that of the truth
+            delays[label], scale[label] = -settings.delay, 1.0 / settings.gain
+            offset[label] = -settings.bias / settings.gain
+    change = Change(FindingKind.SCALE, scale=scale, offset=offset, delay=delays)
+    return filtered(repaired(seen, change), labels)
+
+
+def _factor(model: mujoco.MjModel, signal: str) -> float:
+    """Torque on the joint per unit of a signal."""
+    sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, signal)
+    if sensor >= 0:
+        if int(model.sensor_type[sensor]) == _JOINT_FORCE:
+            return 1.0
+        return float(model.actuator_gear[int(model.sensor_objid[sensor]), 0])
+    actuator = model.actuator(signal).id
+    return float(model.actuator_gear[actuator, 0] * model.actuator_gainprm[actuator, 0])
+
+
+def _unconstrained(model: mujoco.MjModel, qpos: FloatArray) -> npt.NDArray[np.bool_]:
+    """Mark the poses in which neither a contact nor a limit pushes, (n,)."""
+    data = mujoco.MjData(model)
+    free = np.ones(len(qpos), dtype=np.bool_)
+    for row, pose in enumerate(qpos):
+        data.qpos[:] = pose
+        mujoco.mj_fwdPosition(model, data)
+        free[row] = bool(np.all(np.isin(data.efc_type, _FRICTION)))
+    return free
+
+
+def _rms(values: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.mean(values**2, axis=0)))

@@ -1,0 +1,70 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A parameter that may be proposed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A parameter that may be proposed.
+
+    Attributes:
+      element: joint, body, actuator or signal.
+      name: Of the element, or the topic of several signals.
+      attribute: Of the element.
+      low: Lower bound.
+      high: Upper bound.
+      typical: A usual size of the value, or of its error; what is known no better is not known.
+      initial: Where to start; ``None`` for the model's value.
+      std: Standard deviation of a prior about the model's value; ``None`` without one.
+      shared: Whether all that the name means have one value.
+      on_demand: Whether it is proposed only where the recordings contradict the model's value.
+      doubt: What a person should check; empty where nothing.
+    """
+
+    element: str
+    name: str
+    attribute: str
+    low: float
+    high: float
+    typical: float
+    initial: float | None = None
+    std: float | None = None
+    shared: bool = False
+    on_demand: bool = False
+    doubt: str = ""
+
+    def settings(self) -> dict[str, Any]:
+        """As in an experiment file."""
+        start = {} if self.initial is None else {"initial": self.initial}
+        prior = {} if self.std is None else {"prior": {"std": self.std}}
+        shared = {"shared": True} if self.shared else {}
+        return {**start, "min": self.low, "max": self.high, **prior, **shared}
+
+    @property
+    def revealing(self) -> str:
+        """The motion that would show it."""
+        return _REVEALING[self.attribute]
+
+
+_REVEALING = {
+    "frictionloss": "slow motion with many reversals",
+    "damping": "motion at different speeds",
+    "armature": "quick changes of speed",
+    "delay": "quick motion, as steps",
+    "kp": "a known load on the joint, or steps",
+    "kv": "quick steps",
+    "force_limit": "steps that drive the servo to its limit",
+    "time_constant": "quick steps",
+    "bias": "holding still in different postures, approached from both sides",
+    "gain": "the same motion with a known payload",
+    "mass": "different postures and quick changes of speed, with measured torques or a payload",
+    "com_x": "different postures about horizontal axes",
+    "com_y": "different postures about horizontal axes",
+    "com_z": "different postures about horizontal axes",
+}

@@ -1,0 +1,379 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Assignment of recorded commands to actuators, by evidence in order of strength.
+
+Names come first. An array without names is in an order that the recording states elsewhere, or
+else that of the model's actuators if there are as many. Correlation changes that order only where
+it is decisive, and decides alone only where it is; what is weaker stays a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import mujoco
+import numpy as np
+import scipy
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis import is_effort, is_servo
+from sysid_ros.proposal.channels import Channel
+from sysid_ros.proposal.correlations import correlations
+from sysid_ros.proposal.lines import Line
+from sysid_ros.proposal.names import match_names, similarity
+from sysid_ros.proposal.orders import Order
+
+_GOOD = 0.1  # of an actuator's motion, 1 - r^2, that a command may leave unexplained
+_BETTER = 0.25  # of what another command leaves unexplained, that the right one may leave
+_FOLLOWS = 0.7  # correlation from which the order of an array is believed
+
+
+@dataclass(frozen=True)
+class Drive:
+    """An actuator, with what its command may be called and be.
+
+    Attributes:
+      actuator: Its number.
+      name: Its name.
+      names: Its own name and that of what it moves.
+      quantity: position, velocity or effort; empty where the model does not say.
+    """
+
+    actuator: int
+    name: str
+    names: tuple[str, ...]
+    quantity: str
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """Lines of actuators, and lines that are only possible."""
+
+    lines: tuple[Line, ...] = ()
+    possible: tuple[Line, ...] = ()
+
+
+@dataclass
+class _Open:
+    """Actuators that are still to be assigned, and what has been."""
+
+    drives: list[Drive]
+    lines: list[Line] = field(default_factory=list)
+    possible: list[Line] = field(default_factory=list)
+
+    def take(self, lines: Sequence[Line], possible: Sequence[Line] = ()) -> None:
+        self.lines += lines
+        self.possible += possible
+        taken = {line.name for line in (*lines, *possible)}
+        self.drives = [drive for drive in self.drives if drive.name not in taken]
+
+
+def drives_of(model: mujoco.MjModel) -> list[Drive]:
+    """Every actuator that has a name, whatever it acts on."""
+    found = []
+    for actuator in range(model.nu):
+        name = str(model.actuator(actuator).name)
+        if name:
+            names = tuple(dict.fromkeys([name, *_targets(model, actuator)]))
+            found.append(Drive(actuator, name, names, _quantity(model, actuator)))
+    return found
+
+
+def command_lines(
+    model: mujoco.MjModel,
+    drives: Sequence[Drive],
+    channels: Sequence[Channel],
+    positions: Mapping[int, Channel],
+    orders: Sequence[Order],
+) -> Assigned:
+    """Propose the inputs of actuators.
+
+    Args:
+      model: The compiled model.
+      drives: Actuators without an input.
+      channels: Everything that was recorded, also what never changes.
+      positions: Measured positions by joint.
+      orders: Orders of names that the recording states.
+    """
+    commands = [
+        channel
+        for channel in channels
+        if channel.command and not channel.msgtype.endswith(("/Bool", "/String"))
+    ]
+    named, arrays = _named(commands, drives), _arrays(commands)
+    open_ = _Open(list(drives))
+    for quantity in dict.fromkeys(drive.quantity for drive in drives):
+        _by_name(open_, quantity, _of_quantity(named, quantity))
+    for group in _groups(open_.drives):
+        used = {(line.channel.topic, line.channel.field) for line in open_.lines}
+        left = {
+            key: found
+            for key, found in arrays.items()
+            if not any((one.topic, one.field) in used for one in found)
+        }
+        alike = _of_quantity(left, group[0].quantity if _alike(group) else "")
+        _by_order(model, open_, group, list(alike.values()), positions, orders)
+    return Assigned(tuple(open_.lines), tuple(open_.possible))
+
+
+def _named(commands: Sequence[Channel], drives: Sequence[Drive]) -> dict[str, list[Channel]]:
+    """Commands by topic that messages name; single numbers are named by a part of their topic."""
+    known = [name for drive in drives for name in drive.names]
+    found: dict[str, list[Channel]] = {}
+    for one in commands:
+        if one.name:
+            found.setdefault(one.topic, []).append(one)
+        elif one.msgtype.startswith("std_msgs/") and "[" not in one.field:
+            parts = [part for part in one.topic.split("/") if part]
+            part = max(parts, key=lambda part: max(similarity(name, part) for name in known))
+            found.setdefault("", []).append(replace(one, name=part))
+    return {topic: group for topic, group in found.items() if any(one.moves for one in group)}
+
+
+def _arrays(commands: Sequence[Channel]) -> dict[str, list[Channel]]:
+    """Arrays without names, and single numbers, of topics that ever change."""
+    found: dict[str, list[Channel]] = {}
+    for one in commands:
+        array = re.fullmatch(r"(.*)\[\d+\]", one.field)
+        if one.name or not (array or one.msgtype.startswith("std_msgs/")):
+            continue
+        found.setdefault(f"{one.topic} {array[1] if array else one.field}", []).append(one)
+    return {
+        key: sorted(group, key=lambda one: one.index)
+        for key, group in found.items()
+        if any(one.moves for one in group)
+    }
+
+
+def _groups(drives: Sequence[Drive]) -> list[list[Drive]]:
+    """Actuators whose commands may come in one array: all, then those of each quantity."""
+    by_quantity: dict[str, list[Drive]] = {}
+    for drive in drives:
+        by_quantity.setdefault(drive.quantity, []).append(drive)
+    groups = [list(drives), *by_quantity.values()]
+    return [group for i, group in enumerate(groups) if group and group not in groups[:i]]
+
+
+def _alike(group: Sequence[Drive]) -> bool:
+    return len({drive.quantity for drive in group}) == 1
+
+
+def _of_quantity(topics: Mapping[str, list[Channel]], quantity: str) -> dict[str, list[Channel]]:
+    """Commands by topic that may be of a quantity; those that say so where there are any."""
+    if not quantity:
+        return dict(topics)
+    found = {
+        topic: [one for one in group if one.quantity in (quantity, "")]
+        for topic, group in topics.items()
+    }
+    found = {topic: group for topic, group in found.items() if group}
+    telling = {
+        topic: group
+        for topic, group in found.items()
+        if all(one.quantity == quantity for one in group)
+    }
+    return telling or found
+
+
+def _by_name(open_: _Open, quantity: str, topics: Mapping[str, list[Channel]]) -> None:
+    """Assign commands that messages name; those of one topic where several have them."""
+    drives = [drive for drive in open_.drives if drive.quantity == quantity]
+    for group in sorted(topics.values(), key=len, reverse=True):
+        left = [drive for drive in drives if drive in open_.drives]
+        if not left or not group:
+            continue
+        names = [_best_name(drive, group) for drive in left]
+        matches = match_names(names, [one.name for one in group])
+        lines = []
+        for drive, name in zip(left, names, strict=True):
+            if name in matches:
+                channel, sure = group[matches[name].index], matches[name].sure
+                doubt = "" if sure else f"is {channel.field} the input of {drive.name}?"
+                lines.append(Line("actuator", drive.name, channel, doubt))
+        open_.take(lines)
+
+
+def _best_name(drive: Drive, group: Sequence[Channel]) -> str:
+    """The actuator's name or its target's, whichever the commands know."""
+    return max(
+        drive.names,
+        key=lambda name: max((similarity(name, one.name) for one in group), default=0.0),
+    )
+
+
+def _by_order(
+    model: mujoco.MjModel,
+    open_: _Open,
+    group: Sequence[Drive],
+    arrays: Sequence[list[Channel]],
+    positions: Mapping[int, Channel],
+    orders: Sequence[Order],
+) -> None:
+    """Assign the elements of arrays without names."""
+    drives = [drive for drive in group if drive in open_.drives]
+    if not drives:
+        return
+    for channels in arrays:
+        order = _stated(drives, channels, orders)
+        if order is not None:
+            places, source = order
+            open_.take(
+                [
+                    Line(
+                        "actuator",
+                        drive.name,
+                        channels[place],
+                        grounds=f"in the order of {source}",
+                    )
+                    for drive, place in zip(drives, places, strict=True)
+                ]
+            )
+            return
+    for channels in arrays:
+        if len(channels) == len(drives):
+            open_.take(_in_order(model, drives, channels, positions))
+            return
+    if len(group) == len(open_.drives) and not _alike(group):
+        return  # each kind by itself comes next
+    rest = [channel for channels in arrays for channel in channels if channel.moves]
+    if rest:
+        lines, possible = _by_motion(model, drives, rest, positions)
+        open_.take(lines, possible)
+
+
+def _stated(
+    drives: Sequence[Drive], channels: Sequence[Channel], orders: Sequence[Order]
+) -> tuple[list[int], str] | None:
+    """The place of each actuator in an array of a length that the recording has names for."""
+    space = channels[0].topic.rpartition("/")[0]
+    for order in sorted(orders, key=lambda one: not (space and one.source.startswith(space))):
+        if len(order.names) != len(channels):
+            continue
+        known = [
+            [place for place, name in enumerate(order.names) if name in drive.names]
+            for drive in drives
+        ]
+        if all(len(places) == 1 for places in known):
+            return [places[0] for places in known], order.source
+    return None
+
+
+def _in_order(
+    model: mujoco.MjModel,
+    drives: Sequence[Drive],
+    channels: Sequence[Channel],
+    positions: Mapping[int, Channel],
+) -> list[Line]:
+    """An array as long as there are actuators, in their order unless motion decides otherwise."""
+    table = correlations(model, positions, [drive.actuator for drive in drives], channels)
+    chosen = _decided(1.0 - table**2)
+    lines = []
+    for row, (drive, column) in enumerate(zip(drives, chosen, strict=True)):
+        line = Line("actuator", drive.name, channels[column])
+        own, found = table[row, row], table[row, column]
+        if column != row:
+            doubt = (
+                f"{drive.name} follows {channels[column].field} (correlation {found:.3f}), not "
+                f"{channels[row].field} as the array's order has it ({own:.3f})"
+            )
+            line = replace(line, doubt=doubt)
+        elif len(drives) > 1:
+            order = "in the order of the model's actuators"
+            if own < _FOLLOWS:
+                seen = f", and {drive.name} follows it with {own:.2f} only" if own > 0.0 else ""
+                line = replace(line, doubt=f"{order}, which is a guess{seen}")
+            else:
+                line = replace(line, grounds=f"{order} (correlation {own:.2f})")
+        lines.append(line)
+    return lines
+
+
+def _decided(left: FloatArray) -> list[int]:
+    """The column of each row: its own, but for cycles of rows that are decisively another's."""
+    rows, columns = scipy.optimize.linear_sum_assignment(left)
+    best = {int(row): int(column) for row, column in zip(rows, columns, strict=True)}
+    chosen = list(range(len(left)))
+    seen: set[int] = set()
+    for start in best:
+        cycle, at = [], start
+        while at not in seen and at not in cycle:
+            cycle.append(at)
+            at = best[at]
+        seen.update(cycle)
+        if all(_decisive(left[row, best[row]], left[row, row]) for row in cycle):
+            for row in cycle:
+                chosen[row] = best[row]
+    return chosen
+
+
+def _decisive(left: float, other: float) -> bool:
+    return left < _GOOD and left < _BETTER * other
+
+
+def _by_motion(
+    model: mujoco.MjModel,
+    drives: Sequence[Drive],
+    channels: Sequence[Channel],
+    positions: Mapping[int, Channel],
+) -> tuple[list[Line], list[Line]]:
+    """Commands in no known order: what follows one decisively, and what may follow one."""
+    table = correlations(model, positions, [drive.actuator for drive in drives], channels)
+    left = 1.0 - table**2
+    lines, possible = [], []
+    rows, columns = scipy.optimize.linear_sum_assignment(left)
+    for row, column in zip(rows, columns, strict=True):
+        others = np.delete(left[row], column)
+        second = int(np.argmin(others)) if len(others) else -1
+        runner = float(others[second]) if len(others) else 1.0
+        channel = channels[column]
+        grounds = (
+            f"{drives[row].name} follows {channel.topic} {channel.field} with a correlation of "
+            f"{table[row, column]:.2f}, the next best with {np.sqrt(1.0 - runner):.2f}"
+        )
+        if _decisive(float(left[row, column]), runner):
+            lines.append(Line("actuator", drives[row].name, channel, grounds))
+        else:
+            possible.append(Line("actuator", drives[row].name, channel, grounds))
+    return lines, possible
+
+
+def _targets(model: mujoco.MjModel, actuator: int) -> list[str]:
+    """Names of what an actuator acts on."""
+    kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
+    if target < 0:
+        return []
+    types = {
+        int(mujoco.mjtTrn.mjTRN_JOINT): model.joint,
+        int(mujoco.mjtTrn.mjTRN_JOINTINPARENT): model.joint,
+        int(mujoco.mjtTrn.mjTRN_TENDON): model.tendon,
+        int(mujoco.mjtTrn.mjTRN_SITE): model.site,
+        int(mujoco.mjtTrn.mjTRN_SLIDERCRANK): model.site,
+        int(mujoco.mjtTrn.mjTRN_BODY): model.body,
+    }
+    found = [str(types[kind](target).name)] if kind in types else []
+    if kind == int(mujoco.mjtTrn.mjTRN_TENDON):
+        found += _joints_of_tendon(model, target)
+    return [name for name in found if name]
+
+
+def _joints_of_tendon(model: mujoco.MjModel, tendon: int) -> list[str]:
+    """The joints of a fixed tendon, such as the two fingers of a gripper."""
+    first = int(model.tendon_adr[tendon])
+    places = range(first, first + int(model.tendon_num[tendon]))
+    return [
+        str(model.joint(int(model.wrap_objid[place])).name)
+        for place in places
+        if int(model.wrap_type[place]) == int(mujoco.mjtWrap.mjWRAP_JOINT)
+    ]
+
+
+def _quantity(model: mujoco.MjModel, actuator: int) -> str:
+    if is_effort(model, actuator):
+        return "effort"
+    if is_servo(model, actuator):
+        return "position"
+    affine = int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    return "velocity" if affine and float(model.actuator_biasprm[actuator, 2]) < 0.0 else ""

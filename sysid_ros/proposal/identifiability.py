@@ -1,0 +1,186 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The parameters that some recordings determine, tried on the recordings themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.dataset import Dataset
+from sysid_ros.engine.least_squares import (
+    Linearization,
+    Point,
+    eliminate_starts,
+    loss_named,
+    start_solution,
+)
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
+from sysid_ros.engine.uncertainty import first_noise
+from sysid_ros.engine.windows import WindowGroup, model_group
+from sysid_ros.experiment import Experiment
+from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.robots import build_parameters
+
+_MOST_SECONDS = 8.0  # of windows that are tried; more says the same again
+_WHOLE = 3.0  # s; longer windows are cut for this
+# Standard error over the typical size, at most, with what is open one step from the model's values
+# as noise; a fit leaves several times less. On demand a guess must not do.
+_DETERMINED = 3.0
+_DETERMINED_ON_DEMAND = 0.5
+_OWN_SHARE = 0.02  # of a parameter's effect that no parameter before it has, at the least
+_DEMANDED = {"kp": 0.2}  # as below, of settings that somebody chose
+_DEMANDED_OTHERS = 0.05  # of what is left unexplained that a parameter on demand must explain
+_SHARES = (1.0, 0.3)  # of the step that are tried
+_LEAST_NOISE = 1e-2  # of that tenth
+
+
+def determined(
+    experiment: Experiment, dataset: Dataset, offered: Sequence[Candidate], window: float | None
+) -> list[bool]:
+    """Choose those of some parameters that the recordings determine, given those before.
+
+    The Gauss-Newton system one step from the model's own values, with windows and sensors as in a
+    fit, is taken parameter by parameter: one is kept if what it does to the signals is its own, and
+    large beside what the model leaves open. A candidate on demand must also explain a share of
+    that.
+
+    Args:
+      experiment: Has the candidates as its parameters, one scalar each, in order, without priors.
+      dataset: Its recordings.
+      offered: The candidates.
+      window: Length of windows [s].
+
+    Returns:
+      One answer per candidate; all but those on demand where the model cannot be simulated.
+    """
+    params = build_parameters(experiment, dataset.training.groups[0].spec)
+    length = min(window or _WHOLE, _WHOLE)
+    with RolloutPool(None) as rollouts, single_blas_thread():
+        groups = [
+            _some(
+                model_group(
+                    group,
+                    params,
+                    window_length=length,
+                    estimate_starts=True,
+                    velocity_filter=experiment.initial_state.velocity_filter,
+                    gaps=dataset.training.excluded,
+                ),
+                length / len(dataset.training.groups),
+            )
+            for group in dataset.training.groups
+        ]
+        problem = WindowedProblem(
+            groups, params, rollouts, loss=loss_named("linear"), noise=first_noise(groups, {})
+        )
+        point = problem.initial_point()
+        problem = _with_levels(problem, point, rollouts)
+        point = _nearer(problem, point, offered)
+        problem = _with_levels(problem, point, rollouts)
+        linearization = problem.linearize(point)
+    system = _System.of(linearization)
+    usable = np.all(np.isfinite(system.hessian)) and np.isfinite(system.open)
+    if not usable or len(system.hessian) != len(offered):
+        return [not one.on_demand for one in offered]
+    return _forward(system, offered)
+
+
+def _some(group: WindowGroup, length: float) -> WindowGroup:
+    """The group with as many of its windows as say enough, spread over all recordings."""
+    most = max(4, round(_MOST_SECONDS / length))
+    count = len(group.windows)
+    places = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
+    return replace(group, windows=tuple(group.windows[place] for place in places))
+
+
+def _nearer(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]) -> Point:
+    """One step towards the recordings, so that a guessed delay does not hide the rest.
+
+    Parameters on demand stay; the others are held by their typical sizes.
+    """
+    system = _System.of(problem.linearize(point))
+    moved = [i for i, one in enumerate(offered) if not one.on_demand]
+    if not moved or not np.all(np.isfinite(system.hessian)):
+        return point
+    typical = np.array([offered[i].typical for i in moved])
+    block = system.hessian[np.ix_(moved, moved)] + np.diag(typical**-2)
+    step = np.zeros(len(point.theta))
+    step[moved] = -np.linalg.solve(block, system.gradient[moved])
+    before = problem.cost(point)
+    for share in _SHARES:
+        theta = np.clip(point.theta + share * step, problem.lower, problem.upper)
+        tried = Point(theta, point.starts)
+        if problem.cost(tried) < before:
+            return tried
+    return point
+
+
+def _with_levels(problem: WindowedProblem, point: Point, rollouts: RolloutPool) -> WindowedProblem:
+    """Take for noise what the model leaves of each signal, at most a tenth of its spread."""
+    residuals = problem.residuals(point)
+    squares: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    for window, residual in zip(problem.windows, residuals, strict=True):
+        for name, (square, count) in window.squares(residual).items():
+            squares[name] = squares.get(name, 0.0) + square
+            counts[name] = counts.get(name, 0) + count
+    noise = dict(problem.noise)
+    for name, square in squares.items():
+        left = np.sqrt(square / max(counts[name], 1))
+        if np.isfinite(left):
+            most = noise[name]
+            noise[name] = max(min(most, float(left)), _LEAST_NOISE * most, 1e-12)
+    return WindowedProblem(problem.groups, problem.params, rollouts, loss=problem.loss, noise=noise)
+
+
+@dataclass(frozen=True)
+class _System:
+    """The normal equations without starts, and what is open before any step."""
+
+    hessian: FloatArray  # (p, p)
+    gradient: FloatArray  # (p,)
+    open: float  # sum of squares in units of noise
+
+    @staticmethod
+    def of(linearization: Linearization) -> _System:
+        reduced = eliminate_starts(linearization)
+        p = len(reduced.gradient)
+        left = 0.0
+        for gram in linearization.grams:
+            left += float(gram[-1, -1] - gram[p:-1, -1] @ start_solution(gram, p, 0.0)[:, p])
+        return _System(reduced.hessian, reduced.gradient, left)
+
+
+def _forward(system: _System, offered: Sequence[Candidate]) -> list[bool]:
+    """Keep each parameter that tells something beyond those kept before it."""
+    typical = np.array([one.typical for one in offered])
+    information = system.hessian * np.outer(typical, typical)
+    slope = system.gradient * typical
+    kept: list[int] = []
+    answers = []
+    open_now = system.open
+    for i, one in enumerate(offered):
+        own = float(information[i, i])
+        left, push = own, float(slope[i])
+        if kept:
+            block, cross = information[np.ix_(kept, kept)], information[kept, i]
+            solved = np.linalg.solve(block, cross)
+            left -= float(cross @ solved)
+            push -= float(slope[kept] @ solved)
+        most = _DETERMINED_ON_DEMAND if one.on_demand else _DETERMINED
+        good = left > _OWN_SHARE**2 * own and left > 1.0 / most**2
+        explained = push**2 / left if good else 0.0
+        demanded = _DEMANDED.get(one.attribute, _DEMANDED_OTHERS) * max(open_now, 0.0)
+        if one.on_demand and explained <= demanded:
+            good = False
+        if good:
+            kept.append(i)
+            open_now -= explained
+        answers.append(good)
+    return answers

@@ -1,0 +1,306 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Controls of a simulated robot: servos that are told where to go, and loops around motors.
+
+A servo gets the motion itself. Motors on joints get a loop as robots have it: stiffness and damping
+from the joint's own inertia, and the weight. What flies on thrusts at sites is balanced by a linear
+quadratic regulator about its start, which moves along.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Protocol
+
+import mujoco
+import numpy as np
+import scipy
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.excitation import CommandLimits, ExcitationPath, design_multisine
+from sysid_ros.rehearsal.plan import Motion, RehearsalError
+
+_JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
+_TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
+_RAMP = 1.0  # s of soft start and end, at most
+_DAMPING_RATIO = 0.8
+_FASTEST = 0.3  # natural frequency of a loop, rad, over the rate of commands, at most
+_FILL = 0.8  # of ranges and limits
+_BALANCE_STEP = 0.01  # s, of the regulator
+_DISCOUNT = 0.999  # per step
+
+
+class Drive(Protocol):
+    """A rule that turns time and state into controls."""
+
+    def controls(self, time: float, data: mujoco.MjData) -> FloatArray:
+        """The controls (nu,) that are sent at ``time`` seconds after the motion's beginning."""
+
+
+def drive_for(
+    model: mujoco.MjModel,
+    start: mujoco.MjData,
+    motion: Motion,
+    *,
+    duration: float,
+    rate: float,
+    seed: int,
+) -> Drive:
+    """Choose what moves a robot.
+
+    Args:
+      model: The robot.
+      start: Its start, from which the motion leaves and to which it returns.
+      motion: What to play.
+      duration: Of the motion, s.
+      rate: Commands per second.
+      seed: Of its phases.
+
+    Raises:
+      RehearsalError: The model has no actuators.
+    """
+    if model.nu == 0:
+        raise RehearsalError("nothing moves: the model has no actuators")
+    kinds = {int(kind) for kind in model.actuator_trntype}
+    if kinds <= {_JOINT, _TENDON}:
+        return _joint_drive(model, start, motion, duration, rate, seed)
+    return _balance(model, start, motion, duration, seed)
+
+
+def is_servo(model: mujoco.MjModel) -> np.ndarray:
+    """Tell which actuators pull towards a position, (nu,)."""
+    fixed = model.actuator_gaintype == int(mujoco.mjtGain.mjGAIN_FIXED)
+    affine = model.actuator_biastype == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    return np.asarray(fixed & affine & (model.actuator_biasprm[:, 1] < 0.0))
+
+
+@dataclass(frozen=True)
+class JointDrive:
+    """Commands for servos and loops around motors, along a path of actuator lengths."""
+
+    path: ExcitationPath
+    servo: np.ndarray  # (nu,)
+    per_length: FloatArray  # (nu,) control of a servo per unit of length
+    offset: FloatArray  # (nu,) control of a servo at length zero
+    stiffness: FloatArray  # (nu,) of the loops, per unit of length
+    damping: FloatArray  # (nu,)
+    gain: FloatArray  # (nu,) force per control
+    dither: FloatArray  # (k, nu) controls added in turn
+    low: FloatArray  # (nu,) of the controls
+    high: FloatArray  # (nu,)
+
+    def controls(self, time: float, data: mujoco.MjData) -> FloatArray:
+        """See :class:`Drive`."""
+        moment = 1e-3
+        now, later = self.path.commands(np.array([time, time + moment]))
+        servo = self.per_length * now + self.offset
+        pull = self.stiffness * (now - data.actuator_length)
+        rate = (later - now) / moment - data.actuator_velocity
+        motor = (pull + self.damping * rate + self._weight(data)) / self.gain
+        motor = motor + self.dither[round(time * 1e3) % len(self.dither)]
+        return np.asarray(np.clip(np.where(self.servo, servo, motor), self.low, self.high))
+
+    def _weight(self, data: mujoco.MjData) -> FloatArray:
+        """Force of each actuator that holds its joint against the bias, (nu,)."""
+        dense = _moments(data, len(self.servo))
+        own = np.sum(dense**2, axis=1)
+        return np.asarray(dense @ data.qfrc_bias / np.maximum(own, 1e-12))
+
+
+def _moments(data: mujoco.MjData, actuators: int) -> FloatArray:
+    """Moment arms of all actuators, (nu, nv)."""
+    dense = np.zeros((actuators, len(data.qvel)))
+    mujoco.mju_sparse2dense(
+        dense, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind
+    )
+    return dense
+
+
+def _joint_drive(
+    model: mujoco.MjModel,
+    start: mujoco.MjData,
+    motion: Motion,
+    duration: float,
+    rate: float,
+    seed: int,
+) -> JointDrive:
+    rest = np.array(start.actuator_length)
+    low, high = _length_range(model, rest, motion.reach)
+    movable = high - low > 1e-9
+    centre = 0.5 * (low + high)
+    limits = CommandLimits(
+        np.where(movable, low, centre - 1e-6),
+        np.where(movable, high, centre + 1e-6),
+        np.full(model.nu, motion.speed),
+        np.full(model.nu, motion.acceleration),
+    )
+    names = tuple(str(model.actuator(a).name) or str(a) for a in range(model.nu))
+    reference = design_multisine(
+        names,
+        limits,
+        duration=duration,
+        lowest=min(motion.lowest, motion.highest / (model.nu + 1)),
+        highest=motion.highest,
+        fill=_FILL,
+        seed=seed,
+    )
+    servo = is_servo(model)
+    gain = _gains(model)
+    control = _control_range(model)
+    stiffness, damping = _loops(model, start, motion, np.abs(gain * control[:, 1]), rate)
+    return JointDrive(
+        ExcitationPath(reference, rest, ramp=min(_RAMP, duration / 4.0)),
+        servo,
+        np.where(servo, -model.actuator_biasprm[:, 1] / gain, 0.0),
+        np.where(servo, -model.actuator_biasprm[:, 0] / gain, 0.0),
+        stiffness,
+        damping,
+        gain,
+        _dither(model, motion.dither, np.where(servo, 0.0, np.abs(control).max(axis=1)), seed),
+        control[:, 0],
+        control[:, 1],
+    )
+
+
+def _loops(
+    model: mujoco.MjModel,
+    start: mujoco.MjData,
+    motion: Motion,
+    strength: FloatArray,
+    rate: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Stiffness and damping of the loops around motors, per unit of actuator length, (nu,) each.
+
+    As stiff as the motor's strength (nu,) suggests, within what the rate of commands allows.
+    """
+    mass = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, start, mass)
+    dense = _moments(start, model.nu)
+    inertia = dense**2 @ np.diag(mass) / np.maximum(np.sum(dense**2, axis=1) ** 2, 1e-12)
+    least = inertia * (2.0 * np.pi * motion.bandwidth) ** 2
+    most = np.maximum(least, inertia * (_FASTEST * rate) ** 2)
+    wanted = np.where(np.isfinite(strength), strength / (2.0 * motion.reach), least)
+    stiffness = np.clip(wanted, least, most)
+    return stiffness, 2.0 * _DAMPING_RATIO * np.sqrt(stiffness * inertia)
+
+
+def _gains(model: mujoco.MjModel) -> FloatArray:
+    """Force per control of each actuator, (nu,); one where it has none."""
+    gain = model.actuator_gainprm[:, 0]
+    return np.where(gain != 0.0, gain, 1.0)
+
+
+def _control_range(model: mujoco.MjModel) -> FloatArray:
+    """Least and largest control of each actuator, (nu, 2)."""
+    limited = np.asarray(model.actuator_ctrllimited, dtype=bool)
+    return np.where(limited[:, None], model.actuator_ctrlrange, [[-np.inf, np.inf]])
+
+
+def _dither(model: mujoco.MjModel, share: float, size: FloatArray, seed: int) -> FloatArray:
+    """Random controls that change every 50 ms, one row per millisecond, (k, nu)."""
+    known = np.where(np.isfinite(size), size, 0.0)
+    steps = np.random.default_rng(seed).uniform(-1.0, 1.0, (1000, model.nu))
+    return np.asarray(share * known * np.repeat(steps, 50, axis=0))
+
+
+def _length_range(
+    model: mujoco.MjModel, rest: FloatArray, reach: float
+) -> tuple[FloatArray, FloatArray]:
+    """Lengths that an actuator may be asked for: about rest, within ranges, (nu,) each."""
+    low, high = rest - reach, rest + reach
+    servo = is_servo(model)
+    for actuator in range(model.nu):
+        target = int(model.actuator_trnid[actuator, 0])
+        gear = float(model.actuator_gear[actuator, 0])
+        if int(model.actuator_trntype[actuator]) == _JOINT:
+            limited, ends = model.jnt_limited[target], gear * model.jnt_range[target]
+        else:
+            limited, ends = model.tendon_limited[target], gear * model.tendon_range[target]
+        if limited:
+            low[actuator] = max(low[actuator], ends.min())
+            high[actuator] = min(high[actuator], ends.max())
+        if servo[actuator] and model.actuator_ctrllimited[actuator]:
+            gain, bias = model.actuator_gainprm[actuator, 0], model.actuator_biasprm[actuator]
+            ends = (gain * model.actuator_ctrlrange[actuator] + bias[0]) / -bias[1]
+            low[actuator] = max(low[actuator], ends.min())
+            high[actuator] = min(high[actuator], ends.max())
+        low[actuator] = min(low[actuator], rest[actuator])
+        high[actuator] = max(high[actuator], rest[actuator])
+    return low, high
+
+
+@dataclass(frozen=True)
+class Balance:
+    """A linear quadratic regulator about a posture whose place moves along a path."""
+
+    model: mujoco.MjModel
+    path: ExcitationPath  # of the first three degrees of freedom, m
+    posture: FloatArray  # (nq,)
+    hold: FloatArray  # (nu,) controls that keep it
+    gain: FloatArray  # (nu, 2 nv)
+    dither: FloatArray  # (k, nu)
+    low: FloatArray  # (nu,)
+    high: FloatArray  # (nu,)
+
+    def controls(self, time: float, data: mujoco.MjData) -> FloatArray:
+        """See :class:`Drive`."""
+        goal = np.array(self.posture)
+        goal[:3] += self.path.commands(np.array([time]))[0]
+        error = np.zeros(self.model.nv)
+        mujoco.mj_differentiatePos(self.model, error, 1.0, goal, data.qpos)
+        state = np.concatenate([error, data.qvel])
+        added = self.dither[round(time * 1e3) % len(self.dither)]
+        return np.asarray(np.clip(self.hold - self.gain @ state + added, self.low, self.high))
+
+
+def _balance(
+    model: mujoco.MjModel, start: mujoco.MjData, motion: Motion, duration: float, seed: int
+) -> Balance:
+    """The regulator of MuJoCo's linearization (Anderson and Moore, Optimal Control, 1990)."""
+    if not model.njnt or int(model.jnt_type[0]) != int(mujoco.mjtJoint.mjJNT_FREE):
+        raise RehearsalError(
+            "motions are made for actuators on joints and tendons, and for a free body that "
+            "actuators at sites balance; this model is neither"
+        )
+    coarse = copy.copy(model)
+    coarse.opt.timestep = _BALANCE_STEP
+    data = mujoco.MjData(coarse)
+    data.qpos[:] = start.qpos
+    mujoco.mj_forward(coarse, data)
+    forces = (_moments(data, model.nu) * _gains(model)[:, None]).T
+    hold = np.linalg.lstsq(forces, data.qfrc_bias, rcond=None)[0]
+    data.ctrl[:] = hold
+    states = 2 * model.nv
+    a, b = np.zeros((states, states)), np.zeros((states, model.nu))
+    mujoco.mjd_transitionFD(coarse, data, 1e-6, True, a, b, None, None)
+    cost = np.diag(np.concatenate([np.full(model.nv, 10.0), np.ones(model.nv)]))
+    effort = np.diag(1.0 / np.maximum(np.abs(hold), 0.1) ** 2)
+    # The discount leaves alone what the actuators cannot move, such as the heading.
+    a, b = _DISCOUNT * a, _DISCOUNT * b
+    try:
+        value = scipy.linalg.solve_discrete_are(a, b, cost, effort)
+    except (np.linalg.LinAlgError, ValueError):
+        raise RehearsalError("the actuators cannot balance the robot about its start") from None
+    limits = CommandLimits(
+        np.full(3, -motion.reach),
+        np.full(3, motion.reach),
+        np.full(3, motion.speed),
+        np.full(3, motion.acceleration),
+    )
+    reference = design_multisine(
+        ("x", "y", "z"), limits, duration=duration, lowest=motion.lowest,
+        highest=min(motion.highest, 0.5), fill=_FILL, seed=seed,
+    )  # fmt: skip
+    control = _control_range(model)
+    return Balance(
+        model,
+        ExcitationPath(reference, np.zeros(3), ramp=min(_RAMP, duration / 4.0)),
+        np.array(start.qpos),
+        hold,
+        np.linalg.solve(effort + b.T @ value @ b, b.T @ value @ a),
+        _dither(model, motion.dither, np.abs(hold), seed),
+        control[:, 0],
+        control[:, 1],
+    )

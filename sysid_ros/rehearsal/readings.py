@@ -1,0 +1,160 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From the true state at a topic's instants to its messages, with noise and quantisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.rehearsal import messages
+from sysid_ros.rehearsal.plan import (
+    ImuReadings,
+    JointStates,
+    OdometryReadings,
+    Reading,
+    RehearsalError,
+)
+from sysid_ros.rehearsal.simulation import Seen
+
+
+@dataclass(frozen=True)
+class Published:
+    """One message with its times in ns since the epoch."""
+
+    topic: str
+    msgtype: str
+    publish_ns: int
+    receive_ns: int
+    data: bytes
+
+
+def published(
+    model: mujoco.MjModel,
+    sensor: JointStates | ImuReadings | OdometryReadings,
+    seen: Seen,
+    start_ns: int,
+    random: np.random.Generator,
+) -> Iterator[Published]:
+    """Measure a simulated robot.
+
+    Args:
+      model: The robot.
+      sensor: The topic.
+      seen: The true state at its instants.
+      start_ns: Stamp of the beginning.
+      random: Of noise and transport.
+
+    Raises:
+      RehearsalError: The model lacks what the topic has.
+    """
+    if isinstance(sensor, JointStates):
+        msgtype, rows = "sensor_msgs/msg/JointState", _joint_states(model, sensor, seen, random)
+    elif isinstance(sensor, ImuReadings):
+        msgtype, rows = "sensor_msgs/msg/Imu", _imu(model, sensor, seen, random)
+    else:
+        msgtype, rows = "nav_msgs/msg/Odometry", _odometry(model, sensor, seen, random)
+    timing = sensor.timing
+    stamps = start_ns + np.rint(1e9 * (seen.times + timing.latency)).astype(np.int64)
+    carried = np.rint(1e9 * random.uniform(0.0, timing.transport, len(stamps))).astype(np.int64)
+    for stamp, late, make in zip(stamps.tolist(), carried.tolist(), rows, strict=True):
+        yield Published(sensor.topic, msgtype, stamp, stamp + late, make(stamp))
+
+
+class _Row:
+    """A message that still lacks its stamp."""
+
+    def __init__(self, make: Callable[..., bytes], *values: Any) -> None:
+        self._make, self._values = make, values
+
+    def __call__(self, stamp: int) -> bytes:
+        return self._make(stamp, *self._values)
+
+
+def measured(values: FloatArray, reading: Reading, random: np.random.Generator) -> FloatArray:
+    """Noisy, quantised values of the same shape."""
+    noisy = values + reading.noise * random.standard_normal(values.shape)
+    if reading.quantum:
+        noisy = reading.quantum * np.round(noisy / reading.quantum)
+    return np.asarray(noisy)
+
+
+def _joint_states(
+    model: mujoco.MjModel, sensor: JointStates, seen: Seen, random: np.random.Generator
+) -> Iterator[_Row]:
+    names = sensor.joints or scalar_joints(model)
+    numbers = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in names]
+    if -1 in numbers:
+        missing = names[numbers.index(-1)]
+        raise RehearsalError(
+            f"{sensor.topic}: no joint {missing!r}; there are {', '.join(scalar_joints(model))}"
+        )
+    places, freedoms = model.jnt_qposadr[numbers], model.jnt_dofadr[numbers]
+    position = measured(seen.qpos[:, places], sensor.position, random)
+    none = np.empty((len(position), 0))
+    velocity = effort = none
+    if sensor.velocity is not None:
+        velocity = measured(seen.qvel[:, freedoms], sensor.velocity, random)
+    if sensor.effort is not None:
+        effort = measured(seen.effort[:, freedoms], sensor.effort, random)
+    for row in zip(position, velocity, effort, strict=True):
+        yield _Row(messages.joint_state, names, *row)
+
+
+def scalar_joints(model: mujoco.MjModel) -> tuple[str, ...]:
+    """Names of hinges and slides, in the model's order."""
+    scalar = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+    return tuple(
+        str(model.joint(j).name) for j in range(model.njnt) if int(model.jnt_type[j]) in scalar
+    )
+
+
+def _imu(
+    model: mujoco.MjModel, sensor: ImuReadings, seen: Seen, random: np.random.Generator
+) -> Iterator[_Row]:
+    rates = _of_sensor(model, sensor.topic, sensor.gyro, seen)
+    accelerations = _of_sensor(model, sensor.topic, sensor.accelerometer, seen)
+    rates = measured(rates, sensor.rates, random)
+    accelerations = measured(accelerations, sensor.accelerations, random)
+    for row in zip(rates, accelerations, strict=True):
+        yield _Row(messages.imu, *row)
+
+
+def _of_sensor(model: mujoco.MjModel, topic: str, name: str, seen: Seen) -> FloatArray:
+    """Values (n, 3) of a named sensor; zeros without one."""
+    if not name:
+        return np.zeros((len(seen.times), 3))
+    number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
+    if number < 0:
+        known = ", ".join(str(model.sensor(s).name) for s in range(model.nsensor)) or "none"
+        raise RehearsalError(f"{topic}: no sensor {name!r} in the model; there are {known}")
+    first = int(model.sensor_adr[number])
+    return np.asarray(seen.sensors[:, first : first + 3])
+
+
+def _odometry(
+    model: mujoco.MjModel, sensor: OdometryReadings, seen: Seen, random: np.random.Generator
+) -> Iterator[_Row]:
+    free = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
+    if not len(free):
+        raise RehearsalError(f"{sensor.topic}: an Odometry needs a free joint; there is none")
+    place, freedom = int(model.jnt_qposadr[free[0]]), int(model.jnt_dofadr[free[0]])
+    position = measured(seen.qpos[:, place : place + 3], sensor.position, random)
+    tilt = measured(np.zeros_like(position), sensor.orientation, random)
+    angular = measured(seen.qvel[:, freedom + 3 : freedom + 6], sensor.angular, random)
+    linear = np.empty_like(position)
+    turned = np.array(seen.qpos[:, place + 3 : place + 7])
+    for k, velocity in enumerate(seen.qvel[:, freedom : freedom + 3]):
+        back = np.empty(4)
+        mujoco.mju_negQuat(back, turned[k])
+        mujoco.mju_rotVecQuat(linear[k], velocity, back)
+        mujoco.mju_quatIntegrate(turned[k], tilt[k], 1.0)
+    linear = measured(linear, sensor.linear, random)
+    for row in zip(position, turned, linear, angular, strict=True):
+        yield _Row(messages.odometry, *row)

@@ -1,0 +1,207 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""An experiment tried on robots whose parameters are known, before or after the real one."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.dataset import FitInputs
+from sysid_ros.diagnosis import check_dataset
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.errors import DataError, SysidError
+from sysid_ros.experiment import Experiment
+from sysid_ros.processes import IN_THIS_PROCESS, Workers, run_tasks
+from sysid_ros.rehearsal.retold import retell, true_motions
+
+_FACTOR = 2.0  # by which a value without a prior is drawn off its start, at most
+_OF_BOUNDS = 0.1  # of the distance of the bounds, where the start is zero
+_HAD = 0.5  # of the repetitions that must give an interval
+_SHARP = 0.5  # standard error over the spread of the truth, at most
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One rehearsal.
+
+    Attributes:
+      truth: By parameter the value that was drawn.
+      value: By parameter what the fit found.
+      error: By parameter its standard error; ``None`` where none is claimed.
+      interval: By parameter its 95 % interval; ``None`` likewise.
+      findings: Kinds of what the check found.
+      failure: Why there was no fit; empty where there was one.
+    """
+
+    truth: dict[str, float]
+    value: dict[str, float]
+    error: dict[str, float | None]
+    interval: dict[str, tuple[float, float] | None]
+    findings: tuple[str, ...]
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class _Task:
+    experiment: Experiment
+    data_dir: Path | None
+    seed: int
+
+
+def rehearse(
+    experiment: Experiment,
+    data_dir: Path | None,
+    *,
+    repeats: int = 20,
+    seed: int = 0,
+    workers: Workers = IN_THIS_PROCESS,
+    on_done: Callable[[int], None] = lambda count: None,
+) -> list[Attempt]:
+    """Draw true parameters, record the robot that has them, check and fit; again and again.
+
+    A value with a prior is drawn from it. Others are drawn within a factor of two of their start,
+    or within a tenth of their bounds where that is zero.
+
+    Args:
+      experiment: Its model, recordings, signals, parameters and settings are used as they are.
+      data_dir: Where bags are found first.
+      repeats: How often.
+      seed: Of the first repetition; the same seed gives the same answer.
+      workers: Where repetitions run.
+      on_done: Told how many have ended.
+
+    Returns:
+      The repetitions in order.
+
+    Raises:
+      SysidError: The experiment cannot be rehearsed at all.
+    """
+    threads = workers.threads_each(experiment.fit.threads)
+    prepared = replace(experiment, fit=replace(experiment.fit, threads=threads))
+    tasks = [_Task(prepared, data_dir, seed + k) for k in range(repeats)]
+    count = 0
+
+    def told(_index: int, _attempt: Attempt) -> None:
+        nonlocal count
+        count += 1
+        on_done(count)
+
+    return run_tasks(_attempted, tasks, workers, on_done=told)
+
+
+def drawn(params: ParameterDict, random: np.random.Generator) -> FloatArray:
+    """Draw true values of all free scalars, (p,), within their bounds."""
+    parts = []
+    for parameter in params.values():
+        if parameter.frozen:
+            continue
+        low, high = np.ravel(parameter.min_value), np.ravel(parameter.max_value)
+        start = np.ravel(parameter.value)
+        if parameter.prior is not None:
+            mean, std = (np.ravel(part) for part in parameter.prior)
+            value = mean + std * random.standard_normal(start.size)
+        else:
+            scaled = start * _FACTOR ** random.uniform(-1.0, 1.0, start.size)
+            near = start + _OF_BOUNDS * (high - low) * random.uniform(-0.5, 0.5, start.size)
+            value = np.where(start != 0.0, scaled, near)
+        parts.append(np.clip(value, low, high))
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _attempted(task: _Task) -> Attempt:
+    """One repetition, in a process of its own."""
+    experiment = task.experiment
+    random = np.random.default_rng(task.seed)
+    inputs = FitInputs.read(experiment, task.data_dir)
+    theta = drawn(inputs.params, random)
+    names = inputs.params.scalar_names()
+    truth = dict(zip(names, theta.tolist(), strict=True))
+    motions = true_motions(inputs.dataset, inputs.params, theta)
+    with tempfile.TemporaryDirectory(prefix="sysid_ros_rehearsal_") as folder:
+        new: dict[str, str] = {}
+        for one in (*experiment.sequences, *experiment.validation.bags):
+            if one.bag not in new:
+                place = Path(folder) / f"bag_{len(new)}"
+                motion = motions.get(one.name)
+                if motion is None:
+                    raise DataError(f"{one.name} has no usable motion to rehearse")
+                retell(experiment, one.bag, motion, place, task.data_dir, random)
+                new[one.bag] = str(place)
+        rehearsed = replace(
+            experiment,
+            sequences=tuple(replace(one, bag=new[one.bag]) for one in experiment.sequences),
+            validation=replace(
+                experiment.validation,
+                bags=tuple(replace(one, bag=new[one.bag]) for one in experiment.validation.bags),
+            ),
+        )
+        try:
+            again = FitInputs.read(rehearsed, None)
+            findings = check_dataset(rehearsed, again.dataset)
+            result = again.fitted(landscapes=False)
+        except SysidError as error:
+            return Attempt(truth, {}, {}, {}, (), str(error))
+    return Attempt(
+        truth,
+        {one.name: one.value for one in result.parameters},
+        {one.name: one.standard_error for one in result.parameters},
+        {one.name: one.interval() for one in result.parameters},
+        tuple(finding.kind.value for finding in findings),
+    )
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What the repetitions say of one parameter.
+
+    Attributes:
+      name: Of the parameter.
+      spread: Standard deviation of the drawn values.
+      error: Root mean square of what the fits found minus the truth.
+      bias: Mean of it.
+      intervals: How many fits gave an interval.
+      covered: How many of these had the truth in them.
+      repeats: How many fits there were.
+    """
+
+    name: str
+    spread: float
+    error: float
+    bias: float
+    intervals: int
+    covered: int
+    repeats: int
+
+    @property
+    def can_be_had(self) -> bool:
+        """True if most fits give an interval and their errors are small beside the spread."""
+        return self.intervals > _HAD * self.repeats and self.error < _SHARP * self.spread
+
+
+def prospects(attempts: list[Attempt]) -> list[Prospect]:
+    """Sum up the repetitions that ended in a fit, parameter by parameter."""
+    fitted = [attempt for attempt in attempts if not attempt.failure]
+    found = []
+    for name in fitted[0].value if fitted else ():
+        truth = np.array([attempt.truth[name] for attempt in fitted])
+        error = np.array([attempt.value[name] for attempt in fitted]) - truth
+        pairs = [
+            (attempt.truth[name], interval)
+            for attempt in fitted
+            if (interval := attempt.interval[name]) is not None
+        ]
+        covered = sum(interval[0] <= value <= interval[1] for value, interval in pairs)
+        found.append(
+            Prospect(
+                name, float(np.std(truth)), float(np.sqrt(np.mean(error**2))),
+                float(np.mean(error)), len(pairs), covered, len(fitted),
+            )
+        )  # fmt: skip
+    return found

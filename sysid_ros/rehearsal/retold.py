@@ -1,0 +1,297 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A recording as another robot would have made it: the same messages with other numbers.
+
+The robot that obeys the recorded commands is simulated with parameters that are known, and what it
+would have measured is written over the recorded numbers in place. So topics, types, rates, jitter,
+gaps, units and everything else of a recording stay as the user has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.dataset import Dataset
+from sysid_ros.diagnosis import is_servo
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.windows import WindowGroup, model_group
+from sysid_ros.experiment import Experiment, SignalConfig, locate_bag, message_paths_of
+from sysid_ros.recording.bags import (
+    BagFolder,
+    BagTopic,
+    Recording,
+    open_recording,
+    read_columns,
+)
+from sysid_ros.recording.mapping import (
+    MappedRecording,
+    SignalKind,
+    WantedFields,
+    choose_stamps,
+    map_recording,
+)
+from sysid_ros.recording.messages import FieldPath, FieldReader, Number
+from sysid_ros.rehearsal.plan import RehearsalError
+
+_INPUTS = (SignalKind.ACTUATOR, SignalKind.EFFORT, SignalKind.WRENCH)
+_FINER = 4  # steps of the true robot in one of the model
+_VELOCITY_FILTER = 30.0  # Hz, for the start
+
+
+@dataclass(frozen=True)
+class TrueMotion:
+    """What a robot would have measured, sensor by sensor.
+
+    Attributes:
+      times: By sensor the instants (n,), s on the recording's axis.
+      values: By sensor the true values (n, k).
+      noise: By sensor the standard deviation of its noise, (k,).
+    """
+
+    times: Mapping[str, FloatArray]
+    values: Mapping[str, FloatArray]
+    noise: Mapping[str, FloatArray]
+
+    def at(self, sensor: str, times: FloatArray, random: np.random.Generator) -> FloatArray:
+        """Noisy values (m, k) of a sensor at some instants."""
+        columns = self.values[sensor].T
+        exact = np.column_stack([np.interp(times, self.times[sensor], one) for one in columns])
+        return np.asarray(exact + self.noise[sensor] * random.standard_normal(exact.shape))
+
+
+def true_motions(
+    dataset: Dataset, params: ParameterDict, theta: FloatArray
+) -> dict[str, TrueMotion]:
+    """Simulate every recording of a dataset with known parameters.
+
+    The time step is a fraction of the model's, as no robot has one.
+
+    Args:
+      dataset: The recordings.
+      params: The experiment's parameters.
+      theta: Their true values, (p,).
+
+    Returns:
+      The motion by sequence name.
+
+    Raises:
+      RehearsalError: The recorded inputs are no commands to servos, or the simulation runs away.
+    """
+    found: dict[str, TrueMotion] = {}
+    for sequences in (*dataset.training.groups, *dataset.validation.groups):
+        if all(name in found for name in sequences.sequence_name):
+            continue
+        _check_inputs(sequences)
+        group = model_group(
+            _finer(sequences),
+            params,
+            window_length=None,
+            estimate_starts=False,
+            velocity_filter=_VELOCITY_FILTER,
+            gaps={},
+        )
+        found.update(_simulated(group, theta, dataset.noise))
+    return found
+
+
+def _finer(sequences: ModelSequences) -> ModelSequences:
+    """The same recordings with a model of a finer time step."""
+    spec = sequences.spec.copy()
+    spec.option.timestep /= _FINER
+    return ModelSequences(
+        sequences.name,
+        spec,
+        sequences.sequence_name,
+        sequences.initial_state,
+        sequences.control,
+        sequences.sensordata,
+        sequences.allow_missing_sensors,
+        sequences.robot,
+    )
+
+
+def _check_inputs(sequences: ModelSequences) -> None:
+    """Refuse inputs that lead another robot elsewhere, as torques do."""
+    model = sequences.spec.copy().compile()
+    names = {name for control in sequences.control for name in control.signal_mapping or {}}
+    others = [
+        name
+        for name in sorted(names)
+        if (a := mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)) >= 0
+        and not is_servo(model, a)
+    ]
+    if others:
+        raise RehearsalError(
+            f"{', '.join(others[:6])} are driven by recorded torques, which would not lead a robot "
+            "with other parameters along the recorded motion; an experiment can be rehearsed where "
+            "position servos are told where to go"
+        )
+
+
+def _simulated(
+    group: WindowGroup, theta: FloatArray, known: Mapping[str, float]
+) -> dict[str, TrueMotion]:
+    candidate = group.builder.build(theta)
+    with RolloutPool(None) as rollouts:
+        jobs = [window.job(candidate, np.zeros(0)) for window in group.windows]
+        results = rollouts.sensordata(jobs)
+    found: dict[str, TrueMotion] = {}
+    for window, data in zip(group.windows, results, strict=True):
+        samples, signals = window.window.samples, window.sequence.signals
+        predicted = window.residual(candidate, data) + samples.values
+        if not np.all(np.isfinite(predicted)):
+            raise RehearsalError(
+                f"{window.sequence.name}: with the drawn parameters the simulation flies apart; "
+                "give narrower bounds or priors"
+            )
+        times: dict[str, FloatArray] = {}
+        columns: dict[str, list[FloatArray]] = {}
+        noise: dict[str, list[float]] = {}
+        for number, signal in enumerate(signals):
+            own = samples.signals == number
+            times[signal.sensor] = window.window.start + samples.times[own]
+            columns.setdefault(signal.sensor, []).append(predicted[own])
+            level = known.get(signal.sensor) or noise_of(samples.times[own], samples.values[own])
+            noise.setdefault(signal.sensor, []).append(level)
+        found[window.sequence.name] = TrueMotion(
+            times,
+            {sensor: np.column_stack(parts) for sensor, parts in columns.items()},
+            {sensor: np.array(levels) for sensor, levels in noise.items()},
+        )
+    return found
+
+
+def noise_of(times: FloatArray, values: FloatArray) -> float:
+    """Estimate a standard deviation from what a cubic through four neighbours leaves.
+
+    Args:
+      times: Instants (n,), which may be uneven.
+      values: Samples of a motion, (n,).
+    """
+    if len(values) < 8:
+        return 0.0
+    near = [np.roll(times, shift)[2:-2] for shift in (2, 1, -1, -2)]
+    left, weights = values[2:-2].copy(), np.ones(len(values) - 4)
+    for k, shift in enumerate((2, 1, -1, -2)):
+        others = [one for i, one in enumerate(near) if i != k]
+        share = np.prod([(times[2:-2] - one) / (near[k] - one) for one in others], axis=0)
+        left -= share * np.roll(values, shift)[2:-2]
+        weights += share**2
+    return float(np.median(np.abs(left) / np.sqrt(weights)) / 0.6745)
+
+
+@dataclass(frozen=True)
+class _Change:
+    """Numbers that one signal puts into a topic's messages."""
+
+    paths: tuple[FieldPath, ...]
+    raw: FloatArray  # (messages, components)
+
+
+def retell(
+    experiment: Experiment, bag: str, motion: TrueMotion, folder: Path, data_dir: Path | None,
+    random: np.random.Generator,
+) -> None:  # fmt: skip
+    """Write a recording anew with what another robot would have measured.
+
+    Args:
+      experiment: Says what in the recording is what.
+      bag: The recording, as the experiment names it.
+      motion: What was measured.
+      folder: The new bag's folder, which must not exist.
+      data_dir: Where bags are found first.
+      random: Of the noise.
+
+    Raises:
+      RehearsalError: A measured signal is an orientation, or the bag is of ROS 1.
+      SysidError: The bag cannot be read or written.
+    """
+    path = locate_bag(bag, experiment_file=experiment.path, data_dir=data_dir)
+    with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
+        mapped = map_recording(
+            recording,
+            experiment.signals,
+            clock=experiment.clock,
+            max_gap=experiment.fit.max_gap,
+            name=bag,
+            clock_correction=experiment.clock_correction,
+        )
+        wanted = WantedFields.of(recording, experiment.signals, experiment.enabled_when)
+        changes: dict[str, list[_Change]] = {}
+        for signal, numbers in zip(experiment.signals, wanted.numbers, strict=True):
+            if signal.kind in _INPUTS:
+                continue
+            if numbers.quaternions:
+                raise RehearsalError(f"{signal.field}: orientations cannot be rehearsed")
+            change = _change(recording, experiment, signal, numbers.paths, mapped, motion, random)
+            changes.setdefault(signal.topic, []).append(change)
+        _write(recording, sorted(wanted.fields), changes, folder)
+
+
+def _change(
+    recording: Recording, experiment: Experiment, signal: SignalConfig,
+    paths: tuple[FieldPath, ...], mapped: MappedRecording, motion: TrueMotion,
+    random: np.random.Generator,
+) -> _Change:  # fmt: skip
+    """The numbers of one signal at its messages' instants, in the messages' unit."""
+    table = read_columns(recording, {signal.topic: list(paths)})[signal.topic]
+    _, stamps = choose_stamps(table, signal.clock or experiment.clock)
+    times = (stamps - mapped.start_ns) / 1e9
+    if signal.label not in motion.times:
+        raise RehearsalError(
+            f"{signal.label} cannot be rehearsed: of free joints only sensors of the body can"
+        )
+    values = motion.at(signal.label, times, random)
+    return _Change(paths, (values - signal.offset) / signal.factor)
+
+
+def _write(
+    recording: Recording, topics: Sequence[str], changes: Mapping[str, list[_Change]], folder: Path
+) -> None:
+    bag = BagFolder(folder.parent, folder.name, dated=False)
+    channels: dict[str, int] = {}
+    readers: dict[str, FieldReader] = {}
+    counts = dict.fromkeys(topics, 0)
+    for name in topics:
+        info = recording.topic(name)
+        if info.serialization != "cdr":
+            raise RehearsalError(f"{recording.path}: bags of ROS 1 cannot be rehearsed")
+        channels[name] = bag.add_topic(
+            BagTopic(
+                name, info.msgtype, info.definition.text, info.definition.digest,
+                encoding="ros2idl" if info.definition.language == "idl" else "ros2msg",
+            )
+        )  # fmt: skip
+        paths = tuple(path for change in changes.get(name, ()) for path in change.paths)
+        readers[name] = FieldReader.of_type(
+            info.msgtype, info.serialization, recording.types(name), paths
+        )
+    for message in recording.messages(topics):
+        row = counts[message.topic]
+        counts[message.topic] += 1
+        data = message.data
+        if message.topic in changes:
+            numbers = np.concatenate([one.raw[row] for one in changes[message.topic]])
+            data = _patched(data, readers[message.topic], numbers)
+        published = message.log_ns if message.publish_ns is None else message.publish_ns
+        bag.write(channels[message.topic], data, log_ns=message.log_ns, publish_ns=published)
+    bag.close()
+
+
+def _patched(data: bytes, reader: FieldReader, numbers: FloatArray) -> bytes:
+    """A message with other numbers in its fields."""
+    changed = bytearray(data)
+    for place, number in zip(reader.layout(data).numbers, numbers, strict=True):
+        if isinstance(place, Number):
+            packed = np.array(number, dtype=place.dtype).tobytes()
+            changed[place.offset : place.offset + len(packed)] = packed
+    return bytes(changed)

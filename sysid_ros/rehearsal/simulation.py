@@ -1,0 +1,133 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A robot simulated at a fine time step, seen at the instants at which it is measured."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.rehearsal.drive import Drive
+from sysid_ros.rehearsal.plan import RehearsalError
+
+_EFFECT, _SAMPLE, _TICK = range(3)  # of one instant, in this order
+_BAD = (
+    int(mujoco.mjtWarning.mjWARN_BADQPOS),
+    int(mujoco.mjtWarning.mjWARN_BADQVEL),
+    int(mujoco.mjtWarning.mjWARN_BADQACC),
+)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The true state at a topic's instants.
+
+    Attributes:
+      times: (n,) s since the beginning.
+      qpos: (n, nq).
+      qvel: (n, nv).
+      effort: (n, nv) generalized force of the actuators.
+      sensors: (n, nsensordata).
+    """
+
+    times: FloatArray
+    qpos: FloatArray
+    qvel: FloatArray
+    effort: FloatArray
+    sensors: FloatArray
+
+
+@dataclass(frozen=True)
+class Course:
+    """A simulated recording.
+
+    Attributes:
+      seen: By topic.
+      sent: (k,) s, when commands were sent.
+      controls: (k, nu) what was sent.
+    """
+
+    seen: Mapping[str, Seen]
+    sent: FloatArray
+    controls: FloatArray
+
+
+def simulate(
+    model: mujoco.MjModel,
+    start: mujoco.MjData,
+    drive: Drive,
+    *,
+    ticks: FloatArray,
+    delays: FloatArray,
+    instants: Mapping[str, FloatArray],
+    settle: float = 0.0,
+) -> Course:
+    """Simulate a motion.
+
+    Args:
+      model: The robot, with the time step of the simulation.
+      start: Its start; goes on to the end.
+      drive: What moves it.
+      ticks: (k,) s, when commands are sent; they are moved to the nearest step.
+      delays: (nu,) s from then to their effect.
+      instants: When each topic is measured, s; moved likewise.
+      settle: Seconds before the beginning, under the first command.
+
+    Raises:
+      RehearsalError: The simulation runs away.
+    """
+    step = float(model.opt.timestep)
+    start.ctrl[:] = drive.controls(0.0, start)
+    for _ in range(round(settle / step)):
+        mujoco.mj_step(model, start)
+    queue: list[_Event] = [(round(t / step), _TICK, "", k) for k, t in enumerate(ticks)]
+    for topic, times in instants.items():
+        queue += [(round(t / step), _SAMPLE, topic, k) for k, t in enumerate(times)]
+    heapq.heapify(queue)
+    tables = {topic: _empty(model, len(times)) for topic, times in instants.items()}
+    sent, controls = np.empty(len(ticks)), np.empty((len(ticks), model.nu))
+    late = np.rint(delays / step).astype(int)
+    now = 0
+    while queue:
+        at, kind, topic, k = heapq.heappop(queue)
+        if at > now:
+            mujoco.mj_step(model, start, at - now)
+            now = at
+        if kind == _EFFECT:
+            due = late == int(topic)
+            start.ctrl[due] = controls[k, due]
+        elif kind == _SAMPLE:
+            _look(model, start, tables[topic], k, now * step)
+        else:
+            sent[k] = now * step
+            controls[k] = drive.controls(now * step, start)
+            for delay in np.unique(late):
+                heapq.heappush(queue, (now + int(delay), _EFFECT, str(delay), k))
+    return Course(tables, sent, controls)
+
+
+_Event = tuple[int, int, str, int]  # step, kind, topic or delay in steps, number
+
+
+def _empty(model: mujoco.MjModel, count: int) -> Seen:
+    sizes = (model.nq, model.nv, model.nv, model.nsensordata)
+    return Seen(np.empty(count), *(np.empty((count, size)) for size in sizes))
+
+
+def _look(model: mujoco.MjModel, data: mujoco.MjData, seen: Seen, row: int, time: float) -> None:
+    """Read everything now: after a step, forces and sensors are still those of its beginning."""
+    mujoco.mj_forward(model, data)
+    if not np.all(np.isfinite(data.qacc)) or any(data.warning.number[kind] for kind in _BAD):
+        raise RehearsalError(
+            f"the simulated robot flies apart before {time:.2f} s; take a smaller time step or "
+            "motion, or other true values"
+        )
+    seen.times[row] = time
+    seen.qpos[row], seen.qvel[row] = data.qpos, data.qvel
+    seen.effort[row], seen.sensors[row] = data.qfrc_actuator, data.sensordata

@@ -1,0 +1,40 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Masses and armatures that a robot of that size does not have."""
+
+from __future__ import annotations
+
+import mujoco
+import pytest
+
+from sysid_ros.judgement.physical_limits import impossible_values
+
+
+def arm(*, mass: float = 2.0, armature: float = 0.1, size: float = 0.05) -> mujoco.MjModel:
+    """A shoulder and a wrist of an arm of ten kilograms."""
+    return mujoco.MjModel.from_xml_string(f"""
+    <mujoco><worldbody><body name="upper"><joint name="shoulder" axis="0 1 0" armature="1"/>
+      <geom type="box" size=".05 .05 .4" pos="0 0 .4" mass="8"/>
+      <body name="hand" pos="0 0 .8"><joint name="wrist" axis="0 0 1" armature="{armature}"/>
+        <geom type="box" size="{size} {size} {size}" mass="{mass}"/></body></body></worldbody>
+    </mujoco>""")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (arm(), arm(mass=3.0, armature=0.2), ""),
+        (arm(), arm(armature=1.0), "an armature of 1 kg m^2 on wrist is 3e+02 times the inertia"),
+        (arm(armature=1.0), arm(armature=1.1), ""),  # the author of the model knows
+        (arm(), arm(mass=50.0), "hand with 50 kg would be denser than lead"),
+        (arm(), arm(mass=1e-4), "hand with 0.0001 kg would be lighter than foam"),
+        (arm(size=0.01), arm(size=0.01, mass=5.0), ""),  # its box is not its size
+    ],
+)
+def test_values_are_ruled_out_by_size(
+    before: mujoco.MjModel, after: mujoco.MjModel, said: str
+) -> None:
+    found = impossible_values(before, after)
+    assert len(found) == bool(said)
+    assert all(clause.startswith(said) for clause in found)

@@ -1,0 +1,161 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A wrong model that predicts positions well is found out by the torque that it asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from arm_recording import ArmRecording, arm_model, simulate, write_bag
+
+from sysid_ros.dataset import FitInputs
+from sysid_ros.experiment import load_experiment
+from sysid_ros.judgement.findings import torque_shares
+from sysid_ros.judgement.outcome import JointTorque, Judgement
+from sysid_ros.judgement.torque_check import torque_errors
+from sysid_ros.pipeline import run_experiment
+
+JOINTS = 3
+WRONG = 10.0  # kg m^2, that no joint of these arms has
+
+
+def spec_with(xml: str, *, friction: float, damping: float, armature: float | None) -> str:
+    spec = mujoco.MjSpec.from_string(xml)
+    for joint in spec.joints:
+        joint.frictionloss = friction
+        joint.damping = np.array([damping, 0.0, 0.0])
+        if armature is not None:
+            joint.armature = armature
+    text: str = spec.to_xml()
+    return text
+
+
+def write(
+    folder: Path,
+    model: str,
+    recordings: dict[str, ArmRecording],
+    extra: str = "",
+    scale: float = 1.0,
+) -> Path:
+    """An experiment that takes the torque measured at the joints as input."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "arm.xml").write_text(model)
+    for name, recording in recordings.items():
+        write_bag(folder / name, recording, measured_torque=True)
+    signals = [
+        f'  - {{actuator: m{i}, topic: /joint_states, field: "effort[j{i}]", scale: {scale}}}'
+        for i in range(JOINTS)
+    ]
+    signals += [
+        f'  - {{sensor: {name}{i}, topic: /joint_states, field: "{field}[j{i}]"}}'
+        for name, field in (("p", "position"), ("v", "velocity"))
+        for i in range(JOINTS)
+    ]
+    file = folder / "experiment.yaml"
+    file.write_text(
+        "model: arm.xml\nsequences: [fitted]\nsignals:\n"
+        + "\n".join(signals)
+        + '\nparameters:\n  - {joint: "*", armature: {min: 0.0, max: 50.0}}\n'
+        + extra
+    )
+    return file
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> FitInputs:
+    """An arm whose model is right."""
+    xml = arm_model(3, JOINTS)
+    recordings = {"fitted": simulate(xml, 1, duration=6.0)}
+    file = write(tmp_path_factory.mktemp("good"), xml, recordings)
+    return FitInputs.read(load_experiment(file), None)
+
+
+def errors(inputs: FitInputs, values: np.ndarray) -> tuple[JointTorque, ...]:
+    return torque_errors(inputs.dataset.training.groups, inputs.params, values)
+
+
+def test_the_true_model_asks_for_the_torque_that_was_measured(good: FitInputs) -> None:
+    found = errors(good, np.full(JOINTS, WRONG))
+    assert [one.joint for one in found] == ["j0", "j1", "j2"]
+    for one in found:
+        assert one.unit == "N m"
+        assert one.rmse_initial < 0.1 * one.measured
+        assert one.rmse > 5.0 * one.measured
+
+
+def test_a_scale_of_the_torque_shows(tmp_path: Path) -> None:
+    xml = arm_model(3, JOINTS)
+    file = write(tmp_path, xml, {"fitted": simulate(xml, 1, duration=6.0)}, scale=2.0)
+    inputs = FitInputs.read(load_experiment(file), None)
+    before, after = torque_shares(errors(inputs, inputs.params.as_vector()))
+    assert before == after == pytest.approx(0.5, abs=0.05)
+
+
+def test_nothing_is_said_where_another_force_acts(good: FitInputs) -> None:
+    """A limit that the arm rests against takes torque that nobody measures."""
+    (group,) = good.dataset.training.groups
+    spec = group.spec.copy()
+    for joint in spec.joints:
+        joint.limited = True
+        joint.range = np.array([3.0, 3.1])
+    inputs = replace(good.dataset.training, groups=(replace_spec(group, spec),))
+    assert torque_errors(inputs.groups, good.params, good.params.as_vector()) == ()
+
+
+def test_nothing_is_said_where_a_joint_is_not_measured(good: FitInputs) -> None:
+    (group,) = good.dataset.training.groups
+    spec = group.spec.copy()
+    spec.bodies[-1].add_body(name="more").add_joint(name="unknown")
+    spec.bodies[-1].mass, spec.bodies[-1].inertia = 0.1, np.full(3, 1e-3)
+    spec.bodies[-1].explicitinertial = True
+    used = replace_spec(group, spec)
+    assert torque_errors([used], good.params, good.params.as_vector()) == ()
+
+
+def replace_spec(group, spec):  # type: ignore[no-untyped-def]
+    from sysid_ros.engine.signals import ModelSequences
+
+    return ModelSequences(
+        group.name,
+        spec,
+        group.sequence_name,
+        [np.zeros(1 + 2 * spec.copy().compile().nv)],
+        group.control,
+        group.sensordata,
+        allow_missing_sensors=True,
+    )
+
+
+def test_a_model_that_coasts_is_not_called_an_improvement(tmp_path: Path) -> None:
+    """Torque as input, short windows, measured starts: heavy joints coast and look right.
+
+    The true arm has friction that the model lacks. Rotors that are much too heavy hide it: the
+    position error falls by three quarters while the torque is several times as wrong.
+    """
+    xml = arm_model(3, JOINTS)
+    truth = spec_with(xml, friction=1.0, damping=0.2, armature=None)
+    recordings = {
+        name: simulate(truth, seed, duration=6.0, noise=2e-3)
+        for seed, name in ((1, "fitted"), (2, "held_out"))
+    }
+    file = write(
+        tmp_path,
+        spec_with(xml, friction=0.0, damping=0.0, armature=0.01),
+        recordings,
+        "validation: {bags: [held_out]}\nwindows: {length: 0.1}\n"
+        "initial_state: {estimate: false}\n",
+    )
+    outcome = run_experiment(load_experiment(file), output_dir=tmp_path / "out").outcome
+    score = outcome.validation
+    assert score is not None
+    assert score.rmse_all < 0.5 * score.rmse_all_initial
+    assert score.rmse_all < min(score.rmse_still_all, score.rmse_mean_all)
+    before, after = torque_shares(outcome.torques)
+    assert after > 2.0 * before
+    assert outcome.judgement is Judgement.CONTRADICTED
+    assert outcome.verdict.startswith("Contradicted by the measured torque: ")

@@ -1,0 +1,165 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Commands are assigned by names, stated orders and the array's order; by motion if it decides."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.proposal.channels import Channel
+from sysid_ros.proposal.commands import Assigned, command_lines, drives_of
+from sysid_ros.proposal.mapping import map_channels
+from sysid_ros.proposal.orders import Order
+
+TIMES = 1e9 + np.arange(0.0, 20.0, 0.01)
+DRONE = """<mujoco><worldbody><body name="drone"><freejoint/><geom size=".1" mass="1"/>
+  <site name="front"/><site name="rear"/></body></worldbody><actuator>
+  <motor name="t1" site="front" gear="0 0 1 0 0 0"/><motor name="t2" site="rear"/></actuator>
+</mujoco>"""
+GRIPPER = """<mujoco><worldbody>
+  <body><joint name="left" type="slide"/><geom size=".1" mass="1"/></body>
+  <body><joint name="right" type="slide"/><geom size=".1" mass="1"/></body></worldbody>
+  <tendon><fixed name="grip"><joint joint="left" coef=".5"/><joint joint="right" coef=".5"/>
+  </fixed></tendon><actuator><position name="fingers" tendon="grip" kp="100"/></actuator>
+</mujoco>"""
+CRANK = """<mujoco><worldbody><site name="slider"/><body><joint name="wheel"/>
+  <geom size=".1" mass="1"/><site name="pin" pos=".1 0 0"/></body></worldbody><actuator>
+  <motor name="piston" cranksite="pin" slidersite="slider" cranklength=".3"/></actuator></mujoco>"""
+
+
+def servos(count: int) -> mujoco.MjModel:
+    bodies = "".join(
+        f'<body><joint name="j{i}" axis="0 1 0"/><geom size=".1" mass="1"/></body>'
+        for i in range(count)
+    )
+    actuators = "".join(f'<position name="s{i}" joint="j{i}" kp="9"/>' for i in range(count))
+    return mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody>{bodies}</worldbody><actuator>{actuators}</actuator></mujoco>"
+    )
+
+
+def array(values: FloatArray, topic: str = "/commands") -> list[Channel]:
+    kind = "std_msgs/msg/Float64MultiArray"
+    return [
+        Channel(topic, kind, f"data[{i}]", "", "", i, True, (TIMES,), (column,))
+        for i, column in enumerate(values.T)
+    ]
+
+
+def positions(values: FloatArray) -> dict[int, Channel]:
+    kind = "sensor_msgs/msg/JointState"
+    return {
+        i: Channel(
+            "/joint_states", kind, f"position[j{i}]", f"j{i}", "position", i, False, (TIMES,),
+            (column,),
+        )
+        for i, column in enumerate(values.T)
+    }  # fmt: skip
+
+
+def motions(count: int, seed: int = 0) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    angle = TIMES[:, None, None] * rng.uniform(1.0, 8.0, (count, 5)) + rng.uniform(0, 6, (count, 5))
+    return np.asarray(np.sin(angle).sum(axis=2))
+
+
+def fields(found: Assigned) -> dict[str, str]:
+    return {line.name: line.channel.field for line in found.lines}
+
+
+def late(values: FloatArray) -> FloatArray:
+    return np.roll(values, 3, axis=0)
+
+
+def assigned(
+    model: mujoco.MjModel,
+    measured: FloatArray,
+    commands: list[Channel],
+    orders: tuple[Order, ...] = (),
+) -> Assigned:
+    return command_lines(model, drives_of(model), commands, positions(measured), orders)
+
+
+def test_equal_commands_keep_the_order_of_the_array() -> None:
+    signs = np.array([1.0, -1.0, 1.0, -1.0])
+    chirp = np.sin(2.0 * (TIMES - TIMES[0]) ** 1.5)[:, None] * signs
+    noise = 1e-3 * np.random.default_rng(0).standard_normal(chirp.shape)
+    found = assigned(servos(4), 0.9 * late(chirp) + noise, array(chirp))
+    assert fields(found) == {f"s{i}": f"data[{i}]" for i in range(4)}
+    assert not any(line.doubt for line in found.lines)
+    assert all("order of the model's actuators" in line.grounds for line in found.lines)
+
+
+def test_an_order_that_motion_refutes_is_left_and_both_scores_are_told() -> None:
+    wanted = motions(3)
+    found = assigned(servos(3), late(wanted[:, [1, 0, 2]]), array(wanted))
+    assert fields(found) == {"s0": "data[1]", "s1": "data[0]", "s2": "data[2]"}
+    first = found.lines[0]
+    assert "correlation 0.9" in first.doubt and "not data[0]" in first.doubt
+    assert not found.lines[2].doubt
+
+
+def test_weak_correlations_do_not_change_the_order() -> None:
+    wanted = motions(3)
+    blurred = 0.4 * late(wanted[:, [1, 0, 2]]) + motions(3, 7)
+    found = assigned(servos(3), blurred, array(wanted))
+    assert fields(found) == {f"s{i}": f"data[{i}]" for i in range(3)}
+    assert all("guess" in line.doubt for line in found.lines)
+
+
+def test_an_order_that_the_recording_states_comes_before_that_of_the_model() -> None:
+    wanted = motions(3)
+    orders = (Order(("a", "b", "c"), "/other"), Order(("j2", "j0", "j1"), "/arm/state"))
+    found = assigned(servos(3), late(wanted), array(wanted), orders)
+    assert fields(found) == {"s0": "data[1]", "s1": "data[2]", "s2": "data[0]"}
+    assert {line.grounds for line in found.lines} == {"in the order of /arm/state"}
+
+
+def test_an_array_of_another_length_is_assigned_by_motion_if_that_decides() -> None:
+    wanted = motions(4)
+    found = assigned(servos(3), late(wanted[:, [3, 1, 0]]), array(wanted))
+    assert fields(found) == {"s0": "data[3]", "s1": "data[1]", "s2": "data[0]"}
+    assert all("next best" in line.doubt for line in found.lines)
+
+
+def test_what_motion_does_not_decide_is_only_possible() -> None:
+    wanted = motions(4)
+    found = assigned(servos(3), motions(3, 5) + 0.5 * wanted[:, :3], array(wanted))
+    assert found.lines == ()
+    assert {line.name for line in found.possible} == {"s0", "s1", "s2"}
+    assert all("next best" in line.doubt for line in found.possible)
+
+
+def test_single_numbers_are_named_by_their_topics() -> None:
+    wanted = motions(2)
+    commands = [
+        Channel(f"/j{i}_controller/command", "std_msgs/msg/Float64", "data", "", "", 0, True,
+                (TIMES,), (wanted[:, i],))
+        for i in (1, 0)
+    ]  # fmt: skip
+    found = assigned(servos(2), late(wanted), commands)
+    topics = {line.name: line.channel.topic for line in found.lines}
+    assert topics == {"s0": "/j0_controller/command", "s1": "/j1_controller/command"}
+
+
+@pytest.mark.parametrize(
+    ("xml", "names"), [(DRONE, ["t1", "t2"]), (GRIPPER, ["fingers"]), (CRANK, ["piston"])]
+)
+def test_sites_tendons_and_cranks_get_inputs(xml: str, names: list[str]) -> None:
+    model = mujoco.MjModel.from_xml_string(xml)
+    found = map_channels(model, array(motions(len(names)), "/thrusts"))
+    lines = {line.name: line.channel.field for line in found.lines}
+    assert lines == {name: f"data[{i}]" for i, name in enumerate(names)}
+    assert not any("has no input" in note for note in found.unmapped)
+
+
+def test_a_tendon_follows_its_length() -> None:
+    model = mujoco.MjModel.from_xml_string(GRIPPER)
+    wanted = motions(3)
+    fingers = np.stack([late(wanted[:, 1])] * 2, axis=1)
+    found = assigned(model, fingers, array(wanted))
+    assert fields(found) == {"fingers": "data[1]"}

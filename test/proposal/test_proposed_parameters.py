@@ -1,0 +1,111 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Proposed parameters suit the robot, and their bounds exclude nothing that it may have."""
+
+from __future__ import annotations
+
+import mujoco
+import pytest
+
+from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.joint_scales import joint_scales
+from sysid_ros.proposal.proposed_parameters import Inputs, candidates
+
+BODY = '<body name="b{0}" pos="0 0 .1"><joint name="j{0}" axis="0 {1} {2}" {3}/>'
+LINK = '<geom type="capsule" fromto="0 0 0 0 0 .1" size=".03" mass="{}"/>'
+
+
+def arm(joints: int, *, mass: float = 1.0, actuator: str = "motor", joint: str = "") -> str:
+    bodies = "".join(
+        BODY.format(k, k % 2, 1 - k % 2, joint) + LINK.format(mass * 0.6**k) for k in range(joints)
+    )
+    actuators = "".join(f'<{actuator} name="m{k}" joint="j{k}"/>' for k in range(joints))
+    return (
+        f"<mujoco><worldbody>{bodies}{'</body>' * joints}</worldbody>"
+        f"<actuator>{actuators}</actuator></mujoco>"
+    )
+
+
+def inputs(joints: int, *, topic: str = "/commands", alone: bool = True) -> Inputs:
+    names = [f"m{k}" for k in range(joints)]
+    return Inputs(
+        dict.fromkeys(names, True),
+        dict.fromkeys(names, topic),
+        frozenset([topic] if alone else []),
+    )
+
+
+def offered(xml: str, given: Inputs) -> list[Candidate]:
+    spec = mujoco.MjSpec.from_string(xml)
+    joints = [joint.name for joint in spec.joints]
+    sensors = {name: f"{name}_pos" for name in given.held}
+    return candidates(spec, joints, given, sensors)
+
+
+def test_friction_and_armature_of_every_driven_joint_and_one_delay() -> None:
+    found = offered(arm(6, actuator='position kp="100"'), inputs(6))
+    for attribute in ("frictionloss", "damping", "armature"):
+        assert [one.name for one in found if one.attribute == attribute] == [
+            f"j{k}" for k in range(6)
+        ]
+    delays = [one for one in found if one.attribute == "delay"]
+    assert [(one.name, one.shared) for one in delays] == [("/commands", True)]
+    # What somebody chose and what is not in the model is offered, but only on demand.
+    gains = [one for one in found if one.attribute == "kp"]
+    assert [(one.name, one.shared, one.on_demand) for one in gains] == [("*", True, True)]
+    assert all(one.on_demand for one in found if one.attribute in ("bias", "mass"))
+    assert {one.attribute for one in found}.isdisjoint({"force_limit", "kv"})
+
+
+def test_a_topic_with_other_signals_has_a_delay_for_each_input() -> None:
+    found = offered(arm(2), inputs(2, alone=False))
+    delays = [(one.name, one.shared) for one in found if one.attribute == "delay"]
+    assert delays == [("m0", False), ("m1", False)]
+
+
+@pytest.mark.parametrize(
+    ("xml", "armature", "friction"),
+    [
+        # An industrial arm without limits in its model: 20 kg, and what the TX40's axes have.
+        (arm(6, mass=12.0), (0.36, 0.35, 0.1, 0.03, 0.05, 0.01), (8.3, 7.2, 6.0, 2.5, 3.0, 2.0)),
+        # A servo arm with limits of force, as a UR5e: harmonic drives on small wrists.
+        (
+            arm(3, joint='actuatorfrcrange="-150 150"'),
+            (1.16, 0.9, 0.23),
+            (20.0, 20.0, 8.0),
+        ),
+        # A small hobby arm: tiny, and with gears of 1:300.
+        (arm(5, mass=0.1), (0.03,) * 5, (0.3,) * 5),
+    ],
+)
+def test_bounds_exclude_nothing_that_such_joints_have(
+    xml: str, armature: tuple[float, ...], friction: tuple[float, ...]
+) -> None:
+    found = offered(xml, inputs(len(armature)))
+    highs = {(one.attribute, one.name): one.high for one in found if one.element == "joint"}
+    for k, (inertia, force) in enumerate(zip(armature, friction, strict=True)):
+        assert highs["armature", f"j{k}"] > inertia
+        assert highs["frictionloss", f"j{k}"] > force
+
+
+def test_what_a_joint_carries() -> None:
+    scales = joint_scales(mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body><joint name="j" axis="0 1 0" armature="3"/>'
+        '<geom type="sphere" size=".01" pos="0.5 0 0" mass="2"/></body></worldbody>'
+        '<actuator><motor joint="j" gear="10" ctrllimited="true" ctrlrange="-4 4"/></actuator>'
+        "</mujoco>"
+    ))  # fmt: skip
+    assert scales["j"].inertia == pytest.approx(2 * 0.5**2, rel=1e-3)  # not the armature's
+    assert scales["j"].load == pytest.approx(2 * 9.81 * 0.5, rel=1e-3)
+    assert scales["j"].strength == pytest.approx(40.0)
+
+
+def test_masses_have_priors_where_torques_are_known() -> None:
+    found = offered(arm(3, mass=2.0), inputs(3))
+    masses = [one for one in found if one.attribute == "mass"]
+    assert [one.name for one in masses] == ["b2", "b1", "b0"]  # the tip first
+    assert masses[2].settings() == {
+        "min": pytest.approx(0.1), "max": pytest.approx(20.0), "prior": {"std": pytest.approx(0.6)}
+    }  # fmt: skip
+    assert not masses[2].on_demand

@@ -1,0 +1,150 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A rehearsal tells what an experiment can find, on the user's own topics."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.cli import main
+from sysid_ros.dataset import FitInputs
+from sysid_ros.experiment import Experiment, load_experiment
+from sysid_ros.recording.bags import open_recording, read_columns
+from sysid_ros.recording.messages import parse_field
+from sysid_ros.rehearsal import (
+    Controller,
+    JointStates,
+    Motion,
+    Reading,
+    RecordingPlan,
+    RehearsalError,
+    Timing,
+    generate,
+    prospects,
+    rehearse,
+)
+from sysid_ros.rehearsal.rehearse import drawn
+from sysid_ros.rehearsal.retold import noise_of, retell, true_motions
+
+ARM = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody>
+  <body><joint name="a" axis="0 1 0" damping="0.3" armature="0.02" frictionloss="0.1"/>
+    <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".02" contype="0" conaffinity="0"/>
+    </body></worldbody>
+  <actuator><{} name="m" joint="a"/></actuator></mujoco>"""
+SERVO = 'position kp="15" kv="0.5"'
+EXPERIMENT = """
+model: arm.xml
+sequences: [bag]
+validation: {fraction: 0.2}
+signals:
+  - {qpos: a, topic: /joint_states, field: "position[a]", scale: -2.0, offset: 0.5}
+  - {actuator: m, topic: /position_controller/commands, field: "data[0]"}
+windows: {length: 1}
+parameters:
+  - joint: a
+    frictionloss: {min: 0.0, max: 5.0}
+    damping: {min: 0.0, max: 10.0, prior: {std: 0.1}}
+    armature: {min: 0.0, max: 1.0}
+  - {signal: m, delay: {initial: 0.01, max: 0.1}}
+"""
+NOISE = 2e-4
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Experiment:
+    return made(tmp_path, ARM.format(SERVO))
+
+
+def made(folder: Path, xml: str) -> Experiment:
+    (folder / "arm.xml").write_text(xml)
+    states = JointStates(position=Reading(noise=NOISE), timing=Timing(rate=250.0, jitter=3e-4))
+    plan = RecordingPlan(
+        sensors=(states,), controllers=(Controller(delay=0.01),), duration=12.0,
+        motion=Motion(reach=1.0, highest=3.0, acceleration=80.0, speed=8.0),
+    )  # fmt: skip
+    generate(mujoco.MjSpec.from_string(xml), plan, folder / "bag")
+    (folder / "experiment.yaml").write_text(EXPERIMENT)
+    return load_experiment(folder / "experiment.yaml")
+
+
+def test_a_retold_recording_differs_in_its_measurements_only(
+    experiment: Experiment, tmp_path: Path
+) -> None:
+    inputs = FitInputs.read(experiment, None)
+    theta = drawn(inputs.params, np.random.default_rng(0))
+    motion = true_motions(inputs.dataset, inputs.params, theta)["bag"]
+    assert motion.noise["a_qpos"] == pytest.approx(2.0 * NOISE, rel=0.2)  # in the model's unit
+    retell(experiment, "bag", motion, tmp_path / "new", None, np.random.default_rng(0))
+    fields = {
+        "/joint_states": [parse_field("position[a]"), parse_field("header.stamp.nanosec")],
+        "/position_controller/commands": [parse_field("data[0]")],
+    }
+    tables = []
+    for name in ("bag", "new"):
+        with open_recording(tmp_path / name) as recording:
+            tables.append(read_columns(recording, fields))
+    before, after = (table["/joint_states"] for table in tables)
+    np.testing.assert_array_equal(before.header_ns, after.header_ns)
+    np.testing.assert_array_equal(before.log_ns, after.log_ns)
+    np.testing.assert_array_equal(
+        tables[0]["/position_controller/commands"].values,
+        tables[1]["/position_controller/commands"].values,
+    )
+    times = (after.header_ns - after.header_ns[0]) / 1e9
+    exact = np.interp(times, motion.times["a_qpos"], motion.values["a_qpos"][:, 0])
+    assert np.std(-2.0 * after.values[:, 0] + 0.5 - exact) == pytest.approx(2 * NOISE, rel=0.2)
+    assert np.std(after.values[:, 0] - before.values[:, 0]) > 5.0 * NOISE
+
+
+def test_what_the_recording_shows_can_be_had(experiment: Experiment) -> None:
+    attempts = rehearse(experiment, None, repeats=4, seed=1)
+    assert not [attempt.failure for attempt in attempts if attempt.failure]
+    found = {one.name: one for one in prospects(attempts)}
+    assert set(found) == {"a_frictionloss", "a_damping", "a_armature", "m_delay"}
+    assert found["a_armature"].can_be_had and found["m_delay"].can_be_had
+    assert sum(one.covered for one in found.values()) >= 12  # of 16
+    truths = [attempt.truth["a_armature"] for attempt in attempts]
+    assert len(set(truths)) == 4 and all(0.01 <= value <= 0.04 for value in truths)
+    assert rehearse(experiment, None, repeats=1, seed=2)[0] == attempts[1]
+
+
+def test_what_is_not_recorded_cannot_be_had(tmp_path: Path) -> None:
+    experiment = made(tmp_path, ARM.format(SERVO))
+    text = EXPERIMENT + "  - {actuator: m, force_limit: {initial: 500, min: 100, max: 1000}}\n"
+    (tmp_path / "experiment.yaml").write_text(text)
+    experiment = load_experiment(tmp_path / "experiment.yaml")
+    found = {one.name: one for one in prospects(rehearse(experiment, None, repeats=2))}
+    assert not found["m_force_limit"].can_be_had
+
+
+def test_recorded_torques_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RehearsalError, match="m are driven by recorded torques"):
+        rehearse(made(tmp_path, ARM.format("motor")), None, repeats=1)
+
+
+def test_the_command_reports_what_can_be_had(
+    experiment: Experiment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(experiment.path)
+    assert main(["rehearse", path, "--repeats", "2", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert len(document["attempts"]) == 2
+    assert {one["name"] for one in document["parameters"]} >= {"a_armature", "m_delay"}
+    assert main(["rehearse", path, "--repeats", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "a_armature" in said and "hold the truth" in said
+
+
+def test_noise_is_told_from_motion() -> None:
+    random = np.random.default_rng(0)
+    times = np.arange(0.0, 5.0, 0.005) + 3e-4 * random.uniform(-1.0, 1.0, 1000)
+    moving = np.sin(2.0 * np.pi * 1.5 * times)
+    noisy = moving + 1e-3 * random.standard_normal(len(times))
+    assert noise_of(times, noisy) == pytest.approx(1e-3, rel=0.15)
+    assert noise_of(times, moving) < 1e-5

@@ -1,0 +1,273 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""First contact with many robots: generated recordings through init, check and fit, untouched.
+
+``python test/robot_matrix.py [NAME ...]`` prints the rows of docs/robots_tried.md for the models in
+a folder of them that ``ROBOT_MODELS`` names.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from sysid_ros.diagnosis import check_experiment
+from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, SignalModifier
+from sysid_ros.experiment import load_experiment
+from sysid_ros.pipeline.experiment_run import run_experiment
+from sysid_ros.proposal import propose
+from sysid_ros.proposal.joint_scales import joint_scales
+from sysid_ros.rehearsal import (
+    Base,
+    Controller,
+    GeneratedSignal,
+    ImuReadings,
+    JointStates,
+    Motion,
+    OdometryReadings,
+    Reading,
+    RecordingPlan,
+    Timing,
+    TrueParameter,
+    based,
+    generate,
+    with_true_values,
+)
+from sysid_ros.robots import build_parameters
+
+DELAY = 0.008  # s
+ENCODER = JointStates(
+    position=Reading(noise=5e-5, quantum=1e-4), timing=Timing(rate=200.0, jitter=2e-4)
+)
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A robot to try: its model, which recordings are made of it, and which values are hidden."""
+
+    name: str
+    model: Callable[[], mujoco.MjSpec]
+    plan: RecordingPlan
+    file: Path | None = None  # what its user has; the model as generated from if left out
+    urdf: str = ""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of a robot: times in CPU s, counts, errors in the signals' own units."""
+
+    robot: str
+    init: float
+    check: float
+    fit: float
+    memory: float  # MB
+    signals: int
+    wrong: tuple[str, ...]
+    false_alarms: tuple[str, ...]
+    free: int
+    intervals: int
+    covered: int
+    missed: tuple[str, ...]
+    before: float
+    after: float
+    verdict: str
+
+    def row(self) -> str:
+        """A row of the table."""
+        right = self.signals - len(self.wrong)
+        return (
+            f"| {self.robot} | {self.init:.1f} | {self.check:.1f} | {self.fit:.0f} | "
+            f"{self.memory:.0f} | {right} of {self.signals} | {len(self.false_alarms)} | "
+            f"{self.free} | {self.covered} of {self.intervals} | {self.before:.2g} | "
+            f"{self.after:.2g} | {self.verdict.split(':')[0]} |"
+        )
+
+
+def hidden(model: mujoco.MjModel, seed: int) -> tuple[TrueParameter, ...]:
+    """Friction, damping and armature of every driven joint, off from the model's."""
+    random = np.random.default_rng(seed)
+    scales = joint_scales(model)
+    found = []
+    for joint in sorted(driven(model)):
+        name, freedom = str(model.joint(joint).name), int(model.jnt_dofadr[joint])
+        for attribute, table in (
+            ("frictionloss", model.dof_frictionloss),
+            ("damping", model.dof_damping),
+            ("armature", model.dof_armature),
+        ):
+            nominal = float(np.ravel(table[freedom])[0])
+            usual = nominal if nominal > 0.0 else scales[name].typical(attribute)
+            value = usual * random.uniform(0.6, 1.6)
+            found.append(TrueParameter("joint", name, attribute, float(value)))
+    return tuple(found)
+
+
+def driven(model: mujoco.MjModel) -> set[int]:
+    """Joints with an actuator of their own; all of them in a model without actuators."""
+    kind = int(mujoco.mjtTrn.mjTRN_JOINT)
+    joints = {
+        int(model.actuator_trnid[a, 0])
+        for a in range(model.nu)
+        if int(model.actuator_trntype[a]) == kind
+    }
+    return joints if model.nu else set(range(model.njnt))
+
+
+def tried(robot: Robot, folder: Path) -> Tried:
+    """Record a robot and give model and bag to init, check and fit."""
+    spec = robot.model()
+    plan = replace(robot.plan, truth=robot.plan.truth or hidden(based_model(spec, robot.plan), 7))
+    made = generate(spec, plan, folder / "bag")
+    model = robot.file or folder / ("robot.urdf" if robot.urdf else "robot.xml")
+    if robot.file is None:
+        model.write_text(robot.urdf or based(spec, plan.base).to_xml())
+    file = folder / "experiment.yaml"
+    clock = _Stopwatch()
+    proposal = propose(model, [made.bag], file)
+    init = clock.lap()
+    file.write_text(proposal.text)
+    experiment = load_experiment(file)
+    mapped = {(s.kind.value, s.name): (s.topic, s.field) for s in experiment.signals}
+    wrong = [one.name for one in made.signals if not _is_right(one, mapped, model)]
+    clock.lap()
+    findings = check_experiment(experiment, None)
+    check = clock.lap()
+    outcome = run_experiment(experiment, output_dir=folder / "results").outcome
+    fit = clock.lap()
+    truth = with_true_values(based(spec, plan.base), plan.truth, plan.timestep)
+    parameters = build_parameters(experiment, based(spec, plan.base))
+    intervals, missed = 0, []
+    for estimate in outcome.fit.parameters:
+        interval = estimate.interval()
+        if interval is None or estimate.name not in parameters:
+            continue
+        intervals += 1
+        value = true_value(parameters[estimate.name], truth, plan.controllers[0].delay)
+        if not interval[0] <= value <= interval[1]:
+            missed.append(
+                f"{estimate.name} {interval[0]:.4g} to {interval[1]:.4g}, truth {value:.4g}"
+            )
+    assert outcome.validation is not None
+    return Tried(
+        robot.name, init, check, fit, _memory(), len(made.signals), tuple(wrong),
+        tuple(finding.sentence for finding in findings), len(outcome.fit.parameters), intervals,
+        intervals - len(missed), tuple(missed), outcome.validation.rmse_all_initial or np.nan,
+        outcome.validation.rmse_all, outcome.verdict,
+    )  # fmt: skip
+
+
+def based_model(spec: mujoco.MjSpec, plan: RecordingPlan) -> mujoco.MjModel:
+    """The model as its user has it, compiled."""
+    return based(spec, plan.base).compile()
+
+
+def true_value(parameter: Parameter, truth: mujoco.MjSpec, delay: float) -> float:
+    """The hidden value of a parameter."""
+    modifier = parameter.modifier
+    if isinstance(modifier, SignalModifier):
+        return {"delay": delay, "gain": 1.0, "bias": 0.0}[modifier.attribute]
+    assert isinstance(modifier, AttributeModifier)
+    return float(lookup(modifier.element, modifier.attribute).read(truth, modifier.names[0])[0])
+
+
+def _is_right(
+    signal: GeneratedSignal, mapped: dict[tuple[str, str], tuple[str, str]], model: Path
+) -> bool:
+    """Tell whether a signal is mapped from where it was published."""
+    place = (signal.topic, signal.field)
+    if signal.kind == "actuator":
+        effort = model.suffix == ".urdf"  # whose motors are torques measured on joints
+        return effort or mapped.get(("actuator", signal.name)) == place
+    kinds = ("qpos", "sensor")
+    return place in {where for (kind, _), where in mapped.items() if kind in kinds}
+
+
+class _Stopwatch:
+    def __init__(self) -> None:
+        self._last = time.process_time()
+
+    def lap(self) -> float:
+        """CPU seconds since the last call."""
+        now = time.process_time()
+        passed, self._last = now - self._last, now
+        return passed
+
+
+def _memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+
+
+def known_robots(models: Path) -> Iterator[Robot]:
+    """The robots of a folder of models, as MuJoCo Menagerie has them."""
+
+    def file(path: str) -> Callable[[], mujoco.MjSpec]:
+        return lambda: mujoco.MjSpec.from_file(str(models / path))
+
+    arm = RecordingPlan(
+        controllers=(Controller(delay=DELAY),), sensors=(ENCODER,), duration=30.0,
+        motion=Motion(reach=0.8),
+    )  # fmt: skip
+    for name, path in (
+        ("UR5e", "plain/universal_robots_ur5e/robot.xml"),
+        ("SO-ARM100", "trs_so_arm100/so_arm100.xml"),
+        ("Panda", "franka_emika_panda/panda.xml"),
+        ("Shadow hand", "plain/shadow_hand/robot.xml"),
+    ):
+        reach = 0.3 if name == "Shadow hand" else 0.8
+        yield Robot(name, file(path), replace(arm, motion=Motion(reach=reach)), models / path)
+    imu = ImuReadings(gyro="body_gyro", accelerometer="body_linacc")
+    yield Robot(
+        "Skydio X2, flying", file("plain/skydio_x2/robot.xml"),
+        replace(
+            arm, sensors=(OdometryReadings(), imu), motion=Motion(reach=1.0, dither=0.1),
+            truth=(TrueParameter("body", "x2", "mass", 1.5),),
+        ),
+        models / "plain/skydio_x2/robot.xml",
+    )  # fmt: skip
+    effort = replace(ENCODER, velocity=Reading(noise=2e-3), effort=Reading(noise=0.02))
+    stance = {"hip": 0.0, "thigh": 0.8, "calf": -1.6}
+    go2 = replace(
+        arm, motion=Motion(reach=0.4), sensors=(effort,), rate=200.0,
+        posture=tuple(
+            (f"{leg}_{joint}_joint", angle)
+            for leg in ("FL", "FR", "RL", "RR") for joint, angle in stance.items()
+        ),
+    )  # fmt: skip
+    yield Robot(
+        "Go2, hanging", file("plain/unitree_go2/robot.xml"), replace(go2, base=Base.HANGING)
+    )
+    on_floor = replace(
+        go2, base=Base.GROUND, motion=Motion(reach=0.15), sensors=(effort, OdometryReadings())
+    )
+    yield Robot("Go2, on the floor", file("plain/unitree_go2/robot.xml"), on_floor)
+    yield Robot(
+        "ANYmal C, hanging", file("plain/anybotics_anymal_c/robot.xml"),
+        replace(arm, base=Base.HANGING, motion=Motion(reach=0.4)),
+    )  # fmt: skip
+
+
+def main(names: list[str]) -> None:
+    """Try the robots of some names, or all, and print a row for each."""
+    for robot in known_robots(Path(os.environ["ROBOT_MODELS"])):
+        if names and robot.name not in names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            found = tried(robot, Path(folder))
+        print(found.row(), flush=True)
+        for line in (*found.wrong, *found.false_alarms, *found.missed, found.verdict):
+            print(f"    {line}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
