@@ -109,7 +109,7 @@ def outcome_of(inputs: FitInputs, result: FitResult, bias: BiasCheck | None = No
 
 @dataclass(frozen=True)
 class _Scored:
-    """What a result predicts, and how well."""
+    """Scores of a result, and what it predicts."""
 
     training: Score
     validation: Score | None
