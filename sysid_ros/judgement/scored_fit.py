@@ -85,7 +85,7 @@ def scoring_settings(experiment: Experiment, *, overlap: bool) -> ScoringSetting
 
 @dataclass(frozen=True)
 class _Simulated:
-    """What simulating the recordings with the fitted parameters gives; nothing by default."""
+    """Scores of a result, and what it predicts; nothing by default."""
 
     training: Score | None = None
     validation: Score | None = None

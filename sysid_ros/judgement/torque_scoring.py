@@ -77,7 +77,7 @@ def torque_sequences(traces: Sequence[TorqueTrace], role: str) -> tuple[Sequence
 
 
 def torque_trends(traces: Sequence[TorqueTrace]) -> tuple[ResidualTrend, ...]:
-    """What is left of torque, against velocity and torque of its joint."""
+    """Trends of what is left of torque, against velocity and torque of its joint."""
     return binned_trends(
         JointSamples(
             one.signal, one.unit, one.unit == "N", one.measured - one.fitted, one.velocity,

@@ -19,7 +19,7 @@ _INSIDE = 0.01  # of the bounds' width that a start keeps from them, where a sea
 
 
 def torque_start(inputs: FitInputs) -> tuple[FloatArray, str]:
-    """Where inverse dynamics finds the parameters that torque speaks of.
+    """Find the parameters that torque speaks of by inverse dynamics.
 
     Others, such as gains of servos and delays, start where the experiment says.
 
