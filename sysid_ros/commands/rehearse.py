@@ -85,8 +85,8 @@ def _lines(attempts: list[Attempt], found: list[Prospect]) -> list[str]:
         )
     covered, intervals = sum(one.covered for one in found), sum(one.intervals for one in found)
     if intervals:
-        share = 100.0 * covered / intervals
-        lines.append(f"{covered} of {intervals} intervals of 95 % hold the truth ({share:.0f} %)")
+        percent = 100.0 * covered / intervals
+        lines.append(f"{covered} of {intervals} intervals of 95 % hold the truth ({percent:.0f} %)")
     lost = [one.name for one in found if not one.can_be_had]
     lines.append(
         f"these recordings do not give {', '.join(lost)}" if lost else "all parameters can be had"

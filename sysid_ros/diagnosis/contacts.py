@@ -100,7 +100,8 @@ def _touches(
         for pair, depth in _deepest(model, data, known).items():
             depths.setdefault(pair, []).append(depth)
     count = len(windows.windows)
-    overlaps, touching = {}, {}
+    overlaps: dict[tuple[str, str], Overlap] = {}
+    touching: dict[tuple[str, str], float] = {}
     for pair, found in depths.items():
         bodies = _bodies(model, pair)
         touching[bodies] = max(touching.get(bodies, 0.0), len(found) / count)
@@ -133,7 +134,7 @@ def _base_is_known(model: mujoco.MjModel, windows: WindowGroup) -> bool:
     free = np.count_nonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
     sensors = {name for window in windows.windows for name in window.start_sensors}
     poses = [name for name in sensors if int(model.sensor(name).type[0]) in _POSE]
-    return len(poses) >= 2 * free
+    return len(poses) >= 2 * int(free)
 
 
 def _bodies(model: mujoco.MjModel, pair: tuple[int, int]) -> tuple[str, str]:
