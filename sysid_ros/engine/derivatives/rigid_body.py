@@ -309,7 +309,7 @@ def differentiate(
 
 @compiled
 def site_wrench(t: Tables, pose: Pose, u: int) -> Six:
-    """What an actuator at a site does per unit of force, about the fixed point."""
+    """The wrench of an actuator at a site per unit of force, about the fixed point."""
     body, local = t.actuator_bodyid[u], t.actuator_wrench[u]
     p = pose.position[body]
     tx, ty, tz = _rotated(pose.rotation[body], local[:3])
