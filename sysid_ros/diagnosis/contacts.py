@@ -135,11 +135,7 @@ def _base_is_known(model: mujoco.MjModel, windows: WindowGroup) -> bool:
     free = np.count_nonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
     sensors = {name for batch in windows.batches for name in batch.start_sensors}
     poses = [name for name in sensors if int(model.sensor(name).type[0]) in _POSE]
-<<<<<<< HEAD
     return bool(len(poses) >= 2 * free)
-=======
-    return len(poses) >= 2 * int(free)
->>>>>>> 7e8c6ea9afa88e0b26a0fc680b46fff529270d61
 
 
 def _bodies(model: mujoco.MjModel, pair: tuple[int, int]) -> tuple[str, str]:
