@@ -109,7 +109,7 @@ def _check_room(parameters: ParameterDict) -> None:
         for low, high in zip(
             np.ravel(parameter.min_value), np.ravel(parameter.max_value), strict=True
         ):
-            if high - low <= _NO_ROOM * max(abs(low), abs(high)):
+            if high <= low or high - low <= _NO_ROOM * min(1e300, max(abs(low), abs(high))):
                 raise ExperimentError(
                     f"parameter {parameter.name!r} has the bounds [{low:g}, {high:g}], between "
                     "which there is no room; widen them, or keep its value with 'frozen: true'"
