@@ -56,7 +56,7 @@ def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
         findings = [*_consistency(state), *_tracking(state), *_dynamics(state)]
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
-        findings += contact_findings(contacts(dataset.training.groups))
+        findings += contact_findings(contacts(dataset.training.groups), mistaken=bool(findings))
     return tuple(findings)
 
 

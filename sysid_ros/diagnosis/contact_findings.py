@@ -11,15 +11,16 @@ from sysid_ros.diagnosis.finding import Finding, FindingKind
 _NAMED = 6  # pairs of bodies in a sentence
 
 
-def contact_findings(seen: Contacts) -> list[Finding]:
+def contact_findings(seen: Contacts, *, mistaken: bool = False) -> list[Finding]:
     """Findings of lasting overlaps and of windows that no simulation gets through.
 
     Args:
       seen: What touches in the recorded postures.
+      mistaken: Whether other mistakes are known, any of which may be why a simulation runs away.
     """
     found = [_overlapping(seen.overlaps)] if seen.overlaps else []
     lost, tried = seen.diverged
-    if lost:
+    if lost and not mistaken:
         found.append(_running_away(lost, tried, bool(seen.overlaps)))
     return found
 

@@ -160,8 +160,8 @@ def _geoms(model: mujoco.MjModel, pair: tuple[int, int]) -> tuple[str, str]:
 
 def _diverged(windows: WindowGroup) -> tuple[int, int]:
     """Count windows that a simulation does not follow to the end, and those it tried."""
-    places = np.unique(np.linspace(0, len(windows.windows) - 1, _TRIED).round().astype(int))
-    some = windows.select(places)
+    places = np.linspace(0, len(windows.windows) - 1, _TRIED).round().astype(int)
+    some = windows.select(np.unique(places).tolist())
     noise = {signal.name: 1.0 for window in some.windows for signal in window.sequence.signals}
     with RolloutPool(None) as rollouts:
         problem = WindowedProblem(
