@@ -55,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one row says of one outcome."""
+    """The words of one row about one outcome."""
 
     judgement: Judgement
     words: str

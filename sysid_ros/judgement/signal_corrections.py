@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What was identified beside the model: gains, biases and delays of signals, which no model has."""
+"""Identified values beside the model: gains, biases and delays of signals."""
 
 from __future__ import annotations
 

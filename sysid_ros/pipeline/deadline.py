@@ -50,7 +50,7 @@ class Deadline:
 
     @property
     def allows_drawing(self) -> bool:
-        """Whether there is time for what is nice to have."""
+        """True if there is time for what is nice to have."""
         return self.remaining > _DRAWING
 
     def passed(self) -> bool:

@@ -121,7 +121,7 @@ def joint_frictions(model: Any) -> Mapping[str, FrictionParameters]:
 
 
 def friction_rows(model: Any) -> dict[int, FloatArray]:
-    """What the native code reads of each joint that needs it, by joint id: ``STORED``, in order.
+    """Values that the native code reads of each joint, by joint id: ``STORED``, in order.
 
     Args:
       model: An MjModel.

@@ -92,7 +92,7 @@ class CandidateBuilder:
 
     @property
     def size(self) -> int:
-        """How many free scalars there are."""
+        """The number of free scalars."""
         return self._params.size
 
     def build(self, theta: FloatArray, known: Iterable[Candidate] = ()) -> Candidate:

@@ -41,7 +41,7 @@ class RunJacobian:
 
 @dataclass(frozen=True)
 class TurnedSlope:
-    """How residuals that are components of rotations depend on interpolated quaternions.
+    """Slopes of residuals that are components of rotations in interpolated quaternions.
 
     Attributes:
       samples: Which residuals, increasing, (k,).

@@ -38,7 +38,7 @@ _FIRST_STEPS = 5  # of every start, before the better half goes on
 
 @dataclass(frozen=True, kw_only=True)
 class DesignSettings:
-    """How a motion is looked for.
+    """Settings of the search for a motion.
 
     Attributes:
       duration: s.

@@ -24,7 +24,7 @@ _ROUNDING = 1e-6  # relative excess of a limit that is rounding
 
 @dataclass(frozen=True)
 class Goal:
-    """What is to be small.
+    """The number that is to be small.
 
     Attributes:
       criterion: "D", "A" or "worst".
