@@ -122,8 +122,7 @@ def test_other_optimizers_resume_from_their_best_point(
     arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]
     arguments += ["--set", f"fit.optimizer={optimizer}"]
     main([*arguments, "--set", "fit.max_iterations=2"])
-    # mujoco.minimize may end at rounding, where its steps no longer lower the cost
-    assert main([*arguments, "--resume"]) in (ErrorCode.NONE, ErrorCode.NOT_CONVERGED)
+    assert main([*arguments, "--resume"]) == ErrorCode.NONE
     latest = max(tmp_path.iterdir(), key=lambda folder: folder.stat().st_mtime)
     fit = read_results(latest).fit
     assert fit["pivot_damping"].value == pytest.approx(undisturbed["pivot_damping"], rel=1e-4)

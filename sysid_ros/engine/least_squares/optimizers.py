@@ -196,6 +196,14 @@ def optimizer_named(name: str) -> Optimizer:
     return OPTIMIZERS[name]
 
 
+def _promised(gradient: FloatArray, jacobian: FloatArray) -> float:
+    """The decrease of the cost that a Gauss-Newton step in the free components promises."""
+    part = jacobian[:, gradient != 0.0]
+    free = gradient[gradient != 0.0]
+    step = np.linalg.lstsq(part.T @ part, free, rcond=None)[0]
+    return 0.5 * float(free @ step)
+
+
 def _mujoco_status(
     trace: list[Any],
     bounds: tuple[FloatArray, FloatArray],
@@ -213,6 +221,8 @@ def _mujoco_status(
             return FitStatus.CONVERGED, "the step vanishes"
         if steps[-1].reduction <= settings["ftol"] * final.objective:
             return FitStatus.CONVERGED, "the cost no longer decreases"
+    elif _promised(gradient, final.jacobian) <= settings["ftol"] * final.objective:
+        return FitStatus.CONVERGED, "no step is worth it from the start"  # it was an optimum
     if len(steps) >= max_iters:
         return FitStatus.MAX_ITERATIONS, f"the limit of {max_iters} iterations is reached"
     return FitStatus.STALLED, "no step lowers the cost any further"
