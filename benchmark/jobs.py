@@ -20,7 +20,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -39,6 +38,21 @@ from sysid_ros.experiment import load_experiment
 ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
 COMMANDS = ("init", "check", "fit", "compare", "evaluate", "report")
+COUNTED = """
+import json, os, sys, time
+began = time.monotonic()
+process = os.posix_spawn(
+    sys.argv[1], sys.argv[1:], os.environ,
+    file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)],
+)
+_, status, used = os.wait4(process, 0)
+print(json.dumps({
+    "status": os.waitstatus_to_exitcode(status),
+    "cpu": used.ru_utime + used.ru_stime,
+    "wall": time.monotonic() - began,
+    "memory": used.ru_maxrss / 1024,
+}))
+"""
 
 
 @dataclass(frozen=True)
@@ -131,19 +145,20 @@ def arguments(command: str, robot: Robot, output: Path) -> list[str] | None:
 
 
 def measured(command: Sequence[str]) -> Cost:
-    """Run ``python -m sysid_ros`` with arguments, its bytecode kept as usual, and count."""
-    began = time.monotonic()
+    """Run ``python -m sysid_ros`` with arguments, its bytecode kept as usual, and count.
+
+    A process begins with the peak of the one that started it, so a small one stands between.
+    """
     kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sysid_ros", *command],
-        stdout=subprocess.DEVNULL,
+    told = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", COUNTED, sys.executable, "-m", "sysid_ros", *command],
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**kept, "PYTHONPATH": str(ROOT)},
+        check=True,
+        text=True,
     )
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    wall = time.monotonic() - began
-    return Cost(process.returncode, used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
+    return Cost(**json.loads(told.stdout))
 
 
 def limit_of(experiment: Path, data: Path) -> Limit:

@@ -20,7 +20,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.levels import level_step
 from sysid_ros.diagnosis.recorded import Recorded, Samples
-from sysid_ros.engine.signals import density, low_pass
+from sysid_ros.engine.signals import density, zero_phase
 
 _HIGHEST = 20.0  # Hz, of the low-pass
 _LOWEST = 1.0
@@ -283,7 +283,7 @@ def _filter_one(
         return None
     times: FloatArray = first + step * np.arange(count, dtype=np.float64)
     raw = np.stack([signals[name].mean_around(times, step) for name in labels])
-    smooth = low_pass(raw, min(0.99, 2.0 * cutoff * step))
+    smooth = zero_phase(raw, min(0.99, 2.0 * cutoff * step), order=3)
     rate = np.gradient(smooth, step, axis=1)
     second = np.zeros_like(smooth)
     second[:, 1:-1] = np.diff(smooth, n=2, axis=1) / step**2

@@ -18,7 +18,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.recorded import Recorded, Samples
-from sysid_ros.engine.signals import low_pass
+from sysid_ros.engine.signals import zero_phase
 
 _S = mujoco.mjtSensor
 _TESTED = tuple(
@@ -187,7 +187,8 @@ def _smooth(one: Samples, times: FloatArray, cutoff: float) -> FloatArray:
     dense = times[0] + step / fine * np.arange(len(times) * fine)
     columns = one.values.reshape(len(one.times), -1).T
     raw = np.stack([np.interp(dense, one.times, column) for column in columns])
-    return np.asarray(low_pass(raw, min(0.99, 2.0 * cutoff * step / fine))[:, ::fine].T)
+    smooth = zero_phase(raw, min(0.99, 2.0 * cutoff * step / fine), order=3)
+    return np.ascontiguousarray(smooth[:, ::fine].T)
 
 
 def _expected(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.reference import ExcitationError, Reference
 from sysid_ros.excitation.spline_reference import SplineReference
-from sysid_ros.files import replace_file
+from sysid_ros.files import read_regular_text, replace_file
 
 _CORNER_SHARE = 0.8  # of the acceleration limit; the rest is for soft start and stop
 CUBIC = "# cubic spline through the rows, at rest at both ends"  # first line of a designed motion
@@ -131,12 +132,10 @@ def read_trajectory(path: Path) -> TrajectoryTable:
       ExcitationError: The file is missing or is not such a table.
     """
     try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            cubic = stream.readline().strip() == CUBIC
-            if not cubic:
-                stream.seek(0)
-            rows = [row for row in csv.reader(stream) if row]
-    except (OSError, UnicodeDecodeError) as error:
+        first, _, rest = (text := read_regular_text(path)).partition("\n")
+        cubic = first.strip() == CUBIC
+        rows = [row for row in csv.reader(io.StringIO(rest if cubic else text)) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ExcitationError(f"trajectory {path} cannot be read: {error}") from None
     if len(rows) < 3 or rows[0][0].strip() != "time" or len(rows[0]) < 2:
         raise ExcitationError(

@@ -92,7 +92,7 @@ def true_motions(
             continue
         _check_inputs(sequences)
         group = model_group(
-            _finer(sequences),
+            sequences.with_finer_step(_FINER),
             params,
             window_length=None,
             estimate_starts=False,
@@ -101,22 +101,6 @@ def true_motions(
         )
         found.update(_simulated(group, theta, dataset.noise))
     return found
-
-
-def _finer(sequences: ModelSequences) -> ModelSequences:
-    """The same recordings with a model of a finer time step."""
-    spec = sequences.spec.copy()
-    spec.option.timestep /= _FINER
-    return ModelSequences(
-        sequences.name,
-        spec,
-        sequences.sequence_name,
-        sequences.initial_state,
-        sequences.control,
-        sequences.sensordata,
-        sequences.allow_missing_sensors,
-        sequences.robot,
-    )
 
 
 def _check_inputs(sequences: ModelSequences) -> None:

@@ -85,7 +85,7 @@ def alternatives(
     return (
         Alternative(
             TIME_STEP,
-            tuple(_finer(sequences) for sequences in given),
+            tuple(sequences.with_finer_step(2) for sequences in given),
             settings,
             cost=2.0,
             order=max(_order(sequences) for sequences in given),
@@ -109,19 +109,3 @@ def _order(sequences: ModelSequences) -> float:
     """Richardson's extrapolation: the error at h in shifts from h to h/2."""
     runge_kutta = sequences.spec.option.integrator == mujoco.mjtIntegrator.mjINT_RK4
     return FOURTH_ORDER if runge_kutta else FIRST_ORDER
-
-
-def _finer(sequences: ModelSequences) -> ModelSequences:
-    """The same recordings with a model of half the time step."""
-    spec = sequences.spec.copy()
-    spec.option.timestep *= 0.5
-    return ModelSequences(
-        sequences.name,
-        spec,
-        sequences.sequence_name,
-        sequences.initial_state,
-        sequences.control,
-        sequences.sensordata,
-        sequences.allow_missing_sensors,
-        sequences.robot,
-    )

@@ -13,7 +13,6 @@ from sysid_ros.engine.signals.control import (
 )
 from sysid_ros.engine.signals.default_signals import construct_ts_from_defaults
 from sysid_ros.engine.signals.initial_state import create_initial_state
-from sysid_ros.engine.signals.low_pass import low_pass
 from sysid_ros.engine.signals.mappings import (
     OBSERVABLE,
     SUFFIXES,
@@ -70,7 +69,6 @@ __all__ = [
     "joint_shown",
     "known_from",
     "linear",
-    "low_pass",
     "piecewise",
     "render_rollout",
     "rotation_between",

@@ -275,6 +275,21 @@ class ModelSequences:
             self.robot,
         )
 
+    def with_finer_step(self, times: int) -> ModelSequences:
+        """The same recordings with a model whose time step is this many times smaller."""
+        spec = self.spec.copy()
+        spec.option.timestep /= times
+        return ModelSequences(
+            self.name,
+            spec,
+            self.sequence_name,
+            self.initial_state,
+            self.control,
+            self.sensordata,
+            self.allow_missing_sensors,
+            self.robot,
+        )
+
     def _check_counts(self) -> None:
         counts = {
             "sequence_name": len(self.sequence_name),

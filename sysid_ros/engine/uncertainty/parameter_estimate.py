@@ -68,9 +68,10 @@ class ParameterEstimate:
         error = self.standard_error or 0.0
         half = error * _quantile(self.dof, 0.5 * (1.0 - level))
         end = value + half
-        if near - half < end and near - far >= 2.0 * half:
+        halfway = 0.5 * (value + near)  # it moves only outwards as the error grows
+        if end > halfway and near - far >= 2.0 * half:
             shorter = value + error * _quantile(self.dof, NEAR_A_BOUND * (1.0 - level))
-            end = max(shorter, min(near - half, end))
+            end = max(shorter, halfway)
         return min(end, near)
 
 
