@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, Columns, columns_of
-from sysid_ros.engine.regressor.filter_kernel import thin
 from sysid_ros.engine.regressor.filtering import (
     Filters,
     SmoothStretch,
@@ -14,6 +13,7 @@ from sysid_ros.engine.regressor.filtering import (
     coordinate_groups,
     row_weights,
     smooth,
+    thin,
 )
 from sysid_ros.engine.regressor.gram import Grams, sum_grams
 from sysid_ros.engine.regressor.pseudo_inertia import (

@@ -27,7 +27,6 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.engine.regressor import filter_kernel
 from sysid_ros.engine.regressor.cutoff import Cutoff, choose_cutoff
 from sysid_ros.engine.regressor.regressor import Motion
 from sysid_ros.engine.regressor.smoothing_kernel import half_samples, smoothing_kernel
@@ -165,6 +164,8 @@ def _filtered_torque(
     torque: FloatArray, cutoff: float, step: float, centres: npt.NDArray[np.intp], apart: int
 ) -> FloatArray:
     """Torque at rows, (rows, nv); NaN within the filter's reach of an unknown torque."""
+    from sysid_ros.engine.regressor import filter_kernel
+
     weights = smoothing_kernel(cutoff, step)
     both = np.stack([weights, np.ones_like(weights)])
     first = int(centres[0]) - len(weights) // 2
@@ -214,6 +215,8 @@ def _filtered(
     signal: FloatArray, cutoff: float, step: float, grid: tuple[int, int, int]
 ) -> FloatArray:
     """A smoothed signal and two derivatives at (first, every, count) samples, (3, count)."""
+    from sysid_ros.engine.regressor import filter_kernel
+
     first, every, count = grid
     weights = np.stack([smoothing_kernel(cutoff, step, order) for order in range(3)])
     level = float(signal.mean())  # whose derivative is zero but whose rounding error is not
@@ -224,6 +227,20 @@ def _filtered(
     )
     out[:, 0] += level
     return np.ascontiguousarray(out.T)
+
+
+def thin(weights: FloatArray, every: int, rows: FloatArray, out: FloatArray) -> None:
+    """Add a filtered signal, of which only every so many-th value is kept.
+
+    Args:
+      weights: (taps,).
+      every: Steps between values that are kept.
+      rows: (n, width).
+      out: (m, width) with (m - 1) every + taps <= n.
+    """
+    from sysid_ros.engine.regressor import filter_kernel  # numba takes half a second
+
+    filter_kernel.thin(weights, every, rows, out)
 
 
 def _rotation_rates(parts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

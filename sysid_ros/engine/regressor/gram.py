@@ -16,9 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.engine.regressor import filter_kernel
-from sysid_ros.engine.regressor import regressor_kernel as kernel
-from sysid_ros.engine.regressor.filtering import Filters, SmoothStretch, row_weights
+from sysid_ros.engine.regressor.filtering import Filters, SmoothStretch, row_weights, thin
 from sysid_ros.engine.regressor.regressor import Motion, Regressor
 
 FloatArray = npt.NDArray[np.float64]
@@ -146,6 +144,8 @@ def filtered_rows(
       filters: With which it was smoothed.
       momentum: Whether rows are in momentum form.
     """
+    from sysid_ros.engine.regressor import regressor_kernel as kernel  # see regressor.py
+
     weights = row_weights(filters, stretch.inner, 0)
     slopes = row_weights(filters, stretch.inner, 1)
     support, every, taps = regressor.support(), stretch.every, len(weights)
@@ -159,14 +159,14 @@ def filtered_rows(
         filtered = np.zeros((last - first, size))
         if momentum:
             moved = regressor.rows(motion, kernel.MOMENTUM, scratch).reshape(-1, size)
-            filter_kernel.thin(slopes, every, moved, filtered)
+            thin(slopes, every, moved, filtered)
         rows = regressor.rows(motion, kernel.REST if momentum else kernel.FORCE, scratch)
-        filter_kernel.thin(weights, every, rows.reshape(-1, size), filtered)
+        thin(weights, every, rows.reshape(-1, size), filtered)
         torque = stretch.torque[first:last]
         known = regressor.known_torque(motion)
         if known is not None:
             added = np.zeros_like(torque)
-            filter_kernel.thin(weights, every, known, added)
+            thin(weights, every, known, added)
             torque = torque - added
         table = filtered.reshape(last - first, regressor.model.nv, -1)
         parts = tuple(table[:, j, columns] for j, columns in enumerate(support))

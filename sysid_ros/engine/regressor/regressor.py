@@ -7,6 +7,8 @@ Generalised forces of hinges, slides, balls and free joints are linear in the te
 parameters of every body, in armature, damping, dry friction, springs, offsets and in what fixed
 tendons add (Atkeson, An & Hollerbach, IJRR 5, 1986). What is not (fluids, spatial tendons, springs
 of balls, transmissions) keeps the model's own values, see :meth:`Regressor.known_torque`.
+
+What is compiled is imported where it is used: numba takes half a second of every program.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.engine.regressor import regressor_kernel as kernel
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, Columns, columns_of
 from sysid_ros.engine.regressor.regressor_tables import friction_of, layout_of, tree_of
 from sysid_ros.errors import ModelError
@@ -85,25 +86,31 @@ class Regressor:
         self._tree = tree_of(model)
         self._layout = layout_of(model, self.columns)
         self._friction = friction_of(model, friction_velocity, sharp_friction)
+        from sysid_ros.engine.regressor import regressor_kernel as kernel
+
         self._law = kernel.MUJOCO_LAW if friction_velocity is None else kernel.VELOCITY_LAW
 
     def rows(
-        self, motion: Motion, form: int = kernel.FORCE, out: FloatArray | None = None
+        self, motion: Motion, form: int | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """The regressor of n instants, (n, nv, p); N m (N for slides) per unit of the parameter.
 
         Args:
           motion: The motion.
-          form: ``kernel.FORCE``; or ``kernel.MOMENTUM`` and ``kernel.REST``, of which the time
-            derivative of the first plus the second is the force form.
+          form: ``kernel.FORCE``, also where none is given; or ``kernel.MOMENTUM`` and
+            ``kernel.REST``, of which the time derivative of the first plus the second is the force
+            form.
           out: (at least n, nv, p) where to write; the first n are returned.
         """
+        from sysid_ros.engine.regressor import regressor_kernel as kernel
+
         q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in motion)
         if out is None:
             out = np.empty((len(q), self.model.nv, len(self.columns)))
         out = out[: len(q)]
         kernel.fill(
-            self._tree, self._layout, self._friction, self._law, form,
+            self._tree, self._layout, self._friction, self._law,
+            kernel.FORCE if form is None else form,
             _writeable(q), _writeable(v), _writeable(a), out,
         )  # fmt: skip
         return out
@@ -115,6 +122,8 @@ class Regressor:
           motion: n instants.
           parts: (sets, p).
         """
+        from sysid_ros.engine.regressor import regressor_kernel as kernel
+
         q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in motion)
         out = np.empty((len(q), len(parts), self.model.nv))
         kernel.torques(
