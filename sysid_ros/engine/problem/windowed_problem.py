@@ -309,10 +309,12 @@ class WindowedProblem:
         """``[J_theta J_start r]`` in units of noise, weighted by the loss, (m, p + n_start + 1)."""
         residual, sigma = derivatives.residual, batch.sigma(self.noise)
         weight = np.sqrt(self.loss.gradient_weight(residual / sigma)) / sigma
-        rows = np.column_stack([derivatives.jacobian, residual])
-        rows *= weight[:, None]
-        # A perturbation that diverges says nothing about the slope.
-        rows[~np.isfinite(rows)] = 0.0
+        rows = np.empty((len(residual), derivatives.jacobian.shape[1] + 1))
+        np.multiply(derivatives.jacobian, weight[:, None], out=rows[:, :-1])
+        np.multiply(residual, weight, out=rows[:, -1])
+        if not np.isfinite(rows.sum()):
+            # A perturbation that diverges says nothing about the slope.
+            rows[~np.isfinite(rows)] = 0.0
         return rows
 
     def _prior_cost(self, point: Point) -> float:
