@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far a controller has come on a trajectory that it was given, by what it says it does."""
+"""The place that a controller has reached on its trajectory, by what it says it does."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from sysid_ros.excitation import TimedTrajectory
 
 
 class FollowError(IntEnum):
-    """How a trajectory ended, in the numbers of FollowJointTrajectory."""
+    """The end of a trajectory, in the numbers of FollowJointTrajectory."""
 
     SUCCESSFUL = 0
     INVALID_GOAL = -1
@@ -40,7 +40,7 @@ class Demand:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a trajectory ended."""
+    """The end of a trajectory."""
 
     code: FollowError
     text: str = ""
