@@ -17,6 +17,7 @@ from sysid_ros.excitation.design.criterion import CRITERIA, criterion
 from sysid_ros.excitation.design.demands import Demands
 from sysid_ros.excitation.design.design import DesignSettings, design_motion
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
+from sysid_ros.excitation.design.fitted_parameters import FittedParameters, fitted_parameters
 from sysid_ros.excitation.design.rest_spline import RestSpline
 from sysid_ros.excitation.design.robot_demands import robot_demands
 
@@ -25,8 +26,10 @@ __all__ = [
     "Demands",
     "DesignSettings",
     "DesignedMotion",
+    "FittedParameters",
     "RestSpline",
     "criterion",
     "design_motion",
+    "fitted_parameters",
     "robot_demands",
 ]

@@ -10,6 +10,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from designed_arm import ARM, JOINTS
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -35,18 +36,6 @@ from sysid_ros.excitation.design.design import design_task
 from sysid_ros.excitation.design.task import DesignTask
 from sysid_ros.excitation.design.torque_information import JointMotion
 
-ARM = """<mujoco><compiler angle="radian"/><worldbody>
-<geom name="floor" type="plane" size="3 3 .1" pos="0 0 -0.2"/>
-<body name="upper"><joint name="shoulder" axis="0 1 0" range="-2.5 2.5" armature="0.02"
- damping="0.2" frictionloss="0.1"/>
- <geom name="upper" type="capsule" fromto="0 0 0 0 0 0.3" size="0.03" mass="2"/>
- <body name="lower" pos="0 0 0.3"><joint name="elbow" axis="0 1 0" range="-2.2 2.2" armature="0.01"
-  damping="0.1" frictionloss="0.1"/>
-  <geom name="lower" type="capsule" fromto="0 0 0 0 0 0.25" size="0.03" mass="1"/>
- </body></body></worldbody>
-<actuator><motor joint="shoulder" ctrlrange="-1 1" forcerange="-20 20"/>
-<motor joint="elbow" forcerange="-8 8"/></actuator></mujoco>"""
-JOINTS = ("shoulder", "elbow")
 QUICK = DesignSettings(duration=8.0, starts=2, steps=8, budget=30.0)
 
 
