@@ -194,8 +194,7 @@ def _mapped(
 
 
 def _entry(line: Line) -> SignalEntry:
-    values = {line.kind: line.name, "topic": line.channel.topic, "field": line.channel.field}
-    return SignalEntry(values, line.doubt, line.grounds)
+    return SignalEntry(dict(line.values), line.doubt, line.grounds)
 
 
 def _channels(bags: list[Path], topics: list[str], msg_path: Sequence[Path]) -> list[Channel]:
@@ -345,7 +344,11 @@ def _servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
         joint: (line.name if line.kind == "sensor" else f"{line.name}_qpos")
         for joint, line in zip(
             mapping.joints,
-            (one for one in mapping.lines if one.kind in ("sensor", "qpos")),
+            (
+                one
+                for one in mapping.lines
+                if one.channel.quantity != "effort" and one.kind in ("sensor", "qpos")
+            ),
             strict=True,
         )
     }
