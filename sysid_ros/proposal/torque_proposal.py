@@ -10,8 +10,13 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from sysid_ros.dataset import Dataset
+from sysid_ros.engine.measured_torque import Coupling, found_couplings, torque_problem
+from sysid_ros.errors import SysidError
+from sysid_ros.experiment import Experiment
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.mapping import Mapping
+from sysid_ros.robots import build_parameters
 
 _MOST = 0.6  # of the joints with a position, whose torque must be known
 
@@ -51,6 +56,16 @@ def torque_parameters(model: mujoco.MjModel, mapping: Mapping) -> tuple[dict[str
         if joint in known:
             found.append({"joint": joint, "armature": None, "damping": None, "frictionloss": None})
     return tuple(found)
+
+
+def coupled_joints(experiment: Experiment, dataset: Dataset) -> tuple[Coupling, ...]:
+    """Motors of the recordings that turn with two joints; none where it cannot be told."""
+    groups = dataset.training.groups[:1]
+    try:
+        params = build_parameters(experiment, groups[0].spec)
+        return found_couplings(torque_problem(groups, params, dataset.training.excluded))
+    except SysidError:
+        return ()
 
 
 def _known(model: mujoco.MjModel, mapping: Mapping) -> set[str]:
