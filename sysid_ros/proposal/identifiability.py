@@ -12,6 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
+from sysid_ros.engine.derivatives import EXACT
 from sysid_ros.engine.least_squares import (
     Linearization,
     Point,
@@ -19,6 +20,7 @@ from sysid_ros.engine.least_squares import (
     loss_named,
     start_solutions,
 )
+from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import first_noise
@@ -28,7 +30,12 @@ from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.robots import build_parameters
 
 _MOST_SECONDS = 8.0  # of windows that are tried; more says the same again
+_MOST_STEPS = 400_000  # of simulation, times columns of the Jacobian: less of robots with more
+_MOST_ROLLED = 40_000  # likewise where a column is a rollout of its own, not an exact derivative
+_FEWEST = 4  # windows
 _WHOLE = 3.0  # s; longer windows are cut for this
+_ROLLED = 0.5  # s; likewise where columns are rollouts
+_ROUNDS = 2  # in which what is on demand has to prove itself, each a step nearer
 # Standard error over the typical size, at most, with what is open one step from the model's values
 # as noise; a fit leaves several times less. On demand a guess must not do.
 _DETERMINED = 3.0
@@ -60,40 +67,63 @@ def determined(
       One answer per candidate; all but those on demand where the model cannot be simulated.
     """
     params = build_parameters(experiment, dataset.training.groups[0].spec)
-    length = min(window or _WHOLE, _WHOLE)
     with RolloutPool(None) as rollouts, single_blas_thread():
+        problem = _problem(experiment, dataset, params, rollouts, window)
+        point = problem.initial_point()
+        problem = _with_levels(problem, point, rollouts)
+        answers = [not one.on_demand for one in offered]
+        for _ in range(_ROUNDS):
+            point = _nearer(problem, point, offered)
+            problem = _with_levels(problem, point, rollouts)
+            system = _System.of(problem.linearize(point))
+            usable = np.all(np.isfinite(system.hessian)) and np.isfinite(system.open)
+            if not usable or len(system.hessian) != len(offered):
+                return [not one.on_demand for one in offered]
+            answers = _forward(system, offered)
+            if not any(
+                answer and one.on_demand for answer, one in zip(answers, offered, strict=True)
+            ):
+                break  # a point nearer to the recordings demands less
+    return answers
+
+
+def _problem(
+    experiment: Experiment,
+    dataset: Dataset,
+    params: ParameterDict,
+    rollouts: RolloutPool,
+    window: float | None,
+) -> WindowedProblem:
+    """The problem of a fit with as many windows as tell enough and cost little."""
+    length, most = min(window or _WHOLE, _WHOLE), _MOST_STEPS
+    for longest in (length, _ROLLED):
         groups = [
-            _some(
-                model_group(
-                    group,
-                    params,
-                    window_length=length,
-                    estimate_starts=True,
-                    velocity_filter=experiment.initial_state.velocity_filter,
-                    gaps=dataset.training.excluded,
-                ),
-                length / len(dataset.training.groups),
+            model_group(
+                group,
+                params,
+                window_length=min(length, longest),
+                estimate_starts=True,
+                velocity_filter=experiment.initial_state.velocity_filter,
+                gaps=dataset.training.excluded,
             )
             for group in dataset.training.groups
         ]
+        some = [_some(group, params, min(length, longest), most / len(groups)) for group in groups]
         problem = WindowedProblem(
-            groups, params, rollouts, loss=loss_named("linear"), noise=first_noise(groups, {})
+            some, params, rollouts, loss=loss_named("linear"), noise=first_noise(groups, {})
         )
-        point = problem.initial_point()
-        problem = _with_levels(problem, point, rollouts)
-        point = _nearer(problem, point, offered)
-        problem = _with_levels(problem, point, rollouts)
-        linearization = problem.linearize(point)
-    system = _System.of(linearization)
-    usable = np.all(np.isfinite(system.hessian)) and np.isfinite(system.open)
-    if not usable or len(system.hessian) != len(offered):
-        return [not one.on_demand for one in offered]
-    return _forward(system, offered)
+        if EXACT in problem.derivative_sources().values():
+            break
+        most = _MOST_ROLLED
+    return problem
 
 
-def _some(group: WindowGroup, length: float) -> WindowGroup:
+def _some(group: WindowGroup, params: ParameterDict, length: float, steps: float) -> WindowGroup:
     """The group with as many of its windows as say enough, spread over all recordings."""
-    most = max(4, round(_MOST_SECONDS / length))
+    batch = group.batches[0]
+    columns = params.size + batch.spread.shape[1] + 1
+    cost = columns * length / float(batch.model.opt.timestep)
+    most = max(_FEWEST, round(min(_MOST_SECONDS / length, steps / cost)))
     count = len(group.windows)
     places = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
     return group.select(places.tolist())
