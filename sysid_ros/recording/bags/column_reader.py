@@ -83,6 +83,11 @@ class ColumnReader:
             for topic, of_topic in by_topic.items():
                 self._decoders[topic].add(of_topic)
 
+    def forget_before(self, log_ns: int) -> None:
+        """Forget what was received before an instant, but for the last message of each topic."""
+        for decoder in self._decoders.values():
+            decoder.forget_before(log_ns)
+
     def columns(self) -> dict[str, TopicColumns]:
-        """Return one table for each topic: everything read so far."""
+        """Return one table for each topic: everything read so far and not forgotten."""
         return {topic: decoder.columns() for topic, decoder in self._decoders.items()}

@@ -145,6 +145,7 @@ def map_columns(
     start: float | None = None,
     end: float | None = None,
     promised: Mapping[str, int | None] | None = None,
+    start_ns: int | None = None,
 ) -> MappedRecording:
     """Make signals of the model of what was read from a recording; see :func:`map_recording`.
 
@@ -159,6 +160,7 @@ def map_columns(
       start: Seconds.
       end: Seconds.
       promised: How many messages the bag promises by topic, where it does.
+      start_ns: Epoch nanoseconds of t = 0, where it is not the first stamp.
 
     Returns:
       The signals, without a hash of the bag.
@@ -170,7 +172,7 @@ def map_columns(
     signals, numbers = wanted.signals, wanted.numbers
     try:
         masks = _masks(signals, enabled_when)
-        dated = date_topics(columns, signals, masks, clock, clock_correction)
+        dated = date_topics(columns, signals, masks, clock, clock_correction, start_ns)
         span = _span(signals, dated, clock, used)
         masked = [
             masked_stretches([*enabled_when, *signal.enabled_when], dated, clock, max_gap)
