@@ -14,7 +14,7 @@ from sysid_ros.engine.uncertainty import ParameterEstimate
 
 @dataclass(frozen=True)
 class HorizonSettings:
-    """How far an estimate looks back.
+    """The span that an estimate looks back over.
 
     Attributes:
       length: s of the latest windows that are simulated anew when the estimate moves.

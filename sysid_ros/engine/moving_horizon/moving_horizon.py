@@ -208,7 +208,7 @@ class MovingHorizon:
         self._simulated += len(cuts) * (solution.iterations + 2)
 
     def _before(self, theta: FloatArray) -> FloatArray:
-        """What lies before the horizon, and what holds the parameters that nothing determines.
+        """The sum of the windows before the horizon and of the hold on what nothing determines.
 
         Returns:
           ``[J r]^T [J r]`` at ``theta``, (p + 1, p + 1).
