@@ -35,7 +35,7 @@ ORDER = (
     "search", "pipeline", "fit_page", "comparison", "excitation", "excitation.design",
     "rehearsal", "sysid", "nodes",
     "nodes.sim_robot", "nodes.excite", "nodes.recorder", "nodes.sufficiency", "nodes.fit_server",
-    "nodes.replay", "nodes.identify", "nodes.demo", "commands",
+    "nodes.estimator", "nodes.replay", "nodes.identify", "nodes.demo", "commands",
     "cli", "__main__",
 )  # fmt: skip
 

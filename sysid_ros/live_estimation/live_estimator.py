@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -13,17 +14,23 @@ from pathlib import Path
 import numpy as np
 
 from sysid_ros.dataset import declared_noise, fit_settings, model_of, model_sequences, unusable
-from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, MovingHorizon
-from sysid_ros.engine.signals import TimeSeries
-from sysid_ros.errors import DataError, ExperimentError
+from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, Memory, MovingHorizon
+from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.errors import BagError, DataError, ExperimentError
 from sysid_ros.experiment import Experiment, SequenceConfig
 from sysid_ros.live_estimation.message_buffer import MessageBuffer, known_until
-from sysid_ros.recording.bags import Recording
+from sysid_ros.recording.bags import TopicTypes
+from sysid_ros.recording.mapping import (
+    MappedRecording,
+    control_time_series,
+    measured_time_series,
+)
 from sysid_ros.recording.messages import RawMessage
-from sysid_ros.robots import build_parameters, have_own_parameters, with_namespace
+from sysid_ros.robots import build_parameters, by_sensor, have_own_parameters, with_namespace
 
 PERIOD = 0.1  # s between estimates
 BEFORE = 2.0  # s before the first window that is still needed, for filters and delays
+MOST_FAILURES = 20  # updates in a row after which messages are forgotten
 AT_FIRST = 0.3  # s that a robot is listened to before the first look
 
 
@@ -33,10 +40,12 @@ class LiveEstimate:
 
     Attributes:
       estimate: The latest estimate; ``None`` before the first whole window.
+      stamp_ns: Instant of its latest sample, nanoseconds since the epoch.
       problem: Why the latest messages could not be used; empty where they could.
     """
 
     estimate: HorizonEstimate | None
+    stamp_ns: int = 0
     problem: str = ""
 
 
@@ -46,7 +55,7 @@ class LiveEstimator:
     def __init__(
         self,
         experiment: Experiment,
-        recording: Recording,
+        recording: TopicTypes,
         bag: SequenceConfig,
         horizon: HorizonSettings,
         *,
@@ -82,19 +91,42 @@ class LiveEstimator:
             declared_noise(experiment),
             should_stop=should_stop,
         )
-        self._latest: HorizonEstimate | None = None
+        self._latest = LiveEstimate(None)
+        self._sequences: ModelSequences | None = None
+        self._failures = 0
 
     @property
     def topics(self) -> frozenset[str]:
         """The topics whose messages are wanted."""
         return self._buffer.topics
 
-    def update(self, messages: Iterable[RawMessage], *, ended: bool = False) -> LiveEstimate:
+    @property
+    def memory(self) -> Memory:
+        """All that is known."""
+        return self._horizon.memory
+
+    def recall(self, memory: Memory) -> None:
+        """Go on from what another run knew.
+
+        Raises:
+          DataError: It is of other parameters.
+        """
+        self._horizon.recall(memory)
+
+    def update(
+        self,
+        messages: Iterable[RawMessage],
+        *,
+        ended: bool = False,
+        most_behind: float = math.inf,
+    ) -> LiveEstimate:
         """Account for messages.
 
         Args:
           messages: New ones of :attr:`topics`, in the order of receipt.
           ended: Whether nothing follows.
+          most_behind: s of data at most, besides a window, that are simulated; what is older is
+            left out and counted.
 
         Raises:
           StopRequestedError: As asked for.
@@ -104,17 +136,42 @@ class LiveEstimator:
             mapped = self._buffer.mapped(self._name)
             until = known_until(mapped)
             if until < AT_FIRST and not ended:
-                return LiveEstimate(None)
-            found = model_sequences("model", self._spec, {mapped.name: mapped}, self._robot)
-            if all(signal.held for signal in mapped.controls):
-                found.control = [_held(found.control[0], until, self._max_gap)]
-            estimate = self._horizon.update(found, until, unusable(mapped), ended=ended)
-        except DataError as error:
-            return LiveEstimate(self._latest, str(error))
-        self._latest = estimate or self._latest
+                return self._latest
+            self._horizon.skip_to(until - most_behind)
+            estimate = self._horizon.update(
+                self._with(mapped, until), until, unusable(mapped), ended=ended
+            )
+        except (BagError, DataError) as error:
+            return replace(self._latest, problem=self._failed(str(error)))
+        self._failures = 0
+        if estimate is not None:
+            stamp_ns = mapped.start_ns + round(1e9 * estimate.time)
+            self._latest = LiveEstimate(estimate, stamp_ns)
         if not math.isnan(self._horizon.needed_from):
             self._buffer.forget_before(self._horizon.needed_from - BEFORE)
-        return LiveEstimate(self._latest)
+        return self._latest
+
+    def _failed(self, problem: str) -> str:
+        """Begin with new messages where those kept cannot be used: a clock was set, for example."""
+        self._failures += 1
+        if self._failures >= MOST_FAILURES:
+            self._failures = 0
+            self._buffer.begin_anew()
+            self._horizon.begin_anew()
+        return problem
+
+    def _with(self, mapped: MappedRecording, until: float) -> ModelSequences:
+        """The recording as the sequence of its model, which is compiled once."""
+        if self._sequences is None:
+            recordings = {mapped.name: mapped}
+            self._sequences = model_sequences("model", self._spec, recordings, self._robot)
+        found = copy.copy(self._sequences)
+        control = control_time_series(mapped)
+        if all(signal.held for signal in mapped.controls):
+            control = _held(control, until, self._max_gap)
+        found.control = [control]
+        found.sensordata = [by_sensor(self._spec, measured_time_series(mapped))]
+        return found
 
 
 def _held(control: TimeSeries, until: float, max_gap: float) -> TimeSeries:

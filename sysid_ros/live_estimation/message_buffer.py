@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from sysid_ros.errors import BagError
 from sysid_ros.experiment import Experiment
-from sysid_ros.recording.bags import ColumnReader, Recording
+from sysid_ros.recording.bags import ColumnReader, TopicTypes
 from sysid_ros.recording.mapping import MappedRecording, WantedFields, map_columns
 from sysid_ros.recording.messages import RawMessage
 
@@ -24,12 +24,12 @@ class MessageBuffer:
       topics: Those that the experiment maps.
     """
 
-    def __init__(self, experiment: Experiment, recording: Recording) -> None:
+    def __init__(self, experiment: Experiment, recording: TopicTypes) -> None:
         """Begin without messages.
 
         Args:
           experiment: With the robot's own topics.
-          recording: For the types of its topics; it need not stay open.
+          recording: Tells the types of topics; a bag need not stay open.
 
         Raises:
           SysidError: A topic is missing, or a field is not in its type.
@@ -38,10 +38,15 @@ class MessageBuffer:
         self._wanted = WantedFields.of(recording, experiment.signals, experiment.enabled_when)
         self._recording = recording
         self.topics = frozenset(self._wanted.fields)
-        self._reader = ColumnReader(recording, self._wanted.fields)
-        self._start_ns: int | None = None
         self._latest_ns = 0
-        self._known: deque[tuple[float, int]] = deque()  # how far what was known, when received
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Forget all messages and when time began."""
+        self._reader = ColumnReader(self._recording, self._wanted.fields)
+        self._start_ns: int | None = None
+        # Up to when everything was known, and what had been received then.
+        self._known: deque[tuple[float, int]] = deque()
 
     def add(self, messages: Iterable[RawMessage]) -> None:
         """Take over messages, in the order of receipt.

@@ -64,7 +64,8 @@ def test_the_last_estimate_is_that_of_the_fit(followed: Followed):
 def test_an_estimate_contains_samples_of_the_last_tenth_of_a_second(followed: Followed):
     times = [one.time for one in followed.estimates]
     assert times[0] < 1.25  # one whole window
-    assert np.max(np.diff(times)) < 0.15
+    assert times[-1] == pytest.approx(6.0)  # the fit leaves out what is less than half a window
+    assert np.max(np.diff(times[:-1])) < 0.15
     widths = [one.parameters[0].standard_error or np.inf for one in followed.estimates]
     assert widths[-1] < 0.5 * widths[0]
 

@@ -93,6 +93,10 @@ class ArrivalCost:
             least = int(np.argmin([first + second for first, second in pairs]))
             self._shares[least : least + 2] = [self._shares[least].plus(self._shares[least + 1])]
 
+    def begin_anew(self) -> None:
+        """Begin another time axis, at whose zero nothing has been forgotten since."""
+        self._shares = [replace(share, time=0.0) for share in self._shares]
+
     def at(self, time: float) -> list[Share]:
         """The shares with the weights that they have at an instant."""
         if self._forgetting is None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import mujoco
+
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
@@ -37,6 +39,7 @@ class GrowingWindows:
         self._params = params
         self._settings = settings
         self._builder: CandidateBuilder | None = None
+        self._compiled: mujoco.MjModel | None = None
         self._continues = False  # whether a window ends where the next one begins
 
     def cut(self, sequences: ModelSequences, until: float, gaps: Gaps, *, ended: bool) -> list[Cut]:
@@ -61,7 +64,7 @@ class GrowingWindows:
         windows = cut_sequence(
             sequences,
             0,
-            self.builder(sequences).build(self._params.as_vector()).model,
+            self._model(sequences),
             bounds,
             estimate_starts=self._settings.estimate_starts,
             velocity_filter=self._settings.velocity_filter,
@@ -76,6 +79,23 @@ class GrowingWindows:
             self._builder = CandidateBuilder(sequences.spec, params)
         return self._builder
 
+    def begin_anew(self) -> None:
+        """Forget the grid: what follows is on another time axis."""
+        self.done, self._continues = math.nan, False
+
+    def skip_to(self, time: float) -> float:
+        """Leave out what lies before an instant, and return how many windows that is."""
+        skipped = max(0.0, time - self.done) / self.length
+        if skipped:
+            self.done, self._continues = time, False
+        return skipped
+
+    def _model(self, sequences: ModelSequences) -> mujoco.MjModel:
+        """A model with the sizes and the timestep of all candidates."""
+        if self._compiled is None:
+            self._compiled = self.builder(sequences).build(self._params.as_vector()).model
+        return self._compiled
+
     def bounds(self, end: float, gaps: Gaps, *, ended: bool) -> list[tuple[float, float]]:
         """The windows up to an instant; those that cannot grow any more are done with."""
         bounds = []
@@ -87,4 +107,7 @@ class GrowingWindows:
                 self.done, self._continues = last, whole
             if whole or grows or not follows or last - begin >= SHORTEST * self.length:
                 bounds.append((begin, last))
+        known = not any(low < end and high > self.done for low, high in gaps)
+        if self._continues and known and not ended and bounds and bounds[-1][1] < end - SAME:
+            bounds.append((self.done, end))
         return bounds

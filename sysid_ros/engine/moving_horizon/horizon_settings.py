@@ -42,6 +42,7 @@ class HorizonEstimate:
       windows: How many windows were used so far.
       noise: Standard deviation of every signal, in its unit.
       simulated: How many windows were simulated for this estimate.
+      thinned: How many windows were left out so far, because there was no time for them.
     """
 
     time: float
@@ -54,3 +55,4 @@ class HorizonEstimate:
     windows: int
     noise: Mapping[str, float]
     simulated: int
+    thinned: float = 0.0

@@ -12,6 +12,7 @@ contains the latest sample.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 
@@ -22,6 +23,7 @@ from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.least_squares import FitStatus, Point, SolverSettings, minimize
 from sysid_ros.engine.moving_horizon.arrival_cost import ArrivalCost, Share, gram_of
 from sysid_ros.engine.moving_horizon.growing_windows import Cut, Gaps, GrowingWindows
+from sysid_ros.engine.moving_horizon.horizon_memory import Memory
 from sysid_ros.engine.moving_horizon.horizon_problem import HorizonProblem
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
 from sysid_ros.engine.moving_horizon.information import (
@@ -41,7 +43,7 @@ from sysid_ros.engine.uncertainty import (
     estimates,
     sensor_of,
 )
-from sysid_ros.errors import StopRequestedError
+from sysid_ros.errors import DataError, StopRequestedError
 
 # Change of a parameter after which windows are simulated anew: in magnitudes, in standard errors;
 # and the change from which on a search takes the place of a step.
@@ -51,6 +53,7 @@ FAR = 0.2, 3.0
 INSET = 0.01
 ROUNDS = 3  # in which windows are simulated anew, in one update
 SEARCH = SolverSettings(max_iterations=20, cost_tolerance=1e-4)
+NOISE_MOVED = 0.01  # relative change of a noise level that counts
 LEAST_NOISE = 1e-5  # of a signal's first level
 
 
@@ -88,6 +91,7 @@ class MovingHorizon:
         self._noise: dict[str, float] = {}
         self._least: dict[str, float] = {}
         self._left = 0  # windows that left the horizon
+        self._thinned = 0.0  # windows that were left out
         self._simulated = 0  # windows in this update
         self._searched = False
 
@@ -95,6 +99,17 @@ class MovingHorizon:
     def needed_from(self) -> float:
         """The first instant whose samples an update still needs, s; NaN before the first."""
         return self._growing.done
+
+    def begin_anew(self) -> None:
+        """Keep what is known, and await a recording on another time axis."""
+        if self._windows:
+            self._leave_until(math.inf)
+        self._past.begin_anew()
+        self._growing.begin_anew()
+
+    def skip_to(self, time: float) -> None:
+        """Leave out what lies before an instant, s, and count the windows that were lost."""
+        self._thinned += self._growing.skip_to(time)
 
     def update(
         self,
@@ -159,7 +174,7 @@ class MovingHorizon:
     def _move(self, simulator: Simulator) -> None:
         """Go to the optimum; simulate windows anew where their models do not hold there."""
         for _ in range(ROUNDS):
-            self._noise.update(self._levels())
+            self._update_noise()
             found, errors = self._optimum()
             if not self._searched or self._apart(self._theta, found, errors, FAR):
                 self._search(simulator)
@@ -239,10 +254,13 @@ class MovingHorizon:
         errors = np.sqrt(np.diag(np.linalg.pinv(gram[:-1, :-1] * np.outer(scale, scale))))
         return found, errors * scale
 
-    def _levels(self) -> dict[str, float]:
-        """The noise levels that are not known beforehand, as the residuals have them."""
+    def _update_noise(self) -> None:
+        """Take the levels that are not known beforehand from the residuals."""
         found = noise_levels(self._shares(), self._theta.size, self._least)
-        return {name: level for name, level in found.items() if sensor_of(name) not in self._known}
+        for name, level in found.items():
+            moved = abs(level / self._noise[name] - 1.0) > NOISE_MOVED
+            if moved and sensor_of(name) not in self._known:
+                self._noise[name] = level
 
     @property
     def _now(self) -> float:
@@ -275,11 +293,39 @@ class MovingHorizon:
             windows=self._left + len(self._windows),
             noise=dict(self._noise),
             simulated=self._simulated,
+            thinned=self._thinned,
         )
+
+    @property
+    def memory(self) -> Memory:
+        """All that is known, in one piece that outlives the process."""
+        shares = self._shares() if self._windows else self._past.at(0.0)
+        total = functools.reduce(Share.plus, shares) if shares else None
+        return Memory(tuple(self._box.params.scalar_names()), total, dict(self._noise))
+
+    def recall(self, memory: Memory) -> None:
+        """Go on from what another run knew; call it before the first update.
+
+        Raises:
+          DataError: It is of other parameters.
+        """
+        names = tuple(self._box.params.scalar_names())
+        if memory.names != names:
+            raise DataError(
+                f"the state is of {', '.join(memory.names)}; estimated are {', '.join(names)}"
+            )
+        self._noise = dict(memory.noise)
+        self._least = {name: LEAST_NOISE * level for name, level in self._noise.items()}
+        if memory.known is not None:
+            self._theta, self._searched = memory.known.theta, True
+            self._past.add(memory.known)
+            self._past.begin_anew()
 
     def _leave(self) -> None:
         """Hand windows that the horizon has left behind to the past."""
-        begin = self._now - self._horizon.length
-        while self._windows[0].end <= min(begin, self._growing.done):
+        self._leave_until(min(self._now - self._horizon.length, self._growing.done))
+
+    def _leave_until(self, time: float) -> None:
+        while self._windows and self._windows[0].end <= time:
             self._past.add(self._windows.pop(0).share(self._noise))
             self._left += 1

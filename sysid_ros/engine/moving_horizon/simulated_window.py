@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class SimulatedWindow:
     start: FloatArray
     grams: FloatArray
     counts: FloatArray
+    _shares: dict[tuple[float, ...], Share] = field(default_factory=dict, repr=False)
 
     @property
     def begin(self) -> float:
@@ -71,7 +72,14 @@ class SimulatedWindow:
         return total
 
     def share(self, noise: Mapping[str, float]) -> Share:
-        """Its information, the start eliminated."""
+        """Its information, the start eliminated; kept until a noise level changes."""
+        levels = tuple(noise[name] for name in self.names)
+        if levels not in self._shares:
+            self._shares.clear()
+            self._shares[levels] = self._share(noise)
+        return self._shares[levels]
+
+    def _share(self, noise: Mapping[str, float]) -> Share:
         p, gram = self.theta.size, self.gram(noise)
         reduced = eliminate_starts(Linearization(0.0, (gram,), np.zeros((p + 1, p + 1))))
         (solved,) = start_solutions([gram], p, 0.0)

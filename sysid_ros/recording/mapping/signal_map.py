@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.errors import BagError, DataError
-from sysid_ros.recording.bags import Recording, read_columns
+from sysid_ros.recording.bags import Recording, TopicTypes, read_columns
 from sysid_ros.recording.mapping.dating import DatedRecording, Source, date_topics, source_of
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording
 from sysid_ros.recording.mapping.mapping_settings import (
@@ -118,7 +118,7 @@ class WantedFields:
     @classmethod
     def of(
         cls,
-        recording: Recording,
+        recording: TopicTypes,
         signals: Sequence[SignalSettings],
         enabled_when: Sequence[MaskSettings] = (),
     ) -> WantedFields:
@@ -214,7 +214,7 @@ def map_columns(
     )
 
 
-def _numbers(recording: Recording, signal: SignalSettings) -> Components:
+def _numbers(recording: TopicTypes, signal: SignalSettings) -> Components:
     """The numbers that a signal's field stands for."""
     msgtype = recording.topic(signal.topic).msgtype
     return components_of(parse_field(signal.field), msgtype, recording.types(signal.topic))
@@ -227,7 +227,7 @@ def _masks(
 
 
 def _fields(
-    recording: Recording,
+    recording: TopicTypes,
     signals: Sequence[SignalSettings],
     numbers: Sequence[Components],
     masks: Sequence[MaskSettings],
@@ -245,7 +245,7 @@ def _fields(
     return {topic: tuple(paths) for topic, paths in fields.items()}
 
 
-def _check_messages(recording: Recording, columns: Mapping[str, TopicColumns]) -> None:
+def _check_messages(recording: TopicTypes, columns: Mapping[str, TopicColumns]) -> None:
     """Refuse topics without messages."""
     for topic, table in columns.items():
         if not len(table.log_ns) and topic != CLOCK_TOPIC:
