@@ -82,14 +82,10 @@ def animation(model: mujoco.MjModel, poses: Poses) -> bytes:
     measured, initial, fitted = (
         each[::stride] for each in (poses.measured, poses.initial, poses.fitted)
     )
-    pictures = [
-        Image.fromarray(np.hstack(pair))
-        for pair in zip(
-            _pictures(model, measured, initial, _INITIAL),
-            _pictures(model, measured, fitted, _FITTED),
-            strict=True,
-        )
-    ]
+    # One side after the other: each has a copy of all meshes while it is drawn.
+    left = list(_pictures(model, measured, initial, _INITIAL))
+    right = list(_pictures(model, measured, fitted, _FITTED))
+    pictures = [Image.fromarray(np.hstack(pair)) for pair in zip(left, right, strict=True)]
     content = io.BytesIO()
     pictures[0].save(
         content,
