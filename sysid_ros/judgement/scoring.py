@@ -121,7 +121,7 @@ def open_loop_errors(
 
 
 def _place(window: WindowSimulation) -> tuple[int, float, int]:
-    """What a window is known by however its recording was cut."""
+    """Return the key by which a window is known however its recording was cut."""
     return id(window.sequence.base), round(window.window.start, 9), window.window.samples.times.size
 
 

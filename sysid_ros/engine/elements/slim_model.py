@@ -12,9 +12,10 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements.body_inertia import compiled, read_inertia, write_inertia
+from sysid_ros.engine.elements.body_inertia import compiled, read_inertia, write_inertias
 
 CHECKED_STATES = 200  # per simulation
+_MANY = 1000  # geoms; MuJoCo looks through all elements for each that is deleted
 _AUTO = 2  # mjINERTIAFROMGEOM_AUTO: geoms count only where no inertia is given
 _SIZES = ("nq", "nv", "nu", "na", "nbody", "nsensordata", "ntendon", "neq", "nsite")
 _BODIES = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_M0")
@@ -53,8 +54,11 @@ def without_visuals(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     Where contacts are switched off it has no geoms at all, and is simulated faster too.
 
     Returns:
-      The copy, or the spec itself where dropping geoms would change a body's inertia.
+      The copy, or the spec itself where dropping geoms would change a body's inertia, or where they
+      are so many that dropping them one by one would take longer.
     """
+    if len(spec.geoms) > _MANY:
+        return spec
     slim: mujoco.MjSpec = remove_visuals(spec)
     if _nothing_touches(spec):
         bare = slim.copy()
@@ -163,10 +167,9 @@ def _keep_inertia(spec: Any, geoms: Sequence[Any]) -> None:
     names = list(
         dict.fromkeys(geom.parent.name for geom in geoms if geom.parent.name not in ("world", ""))
     )
-    inertias = {}
-    if names:
-        model = compiled(spec)
-        inertias = {name: read_inertia(spec, name, model) for name in names}
-    for name, inertia in inertias.items():
-        if inertia.mass > mujoco.mjMINVAL:
-            write_inertia(spec, name, inertia)
+    if not names:
+        return
+    model = compiled(spec)
+    inertias = {name: read_inertia(spec, name, model) for name in names}
+    heavy = {name: own for name, own in inertias.items() if own.mass > mujoco.mjMINVAL}
+    write_inertias(spec, heavy)
