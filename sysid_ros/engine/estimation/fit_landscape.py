@@ -17,7 +17,7 @@ from sysid_ros.engine.uncertainty import Covariance
 from sysid_ros.errors import ModelError, StopRequestedError
 
 POINTS = 11  # per side; odd, so that the optimum is one of them
-STEPS = 150_000  # simulated for one landscape in all: a second or two
+STEPS = 50_000  # simulated for one landscape in all: half a second or so
 
 
 def landscapes_of(

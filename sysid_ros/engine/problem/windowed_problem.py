@@ -161,6 +161,13 @@ class WindowedProblem:
             total += self.loss.cost(residual / batch.sigma(self.noise))
         return total
 
+    def cost_of(self, residuals: Sequence[FloatArray], point: Point) -> float:
+        """The objective where the residuals, one array per window, are known already."""
+        total = self._prior_cost(point)
+        for window, residual in zip(self.windows, residuals, strict=True):
+            total += self.loss.cost(residual / window.sigma(self.noise))
+        return total
+
     def linearize(self, point: Point) -> Linearization:
         """The Gauss-Newton model around ``point``."""
         self.jacobians += 1
