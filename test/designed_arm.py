@@ -13,5 +13,8 @@ ARM = """<mujoco><compiler angle="radian"/><worldbody>
   <geom name="lower" type="capsule" fromto="0 0 0 0 0 0.25" size="0.03" mass="1"/>
  </body></body></worldbody>
 <actuator><motor joint="shoulder" ctrlrange="-1 1" forcerange="-20 20"/>
-<motor joint="elbow" forcerange="-8 8"/></actuator></mujoco>"""
+<motor joint="elbow" forcerange="-8 8"/></actuator>
+<keyframe><key name="up" qpos="0 0"/><key name="bent" qpos="-1.2 -1"/>
+<key name="low" qpos="2.4 0.3"/>
+</keyframe></mujoco>"""
 JOINTS = ("shoulder", "elbow")

@@ -32,6 +32,8 @@ def register(add_parser: AddParser) -> None:
     )
     add = parser.add_argument
     add("--output", type=Path, default=Path("motion.csv"), help="file to write (motion.csv)")
+    add("--preview", type=Path, metavar="HTML", help="page that shows the motion; beside the file "
+        "by default")  # fmt: skip
     add("--joints", nargs="+", default=[], metavar="NAME", help="joints that move; all driven ones")
     add("--limits", type=Path, metavar="YAML", help="joint_limits.yaml of the robot")
     add("--urdf", type=Path, metavar="FILE", help="URDF with the robot's limits")
@@ -41,6 +43,8 @@ def register(add_parser: AddParser) -> None:
     add("--fill", type=float, default=0.9, help="share of the limits that may be used (0.9)")
     add("--clearance", type=float, default=0.02, metavar="M", help="m between geoms (0.02)")
     add("--keyframe", metavar="NAME", help="the model's keyframe to start from and return to")
+    add("--approach", nargs="+", default=[], metavar="KEYFRAME", help="postures from which the "
+        "straight way to the motion and back must be clear")  # fmt: skip
     add("--duration", type=float, default=20.0, metavar="S", help="seconds (20)")
     add("--criterion", default="D", help="D, A, worst or condition (D)")
     add("--interest", nargs="+", default=[], metavar="WORD", help="words in names of parameters "
@@ -62,10 +66,14 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.excitation import write_trajectory
     from sysid_ros.excitation.design import (
         DesignSettings,
+        approach,
         design_motion,
         fitted_parameters,
+        render_preview,
         robot_demands,
     )
+    from sysid_ros.files import replace_file
+    from sysid_ros.judgement import title_of
     from sysid_ros.results import read_results
     from sysid_ros.robots import build_parameters
     from sysid_ros.terminal import working
@@ -85,14 +93,18 @@ def _run(options: argparse.Namespace) -> int:
         urdf=options.urdf, velocity=options.velocity, acceleration=options.acceleration,
         jerk=options.jerk, fill=options.fill, clearance=options.clearance,
     )  # fmt: skip
+    start = home[[int(model.joint(name).qposadr[0]) for name in joints]]
+    ways = tuple(approach(model, joints, demands, home, start, key) for key in options.approach)
     with working("designing the motion") as share:
         motion = design_motion(
             model, joints, demands, home, settings, after=after, progress=share,
             torque_noise=_torque_noise(options.torque_noise, joints),
         )  # fmt: skip
     write_trajectory(options.output, motion.joints, motion.knots, motion.table)
-    print_text(_summary(motion))
-    print_text(str(options.output))
+    preview = options.preview or options.output.with_suffix(".html")
+    title = f"{options.output.stem} for {title_of(experiment)}"
+    replace_file(preview, render_preview(title, model, demands, home, motion, ways))
+    print_text("\n".join([_summary(motion), *ways, str(options.output), str(preview)]))
     return 0
 
 
@@ -141,7 +153,7 @@ def _told(motion: DesignedMotion) -> list[str]:
 
 def _gained(motion: DesignedMotion) -> list[str]:
     """Half intervals of 95 % before and after a motion."""
-    before = [] if motion.errors_before is None else motion.errors_before
+    before = motion.standard_errors if motion.errors_before is None else motion.errors_before
     rows = sorted(
         zip(before / abs(motion.nominal), motion.names, motion.nominal, before,
             motion.standard_errors, strict=True),

@@ -29,9 +29,12 @@ from sysid_ros.excitation.design.feasibility import refuse_infeasible
 from sysid_ros.excitation.design.fitted_parameters import FittedParameters
 from sysid_ros.excitation.design.rest_spline import MotionFamily, RestSpline
 from sysid_ros.excitation.design.task import DesignTask, Goal
-from sysid_ros.excitation.design.torque_information import JointMotion, TorqueInformation
+from sysid_ros.excitation.design.torque_information import (
+    FRICTION_SHARE,
+    JointMotion,
+    TorqueInformation,
+)
 
-_FRICTION_SHARE = 0.02  # of the velocity limit within which friction changes its sign
 _NOISE_SHARE = 0.01  # of the effort limit, where the noise of torque is not known
 _WEAK = 1e-3  # prior in units of scale, that makes every design finite
 _FIRST_STEPS = 5  # of every start, before the better half goes on
@@ -169,7 +172,7 @@ def design_task(
         home,
         noise,
         reach=reach,
-        friction_velocity=_FRICTION_SHARE * float(limits.velocity.min()),
+        friction_velocity=FRICTION_SHARE * float(limits.velocity.min()),
         fitted=after,
     )
     spline = family or _spline(settings)

@@ -18,6 +18,7 @@ from sysid_ros.excitation.design.fitted_parameters import KINDS, FittedParameter
 
 _ANGLE_STEP = 1e-5  # rad or m; errors of central differences are about its square
 _RATE_STEP = 1e-3  # rad/s (friction bends within a few hundredths) and rad/s^2 (all is linear)
+FRICTION_SHARE = 0.02  # of the least velocity limit within which friction changes its sign
 _DRAWS = 400  # motions that show which parameters act together
 _SEED = 20
 
@@ -64,7 +65,7 @@ class TorqueInformation:
           fitted: Parameters to tell instead of all that can be identified.
         """
         self._regressor = Regressor(model, kinds=KINDS, friction_velocity=friction_velocity)
-        self._home = home
+        self._home, self._joints = home, joints
         self.qpos = np.array([int(model.joint(name).qposadr[0]) for name in joints])
         self.dofs = np.array([int(model.joint(name).dofadr[0]) for name in joints])
         self._weight = 1.0 / noise**2
@@ -140,9 +141,19 @@ class TorqueInformation:
         return base_combination(flat.T @ flat, order)
 
     def _all_rows(self, motion: JointMotion) -> FloatArray:
-        model, count = self._regressor.model, len(motion.position)
-        q = np.tile(self._home, (count, 1))
-        v, a = np.zeros((count, model.nv)), np.zeros((count, model.nv))
-        q[:, self.qpos] = motion.position
-        v[:, self.dofs], a[:, self.dofs] = motion.velocity, motion.acceleration
-        return self._regressor.rows(Motion(q, v, a))[:, self.dofs]
+        whole = whole_motion(self._regressor.model, self._joints, self._home, motion)
+        return self._regressor.rows(whole)[:, self.dofs]
+
+
+def whole_motion(
+    model: mujoco.MjModel, joints: tuple[str, ...], home: FloatArray, motion: JointMotion
+) -> Motion:
+    """The motion of a whole model of which some joints move and the others stand at ``home``."""
+    count = len(motion.position)
+    qpos = [int(model.joint(name).qposadr[0]) for name in joints]
+    dofs = [int(model.joint(name).dofadr[0]) for name in joints]
+    q = np.tile(home, (count, 1))
+    v, a = np.zeros((count, model.nv)), np.zeros((count, model.nv))
+    q[:, qpos] = motion.position
+    v[:, dofs], a[:, dofs] = motion.velocity, motion.acceleration
+    return Motion(q, v, a)
