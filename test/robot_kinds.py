@@ -156,6 +156,25 @@ _LINK = """<joint name="joint_{k}" type="revolute"><parent link="{parent}"/>
     <inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
 
 
+ARM_LINK = (
+    '<body name="l{0}" pos="0 0 -.2"><joint name="j{0}" axis="{1}" damping=".3" armature=".02" '
+    'frictionloss=".1"/><geom type="capsule" fromto="0 0 0 0 0 -.2" size=".03" mass="{2}"/>'
+)
+ARM_HEAD = '<mujoco><option timestep="0.0005" integrator="implicitfast"/><worldbody>'
+
+
+def servo_arm() -> mujoco.MjSpec:
+    """Three joints under servos; neighbouring links do not touch."""
+    links = "".join(
+        ARM_LINK.format(k, axis, mass)
+        for k, (axis, mass) in enumerate([("0 1 0", 1.0), ("1 0 0", 0.6), ("0 1 0", 0.3)])
+    )
+    servos = "".join(f'<position name="m{k}" joint="j{k}" kp="30" kv="1"/>' for k in range(3))
+    return mujoco.MjSpec.from_string(
+        f"{ARM_HEAD}{links}{'</body>' * 3}</worldbody><actuator>{servos}</actuator></mujoco>"
+    )
+
+
 def hexarotor() -> mujoco.MjSpec:
     """A drone with six thrusters on arms, each with a reaction torque."""
     arms, motors = "", ""
@@ -170,6 +189,16 @@ def hexarotor() -> mujoco.MjSpec:
             f'<motor name="thrust_{k}" site="rotor_{k}" gear="0 0 1 0 0 {drag}" ctrlrange="0 8"/>'
         )
     return mujoco.MjSpec.from_string(HEXAROTOR.format(arms=arms, motors=motors))
+
+
+def urdf_arm_with_motors() -> mujoco.MjSpec:
+    """The arm of :func:`urdf_arm` with a motor on each joint, as it is in truth."""
+    spec = mujoco.MjSpec.from_string(urdf_arm())
+    for joint in list(spec.joints):
+        spec.add_actuator(
+            name=f"{joint.name}_motor", target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT
+        )
+    return spec
 
 
 def urdf_arm() -> str:
