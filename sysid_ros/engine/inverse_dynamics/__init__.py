@@ -24,12 +24,13 @@ from sysid_ros.engine.inverse_dynamics.consistency import (
     is_consistent,
     smallest_share,
 )
-from sysid_ros.engine.inverse_dynamics.estimate import estimate
+from sysid_ros.engine.inverse_dynamics.estimate import estimate, without_gains
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.prior import PriorKind
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
     estimated_gains,
     fit_evidence,
@@ -67,6 +68,7 @@ __all__ = [
     "Regressor",
     "Settings",
     "TorquePrediction",
+    "Uncertainty",
     "base_combination",
     "base_names",
     "body_scales",
@@ -90,5 +92,6 @@ __all__ = [
     "torque_rmse",
     "with_payload",
     "without_effect",
+    "without_gains",
     "written_spec",
 ]
