@@ -14,7 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from sysid_ros.dataset import declared_noise, fit_settings, model_of, model_sequences, unusable
-from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, Memory, MovingHorizon
+from sysid_ros.engine.moving_horizon import (
+    HorizonEstimate,
+    HorizonSettings,
+    Memory,
+    MovingHorizon,
+    TorqueHorizon,
+)
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.errors import BagError, DataError, ExperimentError
 from sysid_ros.experiment import Experiment, SequenceConfig
@@ -50,7 +56,7 @@ class LiveEstimate:
 
 
 class LiveEstimator:
-    """Estimates parameters from messages, by simulation."""
+    """Estimates parameters from messages, by the experiment's method."""
 
     def __init__(
         self,
@@ -84,12 +90,12 @@ class LiveEstimator:
         self._name = bag.name
         self._robot = bag.robot if have_own_parameters(experiment) else None
         self._max_gap = experiment.fit.max_gap
-        self._horizon = MovingHorizon(
-            params,
-            replace(fit_settings(experiment), threads=1, model_error=False),
-            horizon,
-            declared_noise(experiment),
-            should_stop=should_stop,
+        settings = replace(fit_settings(experiment), threads=1, model_error=False)
+        noise = declared_noise(experiment)
+        self._horizon: MovingHorizon | TorqueHorizon = (
+            TorqueHorizon(params, settings, horizon)
+            if settings.method == "inverse_dynamics"
+            else MovingHorizon(params, settings, horizon, noise, should_stop=should_stop)
         )
         self._latest = LiveEstimate(None)
         self._sequences: ModelSequences | None = None
@@ -101,9 +107,9 @@ class LiveEstimator:
         return self._buffer.topics
 
     @property
-    def memory(self) -> Memory:
-        """All that is known."""
-        return self._horizon.memory
+    def memory(self) -> Memory | None:
+        """All that is known; ``None`` where that is not kept, of torque."""
+        return self._horizon.memory if isinstance(self._horizon, MovingHorizon) else None
 
     def recall(self, memory: Memory) -> None:
         """Go on from what another run knew.
@@ -111,7 +117,8 @@ class LiveEstimator:
         Raises:
           DataError: It is of other parameters.
         """
-        self._horizon.recall(memory)
+        if isinstance(self._horizon, MovingHorizon):
+            self._horizon.recall(memory)
 
     def update(
         self,

@@ -8,5 +8,6 @@ from __future__ import annotations
 from sysid_ros.engine.moving_horizon.horizon_memory import Memory
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
 from sysid_ros.engine.moving_horizon.moving_horizon import MovingHorizon
+from sysid_ros.engine.moving_horizon.torque_horizon import TorqueHorizon
 
-__all__ = ["HorizonEstimate", "HorizonSettings", "Memory", "MovingHorizon"]
+__all__ = ["HorizonEstimate", "HorizonSettings", "Memory", "MovingHorizon", "TorqueHorizon"]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import BodyFinding
 from sysid_ros.engine.uncertainty import ParameterEstimate
 
 
@@ -43,6 +44,9 @@ class HorizonEstimate:
       noise: Standard deviation of every signal, in its unit.
       simulated: How many windows were simulated for this estimate.
       thinned: How many windows were left out so far, because there was no time for them.
+      bodies: Whose inertia torque tells.
+      changed: Instant before which nothing counts any more, because a load was taken up or put
+        down, s; ``None`` where that was not seen.
     """
 
     time: float
@@ -56,3 +60,5 @@ class HorizonEstimate:
     noise: Mapping[str, float]
     simulated: int
     thinned: float = 0.0
+    bodies: tuple[BodyFinding, ...] = ()
+    changed: float | None = None

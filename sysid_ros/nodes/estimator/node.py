@@ -239,10 +239,11 @@ class Estimator(LifecycleNode):
 
     def _keep(self, estimator: LiveEstimator) -> None:
         self._kept = time.monotonic()
-        if self._state_file is None:
+        memory = estimator.memory
+        if self._state_file is None or memory is None:
             return
         try:
-            estimator.memory.write(self._state_file)
+            memory.write(self._state_file)
         except SysidError as error:
             log_of(self).warning(str(error))
 

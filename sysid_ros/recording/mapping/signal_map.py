@@ -245,7 +245,7 @@ def _fields(
     return {topic: tuple(paths) for topic, paths in fields.items()}
 
 
-def _check_messages(recording: TopicTypes, columns: Mapping[str, TopicColumns]) -> None:
+def _check_messages(recording: Recording, columns: Mapping[str, TopicColumns]) -> None:
     """Refuse topics without messages."""
     for topic, table in columns.items():
         if not len(table.log_ns) and topic != CLOCK_TOPIC:
