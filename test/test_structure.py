@@ -27,15 +27,15 @@ ORDER = (
     "engine.attributes", "engine.parameters", "engine.residuals", "engine.simulation",
     "engine.windows", "engine.derivatives", "engine.least_squares", "engine.problem",
     "engine.uncertainty", "engine.estimation", "engine.regressor", "engine.inverse_dynamics",
-    "engine.measured_torque",
+    "engine.measured_torque", "engine.moving_horizon",
     "recording.messages", "recording.bags", "recording.mapping", "recording",
-    "experiment", "robots", "dataset", "diagnosis.fits", "diagnosis",
+    "experiment", "robots", "dataset", "live_estimation", "diagnosis.fits", "diagnosis",
     "proposal", "judgement", "terminal",
     "exports", "results", "run_logs", "playback", "video", "report.svg", "report",
     "search", "pipeline", "fit_page", "comparison", "excitation", "excitation.design",
     "rehearsal", "sysid", "nodes",
     "nodes.sim_robot", "nodes.excite", "nodes.recorder", "nodes.sufficiency", "nodes.fit_server",
-    "nodes.replay", "nodes.identify", "nodes.demo", "commands",
+    "nodes.estimator", "nodes.replay", "nodes.identify", "nodes.demo", "commands",
     "cli", "__main__",
 )  # fmt: skip
 
