@@ -127,8 +127,8 @@ def _least_squares(
     """Parameters (p,), zero but for some columns, that suit some blocks best."""
     ones = np.ones(len(weights))
     parts = [grams.normal(weights, ones, int(block)) for block in blocks]
-    matrix = sum(part[0] for part in parts)[np.ix_(columns, columns)]
-    side = sum(part[1] for part in parts)[columns]
+    matrix = np.sum([part[0] for part in parts], axis=0)[np.ix_(columns, columns)]
+    side = np.sum([part[1] for part in parts], axis=0)[columns]
     scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
     theta = np.zeros(grams.width)
     scaled = matrix * np.outer(scale, scale) + _RIDGE * np.eye(len(scale))
