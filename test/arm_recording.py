@@ -153,7 +153,12 @@ def simulate(
 
 
 def write_experiment(
-    folder: Path, xml: str, recording: ArmRecording, *, velocities: bool = False
+    folder: Path,
+    xml: str,
+    recording: ArmRecording,
+    *,
+    velocities: bool = False,
+    free_inertia: bool = False,
 ) -> Path:
     """Write model, bag and experiment; torques are commands on a topic of their own."""
     joints = recording.position.shape[1]
@@ -172,6 +177,7 @@ def write_experiment(
         "model: arm.xml\nsequences: [bag]\nsignals:\n"
         + "\n".join(lines)
         + '\nparameters:\n  - {joint: "*", damping: , armature: }\n'
+        + ('  - {body: "link*", inertia: pseudo}\n' if free_inertia else "")
     )
     return file
 

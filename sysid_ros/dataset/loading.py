@@ -31,6 +31,7 @@ from sysid_ros.experiment import (
     message_paths_of,
     packages_of,
 )
+from sysid_ros.processes import return_freed_memory
 from sysid_ros.recording.bags import open_recording
 from sysid_ros.recording.mapping import MappedRecording, SignalKind, map_recording
 from sysid_ros.robots import (
@@ -166,6 +167,7 @@ def _load_models(
         name = _model_name(experiment, config)
         if name not in models:
             models[name] = model_of(experiment, config, data_dir)
+    return_freed_memory()  # of meshes that were compiled as a check
     return models
 
 

@@ -304,8 +304,10 @@ def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output
     try:
         experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
         dataset = _load(experiment)
-        draft = _with_windows_between_contacts(draft, contacts(dataset.training.groups))
-        answers = determined(experiment, dataset, offered, draft.window)
+        seen = contacts(dataset.training.groups)
+        draft = _with_windows_between_contacts(draft, seen)
+        touching = bool(seen.touching or seen.overlaps)
+        answers = determined(experiment, dataset, offered, draft.window, touching=touching)
     except ExperimentError:
         raise
     except SysidError:  # the nominal model cannot follow the recordings

@@ -24,7 +24,8 @@ _MOST = 0.6  # of the joints with a position, whose torque must be known
 def torque_is_measured(model: mujoco.MjModel, mapping: Mapping) -> bool:
     """True where torque of most joints is measured and no reference of a controller is known.
 
-    A simulation driven by measured torque drifts from what was measured; regression does not.
+    A simulation driven by measured torque drifts from what was measured; regression does not. A
+    robot with a free base is left to simulation: forces from the floor are in no torque.
 
     Args:
       model: The compiled model.
@@ -32,6 +33,8 @@ def torque_is_measured(model: mujoco.MjModel, mapping: Mapping) -> bool:
     """
     inputs = [line for line in mapping.lines if line.kind in ("actuator", "effort")]
     if any(line.channel.command for line in inputs):
+        return False
+    if np.any(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)):
         return False
     known = _known(model, mapping)
     return len(mapping.joints) > 1 and len(known) >= max(1.0, _MOST * len(mapping.joints))

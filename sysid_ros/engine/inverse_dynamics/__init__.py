@@ -29,12 +29,13 @@ from sysid_ros.engine.inverse_dynamics.coupling import (
     coupling_name,
     with_coupling,
 )
-from sysid_ros.engine.inverse_dynamics.estimate import estimate
+from sysid_ros.engine.inverse_dynamics.estimate import estimate, without_gains
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.prior import PriorKind
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
     estimated_gains,
     fit_evidence,
@@ -73,6 +74,7 @@ __all__ = [
     "Regressor",
     "Settings",
     "TorquePrediction",
+    "Uncertainty",
     "base_combination",
     "base_names",
     "body_scales",
@@ -98,5 +100,6 @@ __all__ = [
     "with_coupling",
     "with_payload",
     "without_effect",
+    "without_gains",
     "written_spec",
 ]
