@@ -132,7 +132,10 @@ def recorded(groups: Sequence[ModelSequences]) -> Recorded:
     """
     group = max(groups, key=lambda one: len(one.sequence_name))
     torques = _torque_sensors(group)
-    model = _with_motors(group.spec, torques).compile() if torques else group.spec.copy().compile()
+    spec = _with_motors(group.spec, torques) if torques else group.spec.copy()
+    model = spec.compile()
+    if any(is_effort(model, a) for a in range(model.nu)):
+        model = _without_unmeasured_joints(spec, _measured_labels(group)) or model
     recordings = tuple(
         {**_signals(measured), **_signals(control)}
         for measured, control in zip(group.sensordata, group.control, strict=True)
@@ -167,7 +170,7 @@ def _torque_sensors(group: ModelSequences) -> dict[str, str]:
     kind = mujoco.mjtSensor.mjSENS_JOINTACTFRC
     if any(series.signal_mapping for series in group.control):
         return {}
-    measured = {label for series in group.sensordata for label in series.signal_mapping or {}}
+    measured = _measured_labels(group)
     return {s.name: s.objname for s in group.spec.sensors if s.type == kind and s.name in measured}
 
 
@@ -180,6 +183,35 @@ def _with_motors(spec: mujoco.MjSpec, torques: Mapping[str, str]) -> mujoco.MjSp
         motor = copy.add_actuator(name=label, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=joint)
         motor.set_to_motor()
     return copy
+
+
+def _measured_labels(group: ModelSequences) -> set[str]:
+    return {label for series in group.sensordata for label in series.signal_mapping or {}}
+
+
+def _without_unmeasured_joints(spec: mujoco.MjSpec, labels: set[str]) -> mujoco.MjModel | None:
+    """The model with joints welded whose position is not measured, such as those of a gripper.
+
+    Returns:
+      ``None`` where every joint is measured, or where something else holds on to those that are
+      not.
+    """
+    kinds = (mujoco.mjtSensor.mjSENS_JOINTPOS, mujoco.mjtSensor.mjSENS_BALLQUAT)
+    measured = {s.objname for s in spec.sensors if s.type in kinds and s.name in labels}
+    scalar = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+    copy = spec.copy()
+    gone = [joint for joint in copy.joints if joint.type in scalar and joint.name not in measured]
+    if not gone or len(gone) == len(copy.joints):
+        return None
+    names = {joint.name for joint in gone}
+    held = [e for e in copy.equalities if names & {e.name1, e.name2}]
+    for element in (*copy.keys, *held, *gone):
+        copy.delete(element)
+    copy.compiler.fusestatic = True  # what moves as one is one body, of which tests need but few
+    try:
+        return copy.compile()
+    except ValueError:
+        return None
 
 
 def is_effort(model: mujoco.MjModel, actuator: int) -> bool:

@@ -1,0 +1,35 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A gripper whose fingers are not measured does not keep torque from being tested."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+from torque_arm import JOINTS, moved, torque_sequences, true_spec
+
+from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
+from sysid_ros.diagnosis.recorded import recorded
+from sysid_ros.diagnosis.torque_mistakes import torque_explanations
+
+
+def with_fingers(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    for name, side in (("left", 1.0), ("right", -1.0)):
+        finger = spec.body("fore").add_body(name=name, pos=[0.2, 0.02 * side, 0.0])
+        finger.explicitinertial, finger.mass, finger.inertia = True, 0.02, np.full(3, 1e-5)
+        finger.add_joint(name=name, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[0.0, side, 0.0])
+    mirrored = spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, name1="left", name2="right")
+    mirrored.data[1] = 1.0
+    return spec
+
+
+def test_a_torque_of_the_wrong_sign_is_found_beside_fingers_that_are_not_measured() -> None:
+    times, motion, torque = moved(true_spec().compile(), duration=8.0)
+    torque[:, 1] *= -1.0
+    group = torque_sequences(with_fingers(true_spec()), times, motion.qpos, torque)
+    seen = recorded([group])
+    assert [seen.joint_name(joint) for joint in sorted(seen.positions)] == list(JOINTS)
+    assert can_be_tested(seen)
+    (found,) = torque_explanations(seen, Dynamics(seen))
+    assert found.change.scale == {"b_effort": -1.0}
