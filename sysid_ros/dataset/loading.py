@@ -21,7 +21,7 @@ from sysid_ros.dataset.sequences import (
 )
 from sysid_ros.dataset.splits import split_by_time
 from sysid_ros.engine.elements import without_visuals
-from sysid_ros.engine.inverse_dynamics import with_payload
+from sysid_ros.engine.inverse_dynamics import with_coupling, with_payload
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import (
     Experiment,
@@ -197,6 +197,8 @@ def model_of(experiment: Experiment, config: SequenceConfig, data_dir: Path | No
     spec = loaded.spec
     if experiment.payload is not None:
         spec = with_payload(spec, experiment.payload.body, mass=experiment.payload.mass)
+    for coupling in experiment.couplings:
+        spec = with_coupling(spec, coupling.joint, coupling.other, coupling.ratio)
     simulated = spec if _touches_geoms(experiment) else without_visuals(spec)
     with_sensors = with_state_sensors(simulated, experiment.signals)
     return LoadedModel(loaded.text, spec, with_sensors, loaded.digest, loaded.warnings)
@@ -253,7 +255,9 @@ def _sequence_set(models: Mapping[str, LoadedModel], reads: Sequence[_Read]) -> 
 
 
 def _undriven(experiment: Experiment, models: Mapping[str, LoadedModel]) -> tuple[str, ...]:
-    """The actuators that no signal drives."""
+    """The actuators that no signal drives; a fit to measured torque drives none."""
+    if experiment.fit.method == "inverse_dynamics":
+        return ()
     driven = {s.name for s in experiment.signals if s.kind is SignalKind.ACTUATOR}
     idle = {
         actuator.name

@@ -266,7 +266,7 @@ def _leverage_corrections(shares: FloatArray, bread: FloatArray) -> FloatArray:
 def _pseudo_inverse(matrix: FloatArray) -> FloatArray:
     """The inverse, which is ten times as fast, or that of what is not singular, (p, p) each."""
     with suppress(np.linalg.LinAlgError):
-        inverse: FloatArray = np.linalg.inv(matrix)
+        inverse = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
         if np.linalg.norm(matrix) * np.linalg.norm(inverse) < WELL_CONDITIONED:
             return inverse
     return np.asarray(np.linalg.pinv(matrix, rcond=len(matrix) * np.finfo(np.float64).eps))
