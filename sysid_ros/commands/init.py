@@ -16,6 +16,7 @@ from sysid_ros.commands.common import (
     announce,
     complain,
     debug_arguments,
+    load_mujoco,
     message_arguments,
     package_arguments,
 )
@@ -71,6 +72,7 @@ def _run(options: argparse.Namespace) -> int:
         raise OutputError(f"{output}: there is no folder {output.absolute().parent}")
 
     announce("loading the model and the recordings")
+    load_mujoco()
     from sysid_ros.proposal import propose
     from sysid_ros.terminal import FitProgress
 

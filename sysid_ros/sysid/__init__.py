@@ -21,7 +21,6 @@ from sysid_ros.engine.estimation import landscape as landscape
 from sysid_ros.engine.estimation import optimize as optimize
 from sysid_ros.engine.least_squares import FitStatus as FitStatus
 from sysid_ros.engine.least_squares import Iteration as Iteration
-from sysid_ros.engine.measured_torque import fit_by_method
 from sysid_ros.engine.parameters import AttributeModifier as AttributeModifier
 from sysid_ros.engine.parameters import BodyInertiaModifier as BodyInertiaModifier
 from sysid_ros.engine.parameters import Parameter as Parameter
@@ -77,7 +76,6 @@ from sysid_ros.engine.simulation import sysid_rollout as sysid_rollout
 from sysid_ros.engine.uncertainty import calculate_intervals as calculate_intervals
 from sysid_ros.sysid.default_report import Report as Report
 from sysid_ros.sysid.default_report import default_report as default_report
+from sysid_ros.sysid.fitting import fit as fit
 from sysid_ros.sysid.model_saving import save_model as save_model
 from sysid_ros.sysid.results_io import save_results as save_results
-
-fit = fit_by_method

@@ -1,0 +1,48 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Errors of windows are the same whether they were simulated for another cut or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pendulum
+import pytest
+
+from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.judgement.scoring import ScoringSettings, WindowErrors, open_loop_errors
+
+
+def test_windows_known_from_another_cut_are_not_simulated_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recording = pendulum.sequences(*pendulum.recording(duration=3.3, noise=1e-3))
+    params = pendulum.parameters()
+    fitted = np.array(list(pendulum.TRUTH.values()))
+    simulated: list[int] = []
+    original = RolloutPool.run_batches
+
+    def counted(pool: RolloutPool, batches: list[Any]) -> list[Any]:
+        simulated.append(sum(len(batch.steps) for batch in batches))
+        return original(pool, batches)
+
+    monkeypatch.setattr(RolloutPool, "run_batches", counted)
+
+    def errors(overlap: float, known: tuple[WindowErrors, ...] = ()) -> tuple[WindowErrors, ...]:
+        settings = ScoringSettings(1.0, overlap, 20.0, 1)
+        return open_loop_errors([recording], params, fitted, settings, {}, known=known)
+
+    overlapping, apart = errors(0.5), errors(0.0)
+    simulated.clear()
+    again = errors(0.0, overlapping)
+    assert sum(simulated) < 2 * len(apart)  # initial and fitted parameters
+    assert len(again) == len(apart)
+    simulated.clear()
+    assert len(errors(0.0, apart)) == len(apart)
+    assert not simulated
+    for one, other in zip(again, apart, strict=True):
+        assert one.window.window.start == pytest.approx(other.window.window.start)
+        np.testing.assert_allclose(one.initial, other.initial, atol=1e-9)
+        np.testing.assert_allclose(one.fitted, other.fitted, atol=1e-9)
