@@ -22,19 +22,33 @@ def test_a_robot_nobody_has_seen(tmp_path: Path) -> None:
     assert found.false_alarms == ()
     assert found.free == 10  # three for each joint, and one delay
     assert found.intervals == found.free
-    assert found.covered >= 0.75 * found.intervals, found.missed
+    assert found.covered >= 0.9 * found.intervals, found.missed
     assert found.after < 1.3 * np.hypot(5e-5, 1e-4 / np.sqrt(12.0))  # noise and the encoder's step
     assert found.verdict.startswith("Improved")
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not MODELS.is_dir(), reason="needs the models of ../shared/data/models")
-@pytest.mark.parametrize(
-    "robot", [*known_robots(MODELS), *own_robots()], ids=lambda robot: robot.name.replace(", ", "-")
-)
-def test_robots_of_many_kinds(robot: Robot, tmp_path: Path) -> None:
-    found = tried(robot, tmp_path)
+def named(robot: Robot) -> str:
+    """The name of a robot as that of a test."""
+    return robot.name.replace(", ", "-")
+
+
+def right(robot: Robot, folder: Path) -> None:
+    """Fail unless everything is mapped, nothing is found that is not there, and the fit helps."""
+    found = tried(robot, folder)
     print(found.row())
     assert found.false_alarms == ()
     assert found.wrong == ()
     assert found.after < found.before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not MODELS.is_dir(), reason="needs the models of ../shared/data/models")
+@pytest.mark.parametrize("robot", [*known_robots(MODELS)], ids=named)
+def test_robots_of_a_collection(robot: Robot, tmp_path: Path) -> None:
+    right(robot, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", [*own_robots()], ids=named)
+def test_small_robots_of_other_kinds(robot: Robot, tmp_path: Path) -> None:
+    right(robot, tmp_path)
