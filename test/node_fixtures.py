@@ -54,7 +54,8 @@ def ros_environment(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Environment of processes that see each other and nothing else."""
     monkeypatch.setenv("ROS_DOMAIN_ID", str(free_domain()))
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "test"), str(ROOT)]))
+    inherited = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "test"), str(ROOT), *inherited]))
     return dict(os.environ)
 
 

@@ -41,10 +41,14 @@ LOGS = VENV / "logs"
 PASSING = VENV / "passing"  # what only the set-up itself needs
 PYTHON = VENV / "bin" / "python"
 REQUIREMENTS = ROOT / "requirements"
-# Message packages to build: our own, and the one that nodes publish with and that has no wheel.
-INTERFACES = (ROOT / "sysid_ros_interfaces", ROOT / "tools" / "tf2_msgs")
+# Message packages to build: our own, and those that nodes speak with and that have no wheels.
+INTERFACES = (
+    ROOT / "sysid_ros_interfaces",
+    ROOT / "tools" / "tf2_msgs",
+    ROOT / "tools" / "control_msgs",
+)
 CMAKE_SCRIPTS = (ROOT / "tools" / "python_only.cmake", ROOT / "tools" / "ros_wheels.cmake")
-SENSITIVITY = ROOT / "sysid_ros" / "engine" / "derivatives"
+COMPILED = [ROOT / "sysid_ros" / "engine" / room for room in ("compiled", "derivatives")]
 COMPILE = (str(PYTHON), "-m", "sysid_ros.engine.derivatives")  # from the clone's folder
 
 installer = Installer(PYTHON, PASSING, REQUIREMENTS / "installer.txt")
@@ -103,7 +107,7 @@ def engine_stage(wheels: Stage) -> Stage:
     return Stage(
         "engine",
         "Compiling the derivatives",
-        _hash([wheels.inputs], sorted(SENSITIVITY.glob("*.py"))),
+        _hash([wheels.inputs], [file for room in COMPILED for file in sorted(room.glob("*.py"))]),
         lambda work: work.run(*COMPILE),
     )
 

@@ -18,8 +18,10 @@ from sysid_ros.commands.common import (
 from sysid_ros.printable import print_text
 
 if TYPE_CHECKING:
+    from sysid_ros.arrays import FloatArray
     from sysid_ros.excitation.design import DesignedMotion
 
+_NORMAL = 1.96  # standard errors in half an interval of 95 %
 _SHOWN = 8  # parameters with the largest relative errors
 
 
@@ -30,6 +32,8 @@ def register(add_parser: AddParser) -> None:
     )
     add = parser.add_argument
     add("--output", type=Path, default=Path("motion.csv"), help="file to write (motion.csv)")
+    add("--preview", type=Path, metavar="HTML", help="page that shows the motion; beside the file "
+        "by default")  # fmt: skip
     add("--joints", nargs="+", default=[], metavar="NAME", help="joints that move; all driven ones")
     add("--limits", type=Path, metavar="YAML", help="joint_limits.yaml of the robot")
     add("--urdf", type=Path, metavar="FILE", help="URDF with the robot's limits")
@@ -39,10 +43,16 @@ def register(add_parser: AddParser) -> None:
     add("--fill", type=float, default=0.9, help="share of the limits that may be used (0.9)")
     add("--clearance", type=float, default=0.02, metavar="M", help="m between geoms (0.02)")
     add("--keyframe", metavar="NAME", help="the model's keyframe to start from and return to")
+    add("--approach", nargs="+", default=[], metavar="KEYFRAME", help="postures from which the "
+        "straight way to the motion and back must be clear")  # fmt: skip
     add("--duration", type=float, default=20.0, metavar="S", help="seconds (20)")
     add("--criterion", default="D", help="D, A, worst or condition (D)")
     add("--interest", nargs="+", default=[], metavar="WORD", help="words in names of parameters "
         "that count; all by default")  # fmt: skip
+    add("--after", type=Path, metavar="RESULT", help="a finished fit's folder: design for its "
+        "parameters, from what it knows about them")  # fmt: skip
+    add("--torque-noise", type=float, nargs="+", default=[], metavar="N", help="deviation of a "
+        "torque sample, one or one per joint; 1 %% of the effort limit by default")  # fmt: skip
     add("--budget", type=float, default=60.0, metavar="S", help="CPU seconds of the search (60)")
     add("--seed", type=int, default=0, help="of the random motions to begin with (0)")
     parser.set_defaults(run=_run)
@@ -54,38 +64,104 @@ def _run(options: argparse.Namespace) -> int:
 
     from sysid_ros.dataset import model_of
     from sysid_ros.excitation import write_trajectory
-    from sysid_ros.excitation.design import DesignSettings, design_motion, robot_demands
+    from sysid_ros.excitation.design import (
+        DesignSettings,
+        approach,
+        design_motion,
+        fitted_parameters,
+        render_preview,
+        robot_demands,
+    )
+    from sysid_ros.files import replace_file
+    from sysid_ros.judgement import title_of
+    from sysid_ros.results import read_results
+    from sysid_ros.robots import build_parameters
     from sysid_ros.terminal import working
 
     settings = DesignSettings(
         duration=options.duration, criterion=options.criterion, interest=tuple(options.interest),
         budget=options.budget, seed=options.seed,
     )  # fmt: skip
-    model = model_of(experiment, experiment.sequences[0], options.data).spec.compile()
+    spec = model_of(experiment, experiment.sequences[0], options.data).spec
+    after = None
+    if options.after is not None:
+        outcome = read_results(options.after, signals=False)
+        after = fitted_parameters(spec, build_parameters(experiment, spec), outcome.fit)
+    model = spec.compile() if after is None else after.model
     joints, home, demands = robot_demands(
         model, tuple(options.joints), keyframe=options.keyframe, limits=options.limits,
         urdf=options.urdf, velocity=options.velocity, acceleration=options.acceleration,
         jerk=options.jerk, fill=options.fill, clearance=options.clearance,
     )  # fmt: skip
+    start = home[[int(model.joint(name).qposadr[0]) for name in joints]]
+    ways = tuple(approach(model, joints, demands, home, start, key) for key in options.approach)
     with working("designing the motion") as share:
-        motion = design_motion(model, joints, demands, home, settings, progress=share)
+        motion = design_motion(
+            model, joints, demands, home, settings, after=after, progress=share,
+            torque_noise=_torque_noise(options.torque_noise, joints),
+        )  # fmt: skip
     write_trajectory(options.output, motion.joints, motion.knots, motion.table)
-    print_text(_summary(motion))
-    print_text(str(options.output))
+    preview = options.preview or options.output.with_suffix(".html")
+    title = f"{options.output.stem} for {title_of(experiment)}"
+    replace_file(preview, render_preview(title, model, demands, home, motion, ways))
+    print_text("\n".join([_summary(motion), *ways, str(options.output), str(preview)]))
     return 0
+
+
+def _torque_noise(given: list[float], joints: tuple[str, ...]) -> FloatArray | None:
+    """Standard deviations (n,) of the joints.
+
+    Raises:
+      ExcitationError: There are neither one nor as many as joints, or one is not positive.
+    """
+    import numpy as np
+
+    from sysid_ros.excitation import ExcitationError
+
+    if not given:
+        return None
+    if len(given) not in (1, len(joints)) or min(given) <= 0.0:
+        raise ExcitationError(
+            f"--torque-noise takes one positive number, or one for each of {', '.join(joints)}"
+        )
+    return np.broadcast_to(np.array(given), len(joints)).astype(np.float64)
 
 
 def _summary(motion: DesignedMotion) -> str:
     """The promise of a motion, in words."""
+    head = (
+        f"{motion.duration:g} s, {len(motion.joints)} joints, {len(motion.names)} parameters, "
+        f"condition number {motion.condition:.1f}"
+    )
+    lines = _told(motion) if motion.errors_before is None else _gained(motion)
+    return "\n".join([head, *lines])
+
+
+def _told(motion: DesignedMotion) -> list[str]:
+    """Standard errors of a motion by itself."""
     relative = sorted(
         zip(motion.relative_errors, motion.standard_errors, motion.names, strict=True), reverse=True
     )
-    lines = [
-        f"{motion.duration:g} s, {len(motion.joints)} joints, {len(motion.names)} parameters that "
-        f"torque can show, condition number {motion.condition:.1f}",
-        "predicted standard errors from measured torque, the largest relative ones first:",
-    ]
-    lines += [
+    rows = [
         f"  {error:9.3g}  {100 * share:8.3g} %  {name}" for share, error, name in relative[:_SHOWN]
     ]
-    return "\n".join(lines)
+    return [
+        "predicted standard errors from measured torque, the largest relative ones first:",
+        *rows,
+    ]
+
+
+def _gained(motion: DesignedMotion) -> list[str]:
+    """Half intervals of 95 % before and after a motion."""
+    before = motion.standard_errors if motion.errors_before is None else motion.errors_before
+    rows = sorted(
+        zip(before / abs(motion.nominal), motion.names, motion.nominal, before,
+            motion.standard_errors, strict=True),
+        reverse=True,
+    )  # fmt: skip
+    lines = ["predicted half intervals (95 %) from measured torque, the vaguest first:"]
+    lines.append(f"  {'value':>10}  {'now':>9}  {'then':>9}  parameter")
+    return lines + [
+        f"  {value:10.4g}  {_NORMAL * now:9.3g}  {_NORMAL * then:9.3g}  {name}"
+        for _, name, value, now, then in rows
+    ]

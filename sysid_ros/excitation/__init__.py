@@ -6,11 +6,13 @@
 A :class:`Reference` (multisine or table) says what to play. An :class:`ExcitationPath` leads there
 from rest and back, and :func:`check_limits` looks at it before anything moves. A :class:`Playback`
 goes along it message by message, a :class:`CommandGuard` looks at every message once more
-(:class:`Motion` is the two together), and a :class:`JointMonitor` says when the robot does not
-do as it is told. Nothing here knows of ROS.
+(:class:`Motion` is the two together). A :class:`ControlledMotion` gives the way to a controller as
+a whole and plans its end where it must end early. A :class:`JointMonitor` says when the robot does
+not do as it is told. Nothing here knows of ROS.
 """
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.excitation.controlled_motion import ControlledMotion
 from sysid_ros.excitation.following import FollowingWatch
 from sysid_ros.excitation.guard import CommandGuard
 from sysid_ros.excitation.limit_files import (
@@ -29,17 +31,20 @@ from sysid_ros.excitation.path import ExcitationPath, check_limits
 from sysid_ros.excitation.playback import Playback
 from sysid_ros.excitation.reference import ExcitationError, Reference
 from sysid_ros.excitation.spline_reference import SplineReference
+from sysid_ros.excitation.timed_trajectory import TimedTrajectory
 from sysid_ros.excitation.trajectory_file import (
     TabulatedReference,
     TrajectoryTable,
     read_trajectory,
     write_trajectory,
 )
+from sysid_ros.excitation.trajectory_progress import TrajectoryProgress
 
 __all__ = [
     "KINDS",
     "CommandGuard",
     "CommandLimits",
+    "ControlledMotion",
     "ExcitationError",
     "ExcitationPath",
     "FileLimits",
@@ -53,6 +58,8 @@ __all__ = [
     "Reference",
     "SplineReference",
     "TabulatedReference",
+    "TimedTrajectory",
+    "TrajectoryProgress",
     "TrajectoryTable",
     "check_limits",
     "design_multisine",

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -45,12 +47,20 @@ class ExcitationPath:
             )
         if len(rest) != len(reference.joints):
             raise ExcitationError(f"{len(rest)} rest values for {len(reference.joints)} joints")
-        self.joints = reference.joints
         self._around = ramp if reference.rests else 0.0
-        self.duration = reference.duration + 2.0 * self._around
         self.rest = np.array(rest, dtype=np.float64)
         self._reference = reference
         self._ramp = ramp
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The joints, in the order of the commands."""
+        return self._reference.joints
+
+    @property
+    def duration(self) -> float:
+        """Length in seconds, with the ways there and back."""
+        return self._reference.duration + 2.0 * self._around
 
     def commands(self, times: FloatArray) -> FloatArray:
         """Commands (m, n) at path times (m,) in seconds; at rest before and after the motion."""
@@ -66,7 +76,15 @@ def smooth_step(x: FloatArray) -> FloatArray:
     return np.asarray(x**3 * (10.0 - 15.0 * x + 6.0 * x**2))
 
 
-def check_limits(path: ExcitationPath, limits: CommandLimits) -> None:
+class _Commands(Protocol):
+    @property
+    def joints(self) -> tuple[str, ...]: ...
+    @property
+    def duration(self) -> float: ...
+    def commands(self, times: FloatArray) -> FloatArray: ...
+
+
+def check_limits(path: _Commands, limits: CommandLimits) -> None:
     """Refuse a motion that would leave its limits, before anything moves.
 
     Args:

@@ -119,6 +119,12 @@ class Playback:
         self._state = self._next(self._state, braking=self._stopping)
         return np.array([self._state.command, *self._announcement()])
 
+    def stop_from(self, place: float) -> FloatArray:
+        """The commands (m, n) of a stop, one period apart, from a place reached at full speed."""
+        before, here = self._path.commands(np.array([place - self._period, place]))
+        states = self._braked(_State(place, 1.0, 0.0, here, before), _LONGEST_STOP)
+        return np.array([here, *(state.command for state in states)])
+
     def _next(self, state: _State, *, braking: bool) -> _State:
         """The state one message later."""
         direction = -1.0 if braking else 1.0

@@ -140,5 +140,5 @@ def _scored(
     apart = errors
     if settings.overlap:
         settings = scoring_settings(experiment, overlap=False)
-        apart = open_loop_errors(used.groups, params, theta, settings, used.excluded)
+        apart = open_loop_errors(used.groups, params, theta, settings, used.excluded, known=errors)
     return traces(apart, role), score(errors)

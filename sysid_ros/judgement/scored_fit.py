@@ -9,6 +9,7 @@ import platform
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import metadata
 
 import sysid_ros
@@ -195,16 +196,21 @@ def _motion(
     experiment, dataset, params = inputs.experiment, inputs.dataset, inputs.params
     values = result.values
 
-    def errors(used: SequenceSet, *, overlap: bool) -> tuple[WindowErrors, ...]:
+    def errors(used: SequenceSet) -> tuple[tuple[WindowErrors, ...], tuple[WindowErrors, ...]]:
+        """Of windows as they are scored, and of such that do not overlap."""
         if not used.groups:
-            return ()
-        settings = scoring_settings(experiment, overlap=overlap)
-        return open_loop_errors(used.groups, params, values, settings, used.excluded, should_stop)
+            return (), ()
+        settings = scoring_settings(experiment, overlap=True)
+        simulate = partial(open_loop_errors, used.groups, params, values)
+        scored = simulate(settings, used.excluded, should_stop)
+        if not settings.overlap:
+            return scored, scored
+        settings = scoring_settings(experiment, overlap=False)
+        return scored, simulate(settings, used.excluded, should_stop, known=scored)
 
-    training = score(errors(dataset.training, overlap=True))
-    held_out = errors(dataset.validation, overlap=True)
-    apart = errors(dataset.training, overlap=False)
-    apart_held_out = errors(dataset.validation, overlap=False)
+    fitted, apart = errors(dataset.training)
+    held_out, apart_held_out = errors(dataset.validation)
+    training = score(fitted)
     judged = dataset.validation.groups or dataset.training.groups
     return _Simulated(
         training=training,

@@ -64,6 +64,7 @@ def open_loop_errors(
     settings: ScoringSettings,
     excluded: Mapping[str, Sequence[tuple[float, float]]],
     should_stop: Callable[[], bool] | None = None,
+    known: Sequence[WindowErrors] = (),
 ) -> tuple[WindowErrors, ...]:
     """Simulate every window with the initial and with the fitted parameters.
 
@@ -74,6 +75,8 @@ def open_loop_errors(
       settings: How to cut.
       excluded: Stretches [s] by sequence name that no window may touch.
       should_stop: Asked while simulating.
+      known: Errors with the same parameters of the same recordings, cut otherwise; windows that
+        are among them are not simulated again.
 
     Returns:
       The errors, window by window.
@@ -95,16 +98,31 @@ def open_loop_errors(
             )
             for sequences in models_sequences
         ]
+        done = {_place(each.window): (each.initial, each.fitted) for each in known}
+        missing = [
+            (group, [k for k, window in enumerate(group.windows) if _place(window) not in done])
+            for group in groups
+        ]
         problem = WindowedProblem(
-            groups, params, rollouts, loss=loss_named("linear"), noise={}, engine="reference"
+            [group.select(places) for group, places in missing if places],
+            params,
+            rollouts,
+            loss=loss_named("linear"),
+            noise={},
+            engine="reference",
         )
         start = problem.initial_point()
         before = problem.residuals(start)
         after = problem.residuals(Point(fitted, start.starts))
-    return tuple(
-        WindowErrors(window, a, b)
-        for window, a, b in zip(problem.windows, before, after, strict=True)
-    )
+    simulated = zip(problem.windows, before, after, strict=True)
+    done |= {_place(window): (a, b) for window, a, b in simulated}
+    windows = [window for group in groups for window in group.windows]
+    return tuple(WindowErrors(window, *done[_place(window)]) for window in windows)
+
+
+def _place(window: WindowSimulation) -> tuple[int, float, int]:
+    """Return the key by which a window is known however its recording was cut."""
+    return id(window.sequence.base), round(window.window.start, 9), window.window.samples.times.size
 
 
 def score(errors: Sequence[WindowErrors]) -> Score:

@@ -10,8 +10,9 @@ what cannot be told apart, says which motion is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from pathlib import Path
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement import Outcome
@@ -35,6 +36,7 @@ class Kind(Enum):
     OTHER = "a motion in which it matters more"
 
 
+_SHOWN_BY_TORQUE = {Kind.INERTIA, Kind.DAMPING, Kind.DRY_FRICTION, Kind.WEIGHT}
 _BY_UNIT = {
     "kg m^2": Kind.INERTIA,
     "N m s/rad": Kind.DAMPING,
@@ -98,6 +100,7 @@ def next_experiment(outcome: Outcome) -> list[str]:
         )
     vague = _vague(outcome.fit.parameters)
     said += [_for_kind(kind, members) for kind, members in vague.items()]
+    said += _designed(vague, outcome.provenance.get("experiment file", ""))
     said += _telling_apart(outcome)
     gaps = sum(topic.gaps for topic in outcome.quality)
     if gaps:
@@ -139,6 +142,17 @@ def _for_kind(kind: Kind, members: Sequence[ParameterEstimate]) -> str:
     if len(members) > _NAMED:
         named.append(f"{len(members) - _NAMED} more")
     return f"For {_listed(named)}: {kind.value}."
+
+
+def _designed(vague: Mapping[Kind, list[ParameterEstimate]], experiment: str) -> list[str]:
+    """The command that designs a motion, where measured torque would show what is vague."""
+    if not experiment or not _SHOWN_BY_TORQUE.intersection(vague):
+        return []
+    return [
+        f"sysid_ros design {Path(experiment).name} --after RESULT, with the folder of this report "
+        "as RESULT, makes that motion within the robot's limits, and says how narrow its intervals "
+        "would be where torque is measured."
+    ]
 
 
 def _telling_apart(outcome: Outcome) -> list[str]:

@@ -54,7 +54,7 @@ def warnings_of(bag: Path) -> tuple[str, ...]:
         ).warnings
 
 
-def course(number: int) -> float:
+def course(number: float) -> float:
     return float(np.sin(0.03 * number))
 
 
@@ -72,7 +72,35 @@ def test_noise_is_not_taken_for_a_second_publisher(tmp_path) -> None:
 def test_two_publishers_in_turn_are_named_with_the_count(tmp_path) -> None:
     samples = [(0.01 * n, course(n) + 0.5 * (n % 2)) for n in range(200)]
     (said,) = warnings_of(write(tmp_path / "bag.mcap", samples))
-    assert said.startswith("bag: 200 messages of /joint_states alternate between two courses")
+    assert said.startswith("bag: 200 messages of /joint_states change between two courses")
+
+
+@pytest.mark.parametrize("period", [0.023, 0.0333, 0.05])
+@pytest.mark.parametrize("noise", [0.0, 1e-3])
+def test_publishers_of_different_rates_are_named(tmp_path, period: float, noise: float) -> None:
+    fast = [(0.01 * n, course(n)) for n in range(400)]
+    times = np.arange(0.004, 4.0, period)
+    slow = [(float(t), course(100.0 * t) + 0.5) for t in times]
+    error = noise * np.random.default_rng(0).normal(size=400 + len(slow))
+    merged = [(t, x + e) for (t, x), e in zip(sorted(fast + slow), error, strict=True)]
+    found = warnings_of(write(tmp_path / "bag.mcap", merged))
+    (said,) = (text for text in found if "two courses" in text)
+    assert 0.7 * len(slow) < int(said.split()[1]) <= len(merged)
+
+
+@pytest.mark.parametrize("resolution", [1e-3, 0.05, 0.5])
+def test_quantised_values_are_not_taken_for_a_second_publisher(tmp_path, resolution) -> None:
+    noise = np.random.default_rng(2).normal(size=400)
+    for number, values in enumerate(
+        (
+            [course(n) for n in range(400)] + 0.3 * resolution * noise,
+            np.floor(0.2 * np.arange(401) + 0.1 * noise[0]),  # a speed from an encoder's ticks
+        )
+    ):
+        values = np.diff(values) if number else values
+        quantised = resolution * np.round(values / (1.0 if number else resolution))
+        samples = [(0.01 * n, float(value)) for n, value in enumerate(quantised)]
+        assert not warnings_of(write(tmp_path / f"bag{number}.mcap", samples))
 
 
 @pytest.mark.parametrize("count", [1, 3])

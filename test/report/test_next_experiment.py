@@ -69,3 +69,13 @@ def test_missing_hold_out_and_gaps_come_up() -> None:
     assert said[0].startswith("Record one more motion")
     assert any("payload of known mass" in sentence for sentence in said)
     assert any("3 gaps" in sentence for sentence in said)
+
+
+def test_the_command_that_designs_the_motion_is_said_where_torque_would_show_it() -> None:
+    known = {"experiment file": "/robots/arm/experiment.yaml"}
+    made = with_parameters(synthetic(), ("a_damping", "N m s/rad", 0.4), ("b_mass", "kg", 0.01))
+    said = next_experiment(replace(made, provenance=known))
+    assert said[1].startswith("sysid_ros design experiment.yaml --after RESULT")
+    made = with_parameters(synthetic(), ("a_delay", "s", 0.4), ("b_mass", "kg", 0.01))
+    said = next_experiment(replace(made, provenance=known))
+    assert not any("design" in sentence for sentence in said)

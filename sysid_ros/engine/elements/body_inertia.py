@@ -12,6 +12,7 @@ bodies by ``compiler/settotalmass``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import mujoco
@@ -58,10 +59,20 @@ def write_inertia(spec: Any, name: str, inertia: BodyInertia) -> None:
     Raises:
       ModelError: The model lacks the body, or does not compile where that is needed.
     """
-    body = find(spec, "body", name)
+    write_inertias(spec, {name: inertia})
+
+
+def write_inertias(spec: Any, inertias: Mapping[str, BodyInertia]) -> None:
+    """Like :func:`write_inertia` for several bodies, by name; one look at the compiler's options.
+
+    Raises:
+      ModelError: As there.
+    """
+    bodies = {name: find(spec, "body", name) for name in inertias}
     if _overridden(spec):
         _make_all_explicit(spec)
-    _set(body, inertia)
+    for name, body in bodies.items():
+        _set(body, inertias[name])
 
 
 def write_moving_inertia(

@@ -12,9 +12,10 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements.body_inertia import compiled, read_inertia, write_inertia
+from sysid_ros.engine.elements.body_inertia import compiled, read_inertia, write_inertias
 
 CHECKED_STATES = 200  # per simulation
+_MANY = 1000  # geoms; MuJoCo looks through all elements for each that is deleted
 _AUTO = 2  # mjINERTIAFROMGEOM_AUTO: geoms count only where no inertia is given
 _SIZES = ("nq", "nv", "nu", "na", "nbody", "nsensordata", "ntendon", "neq", "nsite")
 _BODIES = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_M0")
@@ -23,6 +24,11 @@ _ALL = (
     "dof_frictionloss", "dof_invweight0", "actuator_gainprm", "actuator_biasprm", "sensor_type",
     "sensor_objid",
 )  # fmt: skip
+# Sensors that see geoms of any body.
+_SEEING = frozenset(
+    int(getattr(mujoco.mjtSensor, f"mjSENS_{name}"))
+    for name in ("RANGEFINDER", "GEOMDIST", "GEOMNORMAL", "GEOMFROMTO", "PLUGIN", "USER")
+)
 _PLACES = ("body_pos", "body_quat", "jnt_pos", "jnt_axis", "qpos0")
 
 
@@ -45,11 +51,30 @@ def remove_visuals(in_spec: Any) -> Any:
 def without_visuals(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     """Return a copy that moves exactly alike and compiles a hundred times faster with meshes.
 
+    Where contacts are switched off it has no geoms at all, and is simulated faster too.
+
     Returns:
-      The copy, or the spec itself where dropping visual geoms would change a body's inertia.
+      The copy, or the spec itself where dropping geoms would change a body's inertia, or where they
+      are so many that dropping them one by one would take longer.
     """
+    if len(spec.geoms) > _MANY:
+        return spec
     slim: mujoco.MjSpec = remove_visuals(spec)
+    if _nothing_touches(spec):
+        bare = slim.copy()
+        _keep_inertia(bare, bare.geoms)
+        _delete(bare, [*bare.pairs, *bare.excludes, *bare.geoms])
+        if _full_if_alike(spec, bare, (*_SIZES, "nsensor", "nwrap"), _ALL) is not None:
+            return bare
     return spec if _full_if_alike(spec, slim, ("nbody",), _BODIES) is None else slim
+
+
+def _nothing_touches(spec: mujoco.MjSpec) -> bool:
+    """Return whether no geom can matter to forces or sensors."""
+    contacts = not int(spec.option.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    fluid = bool(spec.option.density or spec.option.viscosity)
+    seeing = any(int(sensor.type) in _SEEING for sensor in spec.sensors)
+    return not (contacts or fluid or seeing or list(spec.plugins))
 
 
 class SlimModel:
@@ -142,10 +167,9 @@ def _keep_inertia(spec: Any, geoms: Sequence[Any]) -> None:
     names = list(
         dict.fromkeys(geom.parent.name for geom in geoms if geom.parent.name not in ("world", ""))
     )
-    inertias = {}
-    if names:
-        model = compiled(spec)
-        inertias = {name: read_inertia(spec, name, model) for name in names}
-    for name, inertia in inertias.items():
-        if inertia.mass > mujoco.mjMINVAL:
-            write_inertia(spec, name, inertia)
+    if not names:
+        return
+    model = compiled(spec)
+    inertias = {name: read_inertia(spec, name, model) for name in names}
+    heavy = {name: own for name, own in inertias.items() if own.mass > mujoco.mjMINVAL}
+    write_inertias(spec, heavy)

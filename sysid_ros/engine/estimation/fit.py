@@ -23,6 +23,12 @@ from sysid_ros.engine.estimation.fit_settings import (
     FitSettings,
     SignalNoise,
 )
+from sysid_ros.engine.estimation.fit_start import (
+    check_sample_count,
+    check_starts_are_free,
+    checked_start,
+    first_point,
+)
 from sysid_ros.engine.estimation.fit_state import FitState, check_state
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
 from sysid_ros.engine.estimation.model_error import (
@@ -44,7 +50,7 @@ from sysid_ros.engine.least_squares import (
     Step,
     loss_named,
 )
-from sysid_ros.engine.parameters import ParameterDict, StartModifier
+from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem, minimize_with
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
@@ -60,7 +66,7 @@ from sysid_ros.engine.uncertainty import (
     sensor_of,
     uncertainty_of,
 )
-from sysid_ros.errors import DataError, ParameterError, StopRequestedError
+from sysid_ros.errors import StopRequestedError
 
 NOISE_ROUNDS = 3
 HELD = 1e-6  # of its scale: how far a parameter may move while it is held
@@ -105,7 +111,7 @@ def fit(
       ModelError: The model does not compile at the start.
     """
     began = time.monotonic() - (resume.elapsed if resume is not None else 0.0)
-    _check_starts_are_free(params)
+    check_starts_are_free(params)
     with (
         single_blas_thread(),
         RolloutPool(settings.threads, should_stop=should_stop) as rollouts,
@@ -120,14 +126,16 @@ def fit(
             engine=settings.engine,
             hold=True,
         )
-        _check_sample_count(problem)
+        check_sample_count(problem)
+        first: list[FloatArray] | None = None
         if should_stop is None or not should_stop():
-            _check_start(problem, _first_point(problem, start))
+            first = checked_start(problem, first_point(problem, start))
         if resume is not None:
             check_state(resume, problem)
         listeners = _Listeners(on_iteration, on_state)
         others = _that_matter(models_sequences, settings) if settings.model_error else ()
-        return _Fit(problem, settings, known, listeners, began, others).run(resume, start)
+        initial = first if start is None else None
+        return _Fit(problem, settings, known, listeners, began, others, initial).run(resume, start)
 
 
 def _that_matter(
@@ -157,8 +165,10 @@ class _Fit:
         listeners: _Listeners,
         began: float,
         alternatives: Sequence[Alternative],
+        initial: list[FloatArray] | None,
     ) -> None:
         self._problem = problem
+        self._initial = initial  # residuals with the initial parameters, where they are known
         self._settings = settings
         self._levels, self._gaps = known.levels, known.gaps
         self._alternatives = alternatives
@@ -169,11 +179,12 @@ class _Fit:
         self._flat = problem.loss.redescending
         self._approaching = self._flat or bool(self._late.any())
         self._before = 0  # iterations of earlier rounds
+        self._damping = INITIAL_DAMPING  # after the latest step
         self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
 
     def run(self, resume: FitState | None, start: FloatArray | None) -> FitResult:
         """Fit with provisional noise levels until they settle, then to full precision."""
-        point = _first_point(self._problem, start)
+        point = first_point(self._problem, start)
         iterations, damping = 0, INITIAL_DAMPING
         if resume is not None:
             point, iterations, damping = resume.point, resume.iteration, resume.damping
@@ -185,7 +196,7 @@ class _Fit:
             iterations += approach.iterations
         while True:
             solution = self._minimize(point, iterations, damping, precise=not self._rounds)
-            point, damping = solution.point, INITIAL_DAMPING
+            point, damping = solution.point, max(INITIAL_DAMPING, self._damping)
             iterations += solution.iterations
             stopped = solution.status not in (FitStatus.CONVERGED, FitStatus.STALLED)
             if stopped or not self._rounds or solution.linearization is None:
@@ -241,6 +252,7 @@ class _Fit:
 
     def _tell(self, step: Step) -> None:
         """Have the state kept first, so that no step that was announced can be lost."""
+        self._damping = step.damping
         self._trace.append(
             Iteration(
                 self._before + step.number,
@@ -280,6 +292,7 @@ class _Fit:
         if solution.status is not FitStatus.CANCELED:
             self._check_derivatives(solution.point)
         uncertainty = uncertainty_of(problem, solution, self._settings.intervals)
+        residuals = self._residuals(solution)  # first: the problem still knows the rollouts there
         beyond_noise = self._model_error(solution, uncertainty)
         if beyond_noise is not None:
             uncertainty = widened(uncertainty, beyond_noise)
@@ -311,7 +324,7 @@ class _Fit:
             landscapes=landscapes_of(problem, solution, uncertainty, self._settings.landscapes),
             derivatives=problem.derivative_sources(),
             model_error=beyond_noise,
-            residuals=self._residuals(solution),
+            residuals=residuals,
         )
 
     def _model_error(self, solution: Solution, uncertainty: Covariance) -> ModelError | None:
@@ -335,8 +348,11 @@ class _Fit:
     def _initial_cost(self, solution: Solution) -> float:
         """The start's cost with the final noise levels, so that both costs compare."""
         if solution.status is not FitStatus.CANCELED:
+            point = self._problem.initial_point()
+            if self._initial is not None:
+                return self._problem.cost_of(self._initial, point)
             with suppress(StopRequestedError):
-                return self._problem.cost(self._problem.initial_point())
+                return self._problem.cost(point)
         return self._trace[0].cost if self._trace else math.nan
 
 
@@ -348,46 +364,3 @@ _MESSAGES = {
     "may be non-smooth here, try another start or a longer window",
     FitStatus.CANCELED: "canceled; the best parameters so far are kept",
 }
-
-
-def _check_starts_are_free(params: ParameterDict) -> None:
-    for parameter in params.free():
-        if isinstance(parameter.modifier, StartModifier):
-            raise ParameterError(
-                f"parameter {parameter.name!r} is the start of a recording; this fit estimates the "
-                "start of every window by itself, so leave it out"
-            )
-
-
-def _check_sample_count(problem: WindowedProblem) -> None:
-    samples = sum(w.n_samples for w in problem.windows)
-    if samples <= problem.lower.size:
-        raise DataError(
-            f"{samples} samples cannot determine {problem.lower.size} parameters; "
-            "record longer or free fewer parameters"
-        )
-
-
-def _first_point(problem: WindowedProblem, start: FloatArray | None) -> Point:
-    """Return the point where the search begins, with every window's start as measured."""
-    point = problem.initial_point()
-    return point if start is None else replace(point, theta=np.asarray(start, dtype=np.float64))
-
-
-def _check_start(problem: WindowedProblem, point: Point) -> None:
-    """A search needs a start that can be simulated."""
-    try:
-        residuals = problem.residuals(point)
-    except StopRequestedError:
-        return
-    diverged = [
-        f"{window.sequence.name} from {window.window.start:.3f} s"
-        for window, residual in zip(problem.windows, residuals, strict=True)
-        if not np.all(np.isfinite(residual))
-    ]
-    if diverged:
-        raise DataError(
-            f"with the initial parameters the simulation diverges in {len(diverged)} of "
-            f"{len(problem.windows)} windows, first in {diverged[0]}; check the units and signs of "
-            "the signals, start elsewhere, or lower the model's timestep"
-        )

@@ -24,6 +24,11 @@ from sysid_ros.engine.inverse_dynamics.consistency import (
     is_consistent,
     smallest_share,
 )
+from sysid_ros.engine.inverse_dynamics.coupling import (
+    TENDON_ATTRIBUTES,
+    coupling_name,
+    with_coupling,
+)
 from sysid_ros.engine.inverse_dynamics.estimate import estimate, without_gains
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
@@ -55,6 +60,7 @@ from sysid_ros.engine.regressor import (
 
 __all__ = [
     "PAYLOAD",
+    "TENDON_ATTRIBUTES",
     "BaseParameters",
     "Columns",
     "CombinationFit",
@@ -74,6 +80,7 @@ __all__ = [
     "body_scales",
     "central",
     "columns_of",
+    "coupling_name",
     "estimate",
     "estimated_gains",
     "fit_combinations",
@@ -90,6 +97,7 @@ __all__ = [
     "sharpen_friction",
     "smallest_share",
     "torque_rmse",
+    "with_coupling",
     "with_payload",
     "without_effect",
     "without_gains",

@@ -44,6 +44,9 @@ INITIAL_DAMPING = 1e-3
 MAX_DAMPING = 1e8
 GROWTH = 4.0
 SHRINKAGE = 0.1
+# Where a step that promises so little of the cost fails, the cost is rough (a joint sticks a time
+# step earlier or later) rather than curved: a step that is hardly shorter would fail as well.
+ROUGHNESS, GROWTH_IN_ROUGHNESS = 1e-3, 16.0
 # Shares of the decrease that was expected: the model holds; it holds badly; it says nothing.
 GOOD_GAIN, POOR_GAIN, NO_GAIN = 0.5, 0.25, 1e-3
 SILENT = 1e-12  # curvature relative to the largest: such a parameter must not move by rounding
@@ -213,8 +216,10 @@ class _Damping:
         least = SILENT * max(sizes.max(initial=0.0), 1e-300)
         self.scale = np.maximum(sizes, least)
 
-    def failed(self) -> None:
-        self.factor *= GROWTH if self.factor > 1e-6 else 100.0
+    def failed(self, expected: float) -> None:
+        """Take note of a refused step that promised such a share of the cost."""
+        growth = GROWTH if expected > ROUGHNESS else GROWTH_IN_ROUGHNESS
+        self.factor *= growth if self.factor > 1e-6 else 100.0
         self.curved = True
 
     def succeeded(self, gain: float) -> None:
@@ -249,7 +254,7 @@ def _step(
         if gain > NO_GAIN:
             damping.succeeded(gain)
             return trial
-        damping.failed()
+        damping.failed(expected / here.cost)
     return FitStatus.STALLED, "no step lowers the cost any further"
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.engine.measured_torque.coupled_joints import Coupling, found_couplings
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
 from sysid_ros.engine.measured_torque.methods import METHODS, fit_by_method
 from sysid_ros.engine.measured_torque.parameter_kinds import speaks_of_torque
@@ -23,12 +24,14 @@ from sysid_ros.engine.measured_torque.torque_sums import (
 
 __all__ = [
     "METHODS",
+    "Coupling",
     "TorqueEstimate",
     "TorqueProblem",
     "TorqueTrace",
     "estimate_from",
     "fit_by_method",
     "fit_torque",
+    "found_couplings",
     "later_recording",
     "regression_settings",
     "speaks_of_torque",

@@ -28,8 +28,9 @@ from sysid_ros.engine.signals.observation import RowWeights, cubic_weights, row_
 from sysid_ros.engine.signals.rendering import render_rollout
 from sysid_ros.engine.signals.sensor_units import is_position, joint_shown, sensor_unit
 from sysid_ros.engine.signals.spectra import density
+from sysid_ros.engine.signals.splines import CubicSlope, Line
 from sysid_ros.engine.signals.stamping import Stamping, at_true_times, check_stamping, stamp_offsets
-from sysid_ros.engine.signals.stretches import MIN_SAMPLES, Piecewise, known_from, linear, piecewise
+from sysid_ros.engine.signals.stretches import MIN_SAMPLES, Piecewise, known_from, piecewise
 from sysid_ros.engine.signals.tangent import Block, blocks_of, difference, rotation_between
 from sysid_ros.engine.signals.timeseries import TimeSeries
 from sysid_ros.engine.signals.timeseries_io import save_npz
@@ -43,6 +44,8 @@ __all__ = [
     "OBSERVABLE",
     "SUFFIXES",
     "Block",
+    "CubicSlope",
+    "Line",
     "ModelSequences",
     "Piecewise",
     "RowWeights",
@@ -68,7 +71,6 @@ __all__ = [
     "is_semi_implicit",
     "joint_shown",
     "known_from",
-    "linear",
     "piecewise",
     "render_rollout",
     "rotation_between",

@@ -14,14 +14,13 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import FloatArray
 
-Spline: TypeAlias = "scipy.interpolate.BSpline"
+# Values at one or several instants: (...) to (...) or (..., k).
+Spline = Callable[[FloatArray], FloatArray]
 
 MIN_SAMPLES = 4  # of a stretch: the derivative is that of a cubic
 _MISSED_SAMPLES = 5.0  # intervals without a sample that make a gap
@@ -105,11 +104,6 @@ def piecewise(
         tuple(spline(times[part], values[part]) for part in parts),
         max(float(np.median(np.diff(times))), 0.5 / cutoff),
     )
-
-
-def linear(times: FloatArray, values: FloatArray) -> Spline:
-    """The function that is linear between samples."""
-    return scipy.interpolate.make_interp_spline(times, values, k=1)
 
 
 def known_from(functions: Sequence[Piecewise], t: float) -> float:

@@ -17,12 +17,11 @@ from typing import TypeAlias
 
 import mujoco
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.signals import MIN_SAMPLES, Piecewise, TimeSeries, linear, piecewise
+from sysid_ros.engine.signals import MIN_SAMPLES, Line, Piecewise, TimeSeries, piecewise
 
-Derivative: TypeAlias = "Callable[[FloatArray, FloatArray], scipy.interpolate.BSpline]"
+Derivative: TypeAlias = Callable[[FloatArray, FloatArray], Callable[[FloatArray], FloatArray]]
 
 _S = mujoco.mjtSensor
 _FRAMES = (int(mujoco.mjtObj.mjOBJ_XBODY), int(mujoco.mjtObj.mjOBJ_BODY))
@@ -204,7 +203,7 @@ def _motion(
 ) -> Motion:
     return Motion(
         name,
-        piecewise(times, values, cutoff, linear),
+        piecewise(times, values, cutoff, Line),
         tuple(piecewise(times, column, cutoff, derivative) for column in values.T),
         times,
     )

@@ -16,16 +16,16 @@ from functools import cached_property
 
 import mujoco
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import (
     MIN_SAMPLES,
+    CubicSlope,
+    Line,
     Piecewise,
     TimeSeries,
     known_from,
-    linear,
     piecewise,
     zero_phase,
 )
@@ -232,8 +232,8 @@ def _measured_joint(
     times, values = samples[0], despiked(samples[1])
     slope = piecewise(times, values, cutoff, lambda t, x: filtered_velocity(t, x, cutoff))
     if velocity is not None:
-        slope = piecewise(*velocity, cutoff, linear)
-    position = piecewise(times, values, cutoff, linear)
+        slope = piecewise(*velocity, cutoff, Line)
+    position = piecewise(times, values, cutoff, Line)
     return MeasuredJoint(sensor, position, slope, float(np.std(slope(times))))
 
 
@@ -259,9 +259,7 @@ def despiked(values: FloatArray) -> FloatArray:
     return np.where(distance > 10.0 * 1.4826 * np.median(moved), median, values)
 
 
-def filtered_velocity(
-    times: FloatArray, positions: FloatArray, cutoff: float
-) -> scipy.interpolate.BSpline:
+def filtered_velocity(times: FloatArray, positions: FloatArray, cutoff: float) -> CubicSlope:
     """Derivative of the position after a zero-phase second-order Butterworth low-pass.
 
     The samples are put on an even grid of their median interval first, because the filter needs
@@ -283,4 +281,4 @@ def filtered_velocity(
     relative = cutoff * 2.0 * (grid[1] - grid[0])
     if relative < 1.0:
         even = zero_phase(even, relative)
-    return scipy.interpolate.make_interp_spline(grid, even, k=3).derivative()
+    return CubicSlope.of(float(grid[0]), float(grid[1] - grid[0]), even)

@@ -13,10 +13,13 @@ from their covariance (:mod:`.criterion`) is made small over splines at rest at 
 distances (:mod:`.clearance`).
 """
 
+from sysid_ros.excitation.design.approach import approach
 from sysid_ros.excitation.design.criterion import CRITERIA, criterion
 from sysid_ros.excitation.design.demands import Demands
 from sysid_ros.excitation.design.design import DesignSettings, design_motion
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
+from sysid_ros.excitation.design.fitted_parameters import FittedParameters, fitted_parameters
+from sysid_ros.excitation.design.preview import render_preview
 from sysid_ros.excitation.design.rest_spline import RestSpline
 from sysid_ros.excitation.design.robot_demands import robot_demands
 
@@ -25,8 +28,12 @@ __all__ = [
     "Demands",
     "DesignSettings",
     "DesignedMotion",
+    "FittedParameters",
     "RestSpline",
+    "approach",
     "criterion",
     "design_motion",
+    "fitted_parameters",
+    "render_preview",
     "robot_demands",
 ]

@@ -27,6 +27,14 @@ class NearPairs:
     slope: FloatArray  # (r, n) change per rad or m of each joint
 
 
+@dataclass(frozen=True)
+class Nearest:
+    """The nearest pair of geoms at m instants."""
+
+    pair: np.ndarray  # (m,) index of the pair
+    distance: FloatArray  # (m,) m; NaN where none is near
+
+
 class Clearance:
     """Signed distances of pairs of geoms that MuJoCo would let collide.
 
@@ -81,6 +89,15 @@ class Clearance:
             return NearPairs(empty, empty, np.zeros(0), np.zeros((0, len(self._dofs))))
         samples, pairs, distances, slopes = zip(*found, strict=True)
         return NearPairs(np.array(samples), np.array(pairs), np.array(distances), np.array(slopes))
+
+    def nearest(self, positions: FloatArray, within: float) -> Nearest:
+        """The nearest pair at each of m postures (m, n), where it is nearer than ``within`` m."""
+        near = self.near(positions, max(within - self.least, 0.0))
+        distance, pair = np.full(len(positions), np.nan), np.zeros(len(positions), dtype=np.intp)
+        for row in np.argsort(-near.distance):  # the nearest comes last
+            distance[near.sample[row]] = near.distance[row]
+            pair[near.sample[row]] = near.pair[row]
+        return Nearest(pair, distance)
 
     def describe(self, pair: int) -> str:
         """Both geoms of a pair and their bodies, in words."""

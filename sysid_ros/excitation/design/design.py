@@ -26,11 +26,15 @@ from sysid_ros.excitation.design.demands import Demands
 from sysid_ros.excitation.design.descent import Descent, descend
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.feasibility import refuse_infeasible
+from sysid_ros.excitation.design.fitted_parameters import FittedParameters
 from sysid_ros.excitation.design.rest_spline import MotionFamily, RestSpline
 from sysid_ros.excitation.design.task import DesignTask, Goal
-from sysid_ros.excitation.design.torque_information import JointMotion, TorqueInformation
+from sysid_ros.excitation.design.torque_information import (
+    FRICTION_SHARE,
+    JointMotion,
+    TorqueInformation,
+)
 
-_FRICTION_SHARE = 0.02  # of the velocity limit within which friction changes its sign
 _NOISE_SHARE = 0.01  # of the effort limit, where the noise of torque is not known
 _WEAK = 1e-3  # prior in units of scale, that makes every design finite
 _FIRST_STEPS = 5  # of every start, before the better half goes on
@@ -85,7 +89,7 @@ def design_motion(
     settings: DesignSettings | None = None,
     *,
     torque_noise: FloatArray | None = None,
-    after: FloatArray | None = None,
+    after: FittedParameters | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> DesignedMotion:
     """Design a motion for identification by inverse dynamics.
@@ -97,7 +101,8 @@ def design_motion(
       home: Posture of the whole model (nq,) at both ends.
       settings: How to search.
       torque_noise: Standard deviations (n,) of measured torque; 1 % of the effort limits if None.
-      after: Information (p, p) about the same parameters that recordings have given already.
+      after: Parameters of a fit, which count instead of all that torque can show, with what is
+        known about them already.
       progress: Told the share of the search that is done, 0 to 1.
 
     Returns:
@@ -113,7 +118,7 @@ def design_motion(
     best = search(task, settings, progress)
     best = replace(best, c=_kept_throughout(task, best.c, joints))
     progress(1.0)
-    return _described(task, joints, spline, best)
+    return _described(task, joints, spline, best, after)
 
 
 def search(
@@ -148,7 +153,7 @@ def design_task(
     home: FloatArray,
     settings: DesignSettings,
     torque_noise: FloatArray | None = None,
-    after: FloatArray | None = None,
+    after: FittedParameters | None = None,
     family: MotionFamily | None = None,
 ) -> DesignTask:
     """Set up the problem of :func:`design_motion`, with the same arguments.
@@ -167,13 +172,16 @@ def design_task(
         home,
         noise,
         reach=reach,
-        friction_velocity=_FRICTION_SHARE * float(limits.velocity.min()),
+        friction_velocity=FRICTION_SHARE * float(limits.velocity.min()),
+        fitted=after,
     )
     spline = family or _spline(settings)
     samples = 4 * round(settings.duration / settings.piece)
     share = settings.rate * settings.duration / samples
-    scale = _scale(information, reach, start)
-    prior = np.diag((_WEAK / scale) ** 2) if after is None else after
+    scale = _scale(information, reach, start, after)
+    prior = np.diag((_WEAK / scale) ** 2)
+    if after is not None:
+        prior = prior + after.information
     interest = _interest(information.names, settings.interest)
     goal = Goal(settings.criterion, scale, interest, prior)
     clearance = Clearance(model, joints, home, demands.clearance)
@@ -183,7 +191,11 @@ def design_task(
 
 
 def _described(
-    task: DesignTask, joints: tuple[str, ...], spline: RestSpline, best: Descent
+    task: DesignTask,
+    joints: tuple[str, ...],
+    spline: RestSpline,
+    best: Descent,
+    after: FittedParameters | None,
 ) -> DesignedMotion:
     """A motion of a task with what it promises."""
     goal, control = task.goal, best.c
@@ -191,16 +203,18 @@ def _described(
     total = goal.prior + data
     unit = np.outer(goal.scale, goal.scale)
     covariance = np.linalg.inv(total * unit) * unit
-    sizes = 1.0 / np.sqrt(np.diag(data))
-    eigenvalues = np.linalg.eigvalsh(data * np.outer(sizes, sizes))
+    shown = np.diag(data) > 0.0
+    sizes = 1.0 / np.sqrt(np.diag(data)[shown])
+    eigenvalues = np.linalg.eigvalsh(data[np.ix_(shown, shown)] * np.outer(sizes, sizes))
     return DesignedMotion(
         joints=joints,
         start=task.start,
         spline=spline,
         control=control,
         names=task.information.names,
-        nominal=task.information.base_values(),
+        nominal=task.information.values,
         standard_errors=np.sqrt(np.diag(covariance)),
+        errors_before=None if after is None else after.standard_errors,
         condition=float(np.sqrt(eigenvalues[-1] / max(eigenvalues[0], 1e-300))),
         cost=criterion(goal.criterion, total, goal.scale, goal.interest)[0],
         steps=best.steps,
@@ -240,12 +254,25 @@ def _spline(settings: DesignSettings) -> RestSpline:
     return RestSpline(settings.duration, round(settings.duration / settings.piece))
 
 
-def _scale(information: TorqueInformation, reach: JointMotion, start: FloatArray) -> FloatArray:
-    """Sizes in which errors count: what gives the noise of one sample at the fastest motion."""
+def _scale(
+    information: TorqueInformation,
+    reach: JointMotion,
+    start: FloatArray,
+    after: FittedParameters | None,
+) -> FloatArray:
+    """Sizes in which errors count: what gives the noise of one sample at the fastest motion.
+
+    Parameters of a fit that torque does not show at all count in what is known about them.
+    """
     generator = np.random.default_rng(1)
     drawn = [generator.uniform(-1.0, 1.0, (200, len(start))) * part for part in reach]
     rows = information.information(JointMotion(start + drawn[0], *drawn[1:]), 1.0 / 200.0)
-    return np.asarray(1.0 / np.sqrt(np.diag(rows)))
+    sizes = np.diag(rows).copy()
+    if after is not None:
+        errors = after.standard_errors
+        known = np.where(np.isfinite(errors) & (errors > 0.0), errors, 1.0)
+        sizes = np.where(sizes > 0.0, sizes, 1.0 / known**2)
+    return np.asarray(1.0 / np.sqrt(sizes))
 
 
 def _noise(effort: FloatArray) -> FloatArray:

@@ -29,6 +29,7 @@ class DesignedMotion:
       condition: Condition number of the information's square root, columns scaled to length 1.
       cost: The criterion, see :mod:`.criterion`.
       steps: Steps of the search.
+      errors_before: Standard errors (p,) of the fit that the motion was designed after.
     """
 
     joints: tuple[str, ...]
@@ -41,6 +42,7 @@ class DesignedMotion:
     condition: float
     cost: float
     steps: int
+    errors_before: FloatArray | None = None
 
     @property
     def duration(self) -> float:

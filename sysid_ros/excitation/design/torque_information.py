@@ -14,10 +14,11 @@ import numpy.typing as npt
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics import base_combination, base_names, grouping_order
 from sysid_ros.engine.regressor import Motion, Regressor
+from sysid_ros.excitation.design.fitted_parameters import KINDS, FittedParameters
 
-KINDS = ("armature", "damping", "frictionloss", "offset")
 _ANGLE_STEP = 1e-5  # rad or m; errors of central differences are about its square
 _RATE_STEP = 1e-3  # rad/s (friction bends within a few hundredths) and rad/s^2 (all is linear)
+FRICTION_SHARE = 0.02  # of the least velocity limit within which friction changes its sign
 _DRAWS = 400  # motions that show which parameters act together
 _SEED = 20
 
@@ -37,8 +38,8 @@ class TorqueInformation:
     that a motion is not rewarded for creeping.
 
     Attributes:
-      names: Of the p parameters: base parameters ("link_1.Izz + link_2.m ..."), or all columns
-        where a prior tells the others apart.
+      names: Of the p parameters: base parameters ("link_1.Izz + link_2.m ..."), or those of a fit.
+      values: The model's own values of them, (p,).
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class TorqueInformation:
         *,
         reach: JointMotion,
         friction_velocity: float,
+        fitted: FittedParameters | None = None,
     ) -> None:
         """Find what can be identified at all.
 
@@ -60,19 +62,25 @@ class TorqueInformation:
           noise: Standard deviations (n,) of measured torque, sample by sample.
           reach: Magnitudes (1, n) that motions have; the position's is about ``home``.
           friction_velocity: rad/s or m/s within which dry friction changes its sign.
+          fitted: Parameters to tell instead of all that can be identified.
         """
         self._regressor = Regressor(model, kinds=KINDS, friction_velocity=friction_velocity)
-        self._home = home
+        self._home, self._joints = home, joints
         self.qpos = np.array([int(model.joint(name).qposadr[0]) for name in joints])
         self.dofs = np.array([int(model.joint(name).dofadr[0]) for name in joints])
         self._weight = 1.0 / noise**2
         self.theta = self._regressor.columns.nominal
-        self._kept, self._combination = self._identifiable(reach)
-        self.names = base_names(self._regressor.columns.names, self._kept, self._combination)
+        if fitted is None:
+            kept, combination = self._identifiable(reach)
+            self.names = base_names(self._regressor.columns.names, kept, combination)
+            self.values = np.asarray(combination @ self.theta)
+            self._columns: FloatArray = np.eye(len(self.theta))[:, kept]
+        else:
+            self.names, self.values, self._columns = fitted.names, fitted.values, fitted.columns
 
     def rows(self, motion: JointMotion) -> FloatArray:
         """Torque per unit of each parameter, (m, n, p)."""
-        return self._all_rows(motion)[:, :, self._kept]
+        return np.asarray(self._all_rows(motion) @ self._columns)
 
     def torque(self, motion: JointMotion) -> FloatArray:
         """The model's torque, (m, n)."""
@@ -99,7 +107,7 @@ class TorqueInformation:
           index is what is changed.
         """
         rows = self.rows(motion) * (2.0 * share * self._weight)[:, None]
-        pull = rows @ weight
+        pull = rows @ weight @ self._columns.T
         count = len(self.dofs)
         traces, torques = [], []
         for order, step in enumerate((_ANGLE_STEP, _RATE_STEP, _RATE_STEP)):
@@ -115,15 +123,11 @@ class TorqueInformation:
                     for sign in (1.0, -1.0)
                 )
                 change = (after - before) / (2.0 * step)
-                trace[:, joint] = np.einsum("mip,mip->m", pull, change[:, :, self._kept])
+                trace[:, joint] = np.einsum("mip,mip->m", pull, change)
                 torque[:, :, joint] = change @ self.theta
             traces.append(trace)
             torques.append(torque)
         return tuple(traces), tuple(torques)
-
-    def base_values(self) -> FloatArray:
-        """The model's own values (p,) of the parameters."""
-        return np.asarray(self._combination @ self.theta)
 
     def _identifiable(self, reach: JointMotion) -> tuple[npt.NDArray[np.intp], FloatArray]:
         generator = np.random.default_rng(_SEED)
@@ -137,9 +141,19 @@ class TorqueInformation:
         return base_combination(flat.T @ flat, order)
 
     def _all_rows(self, motion: JointMotion) -> FloatArray:
-        model, count = self._regressor.model, len(motion.position)
-        q = np.tile(self._home, (count, 1))
-        v, a = np.zeros((count, model.nv)), np.zeros((count, model.nv))
-        q[:, self.qpos] = motion.position
-        v[:, self.dofs], a[:, self.dofs] = motion.velocity, motion.acceleration
-        return self._regressor.rows(Motion(q, v, a))[:, self.dofs]
+        whole = whole_motion(self._regressor.model, self._joints, self._home, motion)
+        return self._regressor.rows(whole)[:, self.dofs]
+
+
+def whole_motion(
+    model: mujoco.MjModel, joints: tuple[str, ...], home: FloatArray, motion: JointMotion
+) -> Motion:
+    """The motion of a whole model of which some joints move and the others stand at ``home``."""
+    count = len(motion.position)
+    qpos = [int(model.joint(name).qposadr[0]) for name in joints]
+    dofs = [int(model.joint(name).dofadr[0]) for name in joints]
+    q = np.tile(home, (count, 1))
+    v, a = np.zeros((count, model.nv)), np.zeros((count, model.nv))
+    q[:, qpos] = motion.position
+    v[:, dofs], a[:, dofs] = motion.velocity, motion.acceleration
+    return Motion(q, v, a)

@@ -4,10 +4,10 @@
 """Node ``excite``: moves a robot such that its parameters show, within limits, and only if armed.
 
 It waits for ``~/arm`` (or the parameter ``armed``), starts softly from where the robot stands,
-plays a multisine or a trajectory file to the topic ``command``, and ends softly. It stops when
-joint states stop, do not follow or leave their limits, when its own messages fall behind, and when
-it is not alone on its topic. ``~/state`` tells where it is: ``waiting``, ``ready``, ``running``,
-``done``, ``stopped: <why>``.
+plays a multisine or a trajectory file to the topic ``command``, or as a goal of the controller's
+action, and ends softly. It stops when joint states stop, do not follow or leave their limits, when
+its own messages fall behind or the controller says nothing, and when others move the robot, too.
+``~/state`` tells where it is: ``waiting``, ``ready``, ``running``, ``done``, ``stopped: <why>``.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import SysidError
-from sysid_ros.excitation import ExcitationError, Motion
+from sysid_ros.excitation import ExcitationError
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import motion_clock, steady_clock
-from sysid_ros.nodes.excite.command_topic import CommandTopic
+from sysid_ros.nodes.excite.controller_motion import ControllerMotion
 from sysid_ros.nodes.excite.controller_watch import ControllerWatch
 from sysid_ros.nodes.excite.settings import ExcitationSettings, declare_excitation
+from sysid_ros.nodes.excite.streamed_motion import StreamedMotion
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 
@@ -43,9 +45,7 @@ class Excite(Node):
         super().__init__("excite", **node_options)
         self._settings: ExcitationSettings = declare_excitation(self)
         self._monitor = self._settings.monitor()
-        self._motion: Motion | None = None
         clock, self._now = motion_clock(self)
-        self._sent = 0.0  # when the last command was due, by that clock
         self._ticked = time.monotonic()
         self._armed = parameters.flag(
             self, "armed", False, "whether to move once as soon as joint states arrive, unasked"
@@ -53,7 +53,8 @@ class Excite(Node):
         self._controller = ControllerWatch(self)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._states = self.create_publisher(String, "~/state", latched)
-        self._commands = CommandTopic(self, self._settings)
+        plays = ControllerMotion if self._settings.is_controlled else StreamedMotion
+        self._motion: ControllerMotion | StreamedMotion = plays(self, self._settings, self._now)
         self._state = ""
         self._tell("waiting")
         if self._settings.is_effort:
@@ -79,7 +80,7 @@ class Excite(Node):
     def _on_arm(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         if request.data:
             response.message = self._begin()
-        elif self._motion is None:
+        elif not self._motion.moves:
             response.message = "nothing is moving"
         else:
             self._stop("disarmed")
@@ -93,60 +94,56 @@ class Excite(Node):
           Why not, or an empty text.
         """
         self._armed = False  # whoever asks for more must ask again
-        if self._motion is not None:
+        if self._motion.moves:
             return "a motion is running"
         try:
-            self._motion = self._plan()
+            self._refuse_obstacles()
+            command = self._motion.begin(self._monitor.positions)
         except SysidError as error:
             log_of(self).error(f"not moving: {error}")
             return str(error)
-        self._sent = self._now()
-        self._monitor.start(self._sent, self._motion.last)
+        self._monitor.start(self._now(), command)
         self._tell("running")
         return ""
 
-    def _plan(self) -> Motion:
-        reason = self._commands.problem() or self._controller.problem()
+    def _refuse_obstacles(self) -> None:
+        reason = self._motion.obstacle() or self._controller.problem()
         reason = reason or self._monitor.fault(self._now()) or ""
         if reason:
             raise ExcitationError(reason)
-        return self._settings.plan(self._monitor.positions)
 
     def _tick(self) -> None:
         self._ticked = time.monotonic()
-        motion = self._motion
-        if motion is None:
+        if not self._motion.moves:
             return
         now = self._now()
-        gap = now - self._sent
-        if 0.0 <= gap < 0.5 * self._settings.period:
-            return  # after a late tick the next one comes at once: nobody needs two messages then
-        self._sent = now
-        self._stop(motion.fault(gap) or self._monitor.fault(now))
-        commands = motion.advance(gap)
-        self._commands.publish(commands, motion.before)
-        self._monitor.commanded(now, commands[0])
-        self._stop(motion.fault(gap))
-        if motion.finished:
-            self._motion = None
+        self._note(now, self._motion.reached(now))
+        self._stop(self._motion.fault(now) or self._monitor.fault(now))
+        self._note(now, self._motion.go_on(now))
+        self._stop(self._motion.fault(now))
+        if self._motion.ended():
             self._monitor.end()
             if self._state == "running":
                 self._tell("done")
 
+    def _note(self, now: float, command: FloatArray | None) -> None:
+        if command is not None:
+            self._monitor.commanded(now, command)
+
     def _watch(self) -> None:
         """Look at who else is there, which takes too long to do it with every command."""
         self._controller.look()
-        if self._motion is not None:
-            self._stop(self._commands.rivals() or self._controller.problem())
+        if self._motion.moves:
+            self._stop(self._motion.rivals() or self._controller.problem())
             return
         # What may still be on its way is waited for; anything else refuses the start for good.
-        may_begin = self._commands.heard and self._controller.settled
+        may_begin = self._motion.heard and self._controller.settled
         if self._armed and self._state == "ready" and may_begin:
             self._begin()
 
     def _stop(self, reason: str | None) -> None:
         """Begin a soft stop if there is a reason and none has begun."""
-        if reason and self._motion is not None and self._state == "running":
+        if reason and self._motion.moves and self._state == "running":
             self._motion.stop()
             self._tell(f"stopped: {reason}")
 
@@ -157,7 +154,7 @@ class Excite(Node):
           Whether nothing moves any more, or the clock stands and nothing will.
         """
         self._stop("the node is ending")
-        return self._motion is None or time.monotonic() - self._ticked > _CLOCK_STANDS
+        return not self._motion.moves or time.monotonic() - self._ticked > _CLOCK_STANDS
 
     def _tell(self, state: str) -> None:
         self._state = state

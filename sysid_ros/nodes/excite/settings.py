@@ -17,6 +17,7 @@ from sysid_ros.excitation import (
     KINDS,
     CommandGuard,
     CommandLimits,
+    ControlledMotion,
     ExcitationError,
     ExcitationPath,
     FloatArray,
@@ -39,6 +40,7 @@ from sysid_ros.nodes.excite.described_limits import described_limits
 _COMMAND_TYPES = {
     "float64_multi_array": Float64MultiArray,
     "joint_trajectory": JointTrajectory,
+    "follow_joint_trajectory": None,  # an action, and no message
 }
 _TOLERANCE_SHARE, _LARGEST_TOLERANCE = 0.1, 0.2  # of a joint's range; rad or m
 
@@ -49,7 +51,8 @@ class ExcitationSettings:
 
     reference: Reference
     limits: MotionLimits
-    command_type: Any  # message class
+    command_type: Any  # message class; None: goals of an action
+    action: str  # name of that action
     is_effort: bool  # whether commands are efforts rather than positions
     rate: float  # commands per second
     ramp: float  # s
@@ -69,6 +72,11 @@ class ExcitationSettings:
         return 1.0 / self.rate
 
     @property
+    def is_controlled(self) -> bool:
+        """True if the controller gets the motion as a whole and times it."""
+        return self.command_type is None
+
+    @property
     def announces(self) -> bool:
         """True if messages can tell the controller how to stop if no other follows."""
         return self.command_type is JointTrajectory
@@ -80,8 +88,18 @@ class ExcitationSettings:
         )
         return JointMonitor(self.joints, self.limits, following, timeout=self.timeout)
 
-    def plan(self, position: FloatArray) -> Motion:
-        """Plan the motion of a robot that stands at ``position``, (n,).
+    def controlled(self, position: FloatArray) -> ControlledMotion:
+        """Plan the motion that a controller times, from ``position``, (n,).
+
+        Raises:
+          ExcitationError: It would leave the limits.
+        """
+        path = ExcitationPath(self.reference, position, ramp=self.ramp)
+        limits = self.limits.of_positions()
+        return ControlledMotion(path, limits, period=self.period, stop_time=self.stop_time)
+
+    def streamed(self, position: FloatArray) -> Motion:
+        """Plan the motion that is sent command by command, from ``position``, (n,).
 
         Raises:
           ExcitationError: It would leave the limits.
@@ -121,8 +139,13 @@ def declare_excitation(node: Node) -> ExcitationSettings:
         raise ExcitationError("parameter joints of excite is empty: name the joints to move")
     is_effort = _is_effort(node)
     command_type = parameters.choice(
-        node, "command_type", tuple(_COMMAND_TYPES), "message type of the topic command"
+        node,
+        "command_type",
+        tuple(_COMMAND_TYPES),
+        "message type of the topic command, or the whole motion as goal of a controller's action",
     )
+    if is_effort and command_type == "follow_joint_trajectory":
+        raise ExcitationError("a goal of follow_joint_trajectory is of positions, not of efforts")
     limits = _limits(node, joints)
     if is_effort and not np.all(np.isfinite(limits.effort)):
         raise ExcitationError("interface: effort of excite needs limits.effort for every joint")
@@ -133,6 +156,12 @@ def declare_excitation(node: Node) -> ExcitationSettings:
         ),
         limits=limits,
         command_type=_COMMAND_TYPES[command_type],
+        action=parameters.text(
+            node,
+            "action",
+            "follow_joint_trajectory",
+            "name of the controller's action, for command_type: follow_joint_trajectory",
+        ),
         is_effort=is_effort,
         rate=positive(node, "rate", 100.0, "commands per second"),
         ramp=positive(node, "ramp", 2.0, "seconds of soft start and soft end"),

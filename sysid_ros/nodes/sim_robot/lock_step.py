@@ -8,6 +8,9 @@ period begins once the command of the present one is there: one that was publish
 period's ``/clock``. A command acts from the last ``/clock`` before it was published, which is also
 how a bag dates messages without a header, so that both agree whatever the machine has to do.
 
+A motion that comes as one goal has no commands to wait for: it goes on at the wall clock's pace,
+but on the robot's own time, so that it is the same whoever is held up.
+
 Before the first motion the robot stands at its first instant, which it shows until ``excite`` has
 seen it, so that every recording of that motion is the same; afterwards it runs on in real time.
 """
@@ -56,6 +59,7 @@ class LockStep:
         rate: float,
         patience: float,
         excite: str,
+        waits: bool = True,
     ) -> None:
         """Stand at the first instant.
 
@@ -66,12 +70,14 @@ class LockStep:
           rate: Commands per second that the motion has.
           patience: Seconds of the wall clock to wait for a command while a motion plays.
           excite: Name of the node that plays it.
+          waits: Whether a motion comes command by command, each of which is waited for.
         """
         self._robot = robot
         self._publish = publish
         self._period = 1.0 / rate
         self._patience = patience
         self._excite = excite
+        self._waits = waits
         self._ticks = 0
         # When each of the last periods was announced: the wall clock's ns, and the robot's s.
         self._announced: deque[tuple[int, float]] = deque(maxlen=_PAST)
@@ -91,9 +97,13 @@ class LockStep:
         if self._plays and self._announced and published_ns >= self._announced[-1][0]:
             self._move_on()
 
+    def begin(self) -> None:
+        """Stand no longer; time goes on."""
+        self._stands = False
+
     @property
     def _plays(self) -> bool:
-        return self._motion == "running"
+        return self._waits and self._motion == "running"
 
     def _on_motion(self, message: String) -> None:
         self._motion = message.data

@@ -3,7 +3,8 @@
 
 """Node ``sim_robot``: a MuJoCo robot with hidden true parameters.
 
-It publishes ``joint_states`` and obeys ``command``, either by the wall clock
+It publishes ``joint_states`` and obeys ``command``, or else the goals of the action
+``follow_joint_trajectory`` with ``controller_state`` beside it, either by the wall clock
 (:mod:`~sysid_ros.nodes.sim_robot.real_time`) or on a time of its own, which waits for every command
 (:mod:`~sysid_ros.nodes.sim_robot.lock_step`).
 """
@@ -28,6 +29,7 @@ from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.sim_robot.lock_step import LockStep
 from sysid_ros.nodes.sim_robot.real_time import RealTime
 from sysid_ros.nodes.sim_robot.simulated_robot import RobotState, SimulatedRobot, build_true_model
+from sysid_ros.nodes.sim_robot.trajectory_action import TrajectoryAction
 from sysid_ros.rehearsal import TrueParameter, read_true_parameters
 
 # In lock-step the robot does not wait for who only listens: enough for some seconds of delay.
@@ -43,12 +45,16 @@ class SimRobot(Node):
         command_type = parameters.choice(
             self,
             "command_type",
-            ("float64_multi_array", "joint_trajectory"),
-            "message type of the topic command",
+            ("float64_multi_array", "joint_trajectory", "follow_joint_trajectory"),
+            "message type of the topic command, or an action instead of it",
         )
         self._robot = self._make_robot(rate)
         self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=_QUEUE))
-        if command_type == "joint_trajectory":
+        self._action: TrajectoryAction | None = None
+        if command_type == "follow_joint_trajectory":
+            first = self._robot.measure().position
+            self._action = TrajectoryAction(self, self._robot.joints, first, self._begin)
+        elif command_type == "joint_trajectory":
             self.create_subscription(JointTrajectory, "command", self._on_trajectory, _QUEUE)
         else:
             self.create_subscription(Float64MultiArray, "command", self._on_array, _QUEUE)
@@ -94,8 +100,23 @@ class SimRobot(Node):
         if lockstep <= 0.0:
             return RealTime(self, self._robot, self._publish, rate=rate, latency=latency)
         return LockStep(
-            self, self._robot, self._publish, rate=lockstep, patience=patience, excite=excite
+            self,
+            self._robot,
+            self._publish,
+            rate=lockstep,
+            patience=patience,
+            excite=excite,
+            waits=self._action is None,
         )
+
+    def _begin(self) -> None:
+        self._time.begin()
+
+    def destroy_node(self) -> None:
+        """End the action with the node."""
+        if self._action is not None:
+            self._action.close()
+        super().destroy_node()
 
     def report_late_commands(self) -> bool:
         """Say how many commands came too late to take effect at their instant, if any did.
@@ -128,6 +149,8 @@ class SimRobot(Node):
         self._time.obey(command, info["source_timestamp"] or time.time_ns())
 
     def _publish(self, state: RobotState, stamp_ns: int) -> None:
+        if self._action is not None:
+            self._robot.command(state.time, self._action.control(state, stamp_ns))
         message = JointState()
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp_ns, 1_000_000_000)
         message.name = self._robot.joints

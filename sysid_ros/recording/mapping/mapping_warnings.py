@@ -55,7 +55,7 @@ def mapping_warnings(
             )
         if topic.interleaved:
             found.append(
-                f"{topic.interleaved} messages of {topic.topic} alternate between two courses: "
+                f"{topic.interleaved} messages of {topic.topic} change between two courses: "
                 "two nodes seem to publish it in turn, and the fit would mix them."
             )
     for control in controls:

@@ -15,7 +15,9 @@ from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
 
 _LEAST_TURNS = 20  # messages from which turns are told from chance
-_TURNS = 5.0  # how much farther apart neighbours are than every second message
+_TURNS = 5.0  # how much farther than the one before an earlier message's value may have been
+_STEPS = 8.0  # steps of its own course that a message is away from another course, at least
+_SHARE = 0.1  # of the messages that change to another course, if two nodes publish
 
 
 def samples(topic: DatedTopic, columns: Sequence[int], where: str) -> tuple[FloatArray, FloatArray]:
@@ -79,23 +81,34 @@ def count_conflicts(topic: DatedTopic) -> int:
 
 
 def count_interleaved(topic: DatedTopic) -> int:
-    """Return how many messages seem to come from two publishers that take turns.
+    """Return how many messages seem to change between the courses of two publishers.
 
-    Of one publisher, neighbours are at least as close as every second message. Of two that measure
-    different things it is the other way round, in the order of the stamps.
+    Of one publisher, the message before is the closest or nearly so. Of two that measure different
+    things, in the order of the stamps, an earlier one of its own is closer by far. Values that
+    mostly stay as they are, as speeds from an encoder's ticks do, tell nothing unless every
+    message changes.
     """
     rows = topic.stamps.rows
     counts = [0]
     for column in range(topic.columns.values.shape[1]):
         present = topic.columns.present[rows, column]
-        values = topic.columns.values[rows[present], column]
-        if len(values) < _LEAST_TURNS:
-            continue
-        next_one = float(np.median(np.abs(values[1:] - values[:-1])))
-        second_next = float(np.median(np.abs(values[2:] - values[:-2])))
-        if next_one > _TURNS * second_next:
-            counts.append(len(values))
+        counts.append(_changes_of_course(topic.columns.values[rows[present], column]))
     return max(counts)
+
+
+def _changes_of_course(values: FloatArray) -> int:
+    """Count the messages that leave another one's course for an earlier one; 0 if by chance."""
+    if len(values) < _LEAST_TURNS:
+        return 0
+    last, second, third = (np.abs(values[3:] - values[3 - k : -k]) for k in (1, 2, 3))
+    if np.median(last) > _TURNS * np.median(second):
+        return len(values)
+    earlier = np.minimum(second, third)
+    own_step = float(np.median(np.minimum(last, earlier)))
+    if own_step == 0.0:
+        return 0
+    count = int(np.count_nonzero((last > _TURNS * earlier) & (last > _STEPS * own_step)))
+    return count if count >= max(_LEAST_TURNS, _SHARE * len(values)) else 0
 
 
 def _first_of_equal(times: FloatArray) -> npt.NDArray[np.bool_]:

@@ -44,7 +44,7 @@ class TopicQuality:
     clock_drift: float | None = None
     clock_corrected: bool = False  # both were taken out
     conflicts: int = 0  # samples with equal stamps and different values: two publishers
-    interleaved: int = 0  # messages that alternate between two courses: two publishers
+    interleaved: int = 0  # messages that change between two courses: two publishers
 
 
 def topic_quality(

@@ -147,3 +147,19 @@ def singular_value_chart(values: FloatArray) -> Markup:
     )
     edges = [0.5 + i for i in range(values.size + 1)]
     return frame.svg(frame.bars(edges, values.tolist(), "fitted"))
+
+
+def limited_chart(
+    times: Sequence[float], values: Sequence[float], limits: Sequence[float], label: str
+) -> Markup:
+    """A quantity over time between its limits, of which infinite ones are left out."""
+    shown = [limit for limit in limits if np.isfinite(limit)]
+    ends = [times[0], times[-1]]
+    peak = max(values, key=abs)
+    frame = Frame(
+        Axis.over(times, "s", pad=0.0),
+        Axis.over([*values, *shown], label),
+        f"{label} over time, at most {peak:.4g}; limits {', '.join(f'{x:.4g}' for x in shown)}",
+    )
+    lines = [frame.path(ends, [limit, limit], "reference") for limit in shown]
+    return frame.svg(*lines, frame.path(times, values, "fitted"))

@@ -11,7 +11,7 @@ import pytest
 import sysid_problems
 
 from sysid_ros import sysid
-from sysid_ros.engine.elements.slim_model import SlimModel
+from sysid_ros.engine.elements.slim_model import SlimModel, without_visuals
 
 
 def falling(height: float) -> mujoco.MjSpec:
@@ -75,3 +75,50 @@ def test_what_refers_to_geoms_keeps_the_full_model() -> None:
         objname="ball_geom",
     )
     assert SlimModel(spec).spec is spec
+
+
+def arm_without_contacts() -> mujoco.MjSpec:
+    """A pendulum beside a wall, with contacts switched off and friction in its joint."""
+    return mujoco.MjSpec.from_string(
+        """<mujoco><option><flag contact="disable"/></option><worldbody>
+        <geom type="plane" size="1 1 1"/><body name="arm"><joint name="hinge" axis="0 1 0"
+        frictionloss="0.1"/><geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.05"/></body>
+        </worldbody><sensor><jointpos joint="hinge"/></sensor></mujoco>"""
+    )
+
+
+def motion(spec: mujoco.MjSpec) -> np.ndarray:
+    """Angles of the arm's fall."""
+    model = spec.copy().compile()
+    data = mujoco.MjData(model)
+    data.qpos[0] = 1.0
+    angles = []
+    for _ in range(300):
+        mujoco.mj_step(model, data)
+        angles.append(data.qpos[0])
+    return np.array(angles)
+
+
+def test_without_contacts_no_geom_is_simulated_and_motion_is_the_same() -> None:
+    spec = arm_without_contacts()
+    slim = without_visuals(spec)
+    assert len(slim.geoms) == 0
+    np.testing.assert_array_equal(motion(slim), motion(spec))
+
+
+@pytest.mark.parametrize("change", ["contacts", "air", "distance"])
+def test_geoms_that_act_on_motion_or_sensors_are_simulated(change: str) -> None:
+    spec = arm_without_contacts()
+    if change == "contacts":
+        spec.option.disableflags = 0
+    elif change == "air":
+        spec.option.density = 1.2
+    else:
+        spec.worldbody.add_site(name="eye", pos=(0.0, 0.0, 1.0))
+        spec.add_sensor(
+            name="distance",
+            type=mujoco.mjtSensor.mjSENS_RANGEFINDER,
+            objtype=mujoco.mjtObj.mjOBJ_SITE,
+            objname="eye",
+        )
+    assert len(without_visuals(spec).geoms) == 2

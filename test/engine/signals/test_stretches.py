@@ -13,7 +13,8 @@ import pytest
 
 from sysid_ros import sysid
 from sysid_ros.engine.residuals.signal_settings import SignalSettings
-from sysid_ros.engine.signals.stretches import known_from, linear, piecewise, stretches
+from sysid_ros.engine.signals.splines import Line
+from sysid_ros.engine.signals.stretches import known_from, piecewise, stretches
 from sysid_ros.engine.windows.model_group import model_group
 from sysid_ros.engine.windows.starts import StartReader
 
@@ -33,14 +34,14 @@ def test_long_intervals_cut_and_short_ones_do_not() -> None:
 
 def test_neither_side_of_a_gap_shows_on_the_other() -> None:
     values = np.where(TIMES < 2.0, 1.0, 5.0 + TIMES)
-    function = piecewise(TIMES, values, CUTOFF, linear)
+    function = piecewise(TIMES, values, CUTOFF, Line)
     np.testing.assert_allclose(function(np.array([0.995, 1.2, 2.95, 3.5])), [1, 1, 7.95, 8.5])
     assert float(function(2.9)) == pytest.approx(7.9), "the nearer stretch, extended"
 
 
 def test_the_next_instant_at_which_everything_is_known() -> None:
-    first = piecewise(TIMES, TIMES, CUTOFF, linear)
-    second = piecewise(TIMES + 0.5, TIMES, CUTOFF, linear)
+    first = piecewise(TIMES, TIMES, CUTOFF, Line)
+    second = piecewise(TIMES + 0.5, TIMES, CUTOFF, Line)
     assert known_from([first], 0.3) == 0.3
     assert known_from([first], 1.2) == 3.0
     assert known_from([first, second], 0.0) == 0.5

@@ -10,6 +10,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from designed_arm import ARM, JOINTS
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ from sysid_ros.excitation.design import (
     Demands,
     DesignSettings,
     RestSpline,
+    approach,
     criterion,
     design_motion,
     robot_demands,
@@ -35,18 +37,6 @@ from sysid_ros.excitation.design.design import design_task
 from sysid_ros.excitation.design.task import DesignTask
 from sysid_ros.excitation.design.torque_information import JointMotion
 
-ARM = """<mujoco><compiler angle="radian"/><worldbody>
-<geom name="floor" type="plane" size="3 3 .1" pos="0 0 -0.2"/>
-<body name="upper"><joint name="shoulder" axis="0 1 0" range="-2.5 2.5" armature="0.02"
- damping="0.2" frictionloss="0.1"/>
- <geom name="upper" type="capsule" fromto="0 0 0 0 0 0.3" size="0.03" mass="2"/>
- <body name="lower" pos="0 0 0.3"><joint name="elbow" axis="0 1 0" range="-2.2 2.2" armature="0.01"
-  damping="0.1" frictionloss="0.1"/>
-  <geom name="lower" type="capsule" fromto="0 0 0 0 0 0.25" size="0.03" mass="1"/>
- </body></body></worldbody>
-<actuator><motor joint="shoulder" ctrlrange="-1 1" forcerange="-20 20"/>
-<motor joint="elbow" forcerange="-8 8"/></actuator></mujoco>"""
-JOINTS = ("shoulder", "elbow")
 QUICK = DesignSettings(duration=8.0, starts=2, steps=8, budget=30.0)
 
 
@@ -242,8 +232,14 @@ def test_the_command_writes_a_motion_that_excite_plays_whole(
     output = tmp_path / "motion.csv"
     arguments = ["design", str(tmp_path / "experiment.yaml"), "--output", str(output)]
     arguments += ["--velocity", "2", "--acceleration", "8", "--duration", "8", "--budget", "5"]
+    arguments += ["--approach", "up", "bent"]
     assert main(arguments) == 0
-    assert "condition number" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "condition number" in said and "On the way from bent the nearest are" in said
+    page = (tmp_path / "motion.html").read_text()
+    for words in ("Predicted intervals", "elbow.frictionloss", "floor (of world)", "torque, N m"):
+        assert words in page
+    assert page.count("<svg") == 1 + 2 * 4  # distances, and four curves of each joint
     reference = read_trajectory(output).reference(JOINTS, np.full(2, 8.0))
     assert reference.rests and reference.duration == 8.0
     rest = np.array([0.3, -0.2])
@@ -252,3 +248,27 @@ def test_the_command_writes_a_motion_that_excite_plays_whole(
     played = path.commands(np.array([0.0, 2.0, 6.0, 10.0, 12.0]))
     inside = reference.values(np.array([0.0, 4.0, 8.0]))
     np.testing.assert_allclose(played, [rest, *inside, rest], atol=1e-9)
+
+
+def test_a_blocked_way_is_refused_with_both_geoms(model: mujoco.MjModel) -> None:
+    home, wanted = demands(model)
+    with pytest.raises(ExcitationError, match=r"keyframe 'low'.*floor \(of world\) and") as caught:
+        approach(model, JOINTS, wanted, home, np.zeros(2), "low")
+    assert "0 % of the way" in str(caught.value)
+    with pytest.raises(ExcitationError, match="keyframe 'high' is not in the model"):
+        approach(model, JOINTS, wanted, home, np.zeros(2), "high")
+
+
+def test_the_nearest_pair_is_the_one_that_mujoco_says(model: mujoco.MjModel) -> None:
+    clearance = Clearance(model, JOINTS, np.zeros(2), 0.02)
+    postures = np.array([[0.0, 0.0], [1.6, 0.2]])
+    nearest = clearance.nearest(postures, 0.3)
+    data = mujoco.MjData(model)
+    for posture, pair, distance in zip(postures, nearest.pair, nearest.distance, strict=True):
+        data.qpos[:] = posture
+        mujoco.mj_forward(model, data)
+        found = [
+            mujoco.mj_geomDistance(model, data, one, other, 0.3, None)
+            for one, other in clearance.pairs
+        ]
+        assert distance == pytest.approx(min(found)) and int(pair) == int(np.argmin(found))

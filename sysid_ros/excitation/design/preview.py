@@ -1,0 +1,157 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A page that shows a designed motion before anything moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.regressor import Regressor
+from sysid_ros.excitation.design.clearance import Clearance, Nearest
+from sysid_ros.excitation.design.demands import Demands
+from sysid_ros.excitation.design.designed_motion import DesignedMotion
+from sysid_ros.excitation.design.fitted_parameters import KINDS
+from sysid_ros.excitation.design.torque_information import (
+    FRICTION_SHARE,
+    JointMotion,
+    whole_motion,
+)
+from sysid_ros.report import number, render_page
+
+_CURVE = 600  # points of a curve
+_LOOKS = 200  # instants at which distances are looked at
+_HORIZON = 0.3  # m beyond which nothing is near
+_NORMAL = 1.96  # standard errors in half an interval of 95 %
+
+
+def render_preview(
+    title: str,
+    model: mujoco.MjModel,
+    demands: Demands,
+    home: FloatArray,
+    motion: DesignedMotion,
+    ways: tuple[str, ...] = (),
+) -> str:
+    """Render a motion with its limits, distances and predicted intervals.
+
+    Args:
+      title: Of the page.
+      model: The one that it was designed for.
+      demands: What it keeps.
+      home: Posture of the whole model, (nq,).
+      motion: The motion.
+      ways: Sentences about the ways to its beginning.
+
+    Returns:
+      One HTML document that loads nothing.
+    """
+    clearance = Clearance(model, motion.joints, home, demands.clearance)
+    times = np.linspace(0.0, motion.duration, _LOOKS)
+    nearest = clearance.nearest(motion.values(times), _HORIZON)
+    return render_page(
+        "motion.html.j2",
+        ("tables.js",),
+        title=title,
+        summary=_summary(motion),
+        parameters=_parameters(motion),
+        distances=(_distance(clearance, times, nearest), *ways),
+        clearance=_curve(times, nearest.distance, demands.clearance),
+        times=np.linspace(0.0, motion.duration, _CURVE).tolist(),
+        joints=_joints(model, demands, home, motion),
+    )
+
+
+def _summary(motion: DesignedMotion) -> str:
+    return (
+        f"{motion.duration:g} s, {len(motion.joints)} joints, {len(motion.names)} parameters, "
+        f"condition number {motion.condition:.1f}."
+    )
+
+
+def _parameters(motion: DesignedMotion) -> list[dict[str, Any]]:
+    """Rows of the table, the least known first."""
+    now = motion.errors_before
+    rows = [
+        {
+            "name": name,
+            "value": number(motion.nominal[i], 4),
+            "now": None if now is None else number(_NORMAL * now[i], 3),
+            "then": number(_NORMAL * motion.standard_errors[i], 3),
+            "share": number(100.0 * _NORMAL * motion.relative_errors[i], 3),
+        }
+        for i, name in enumerate(motion.names)
+    ]
+    order = np.argsort(-motion.relative_errors, kind="stable")
+    return [rows[i] for i in order]
+
+
+def _distance(clearance: Clearance, times: FloatArray, nearest: Nearest) -> str:
+    if not np.any(np.isfinite(nearest.distance)):
+        return f"No pair of geoms comes nearer than {_HORIZON:g} m."
+    at = int(np.nanargmin(nearest.distance))
+    return (
+        f"The nearest are {clearance.describe(int(nearest.pair[at]))}: "
+        f"{1e3 * nearest.distance[at]:.0f} mm after {times[at]:.1f} s, where "
+        f"{1e3 * clearance.least:g} mm are asked for."
+    )
+
+
+def _curve(times: FloatArray, distance: FloatArray, least: float) -> dict[str, Any] | None:
+    if not np.any(np.isfinite(distance)):
+        return None
+    return {
+        "times": times.tolist(),
+        "data": distance.tolist(),
+        "least": least,
+        "horizon": _HORIZON,
+    }
+
+
+def _joints(
+    model: mujoco.MjModel, demands: Demands, home: FloatArray, motion: DesignedMotion
+) -> list[dict[str, Any]]:
+    """The curves of every joint with their limits."""
+    limits = demands.limits
+    played = motion.motion(np.linspace(0.0, motion.duration, _CURVE))
+    torque = _torque(model, demands, home, motion.joints, played)
+    quantities = (
+        ("position", played.position, limits.lower, limits.upper),
+        ("velocity", played.velocity, -limits.velocity, limits.velocity),
+        ("acceleration", played.acceleration, -limits.acceleration, limits.acceleration),
+        ("torque", torque, -demands.effort, demands.effort),
+    )
+    hinge = int(mujoco.mjtJoint.mjJNT_HINGE)
+    found = []
+    for i, name in enumerate(motion.joints):
+        turns = int(model.jnt_type[model.joint(name).id]) == hinge
+        units = ("rad", "rad/s", "rad/s^2", "N m") if turns else ("m", "m/s", "m/s^2", "N")
+        curves = [
+            {
+                "label": f"{what}, {unit}",
+                "data": values[:, i].tolist(),
+                "limits": [float(low[i]), float(high[i])],
+            }
+            for (what, values, low, high), unit in zip(quantities, units, strict=True)
+        ]
+        found.append({"name": name, "curves": curves})
+    return found
+
+
+def _torque(
+    model: mujoco.MjModel,
+    demands: Demands,
+    home: FloatArray,
+    joints: tuple[str, ...],
+    played: JointMotion,
+) -> FloatArray:
+    """The model's torque (m, n) along a motion, with friction as the design sees it."""
+    smooth = FRICTION_SHARE * float(demands.limits.velocity.min())
+    regressor = Regressor(model, kinds=KINDS, friction_velocity=smooth)
+    whole = whole_motion(model, joints, home, played)
+    dofs = [int(model.joint(name).dofadr[0]) for name in joints]
+    return np.asarray((regressor.rows(whole) @ regressor.columns.nominal)[:, dofs])

@@ -1,0 +1,190 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A motion that the controller times: a goal of its action ``FollowJointTrajectory``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from rclpy.action import ActionClient
+from rclpy.node import Node
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.excitation import ControlledMotion, ExcitationError
+from sysid_ros.nodes.excite.settings import ExcitationSettings
+from sysid_ros.nodes.excite.trajectory_goal import TrajectoryGoal
+from sysid_ros.nodes.printable_log import log_of
+
+_SILENCE = 1.0  # s without a word of the controller, in which this node was not held up itself
+_UNSURE = 0.1  # s that it may be ahead of what it last told
+_MISSING = (
+    "command_type: follow_joint_trajectory of excite needs the package control_msgs, which is not "
+    "installed here: install it with ROS 2's packages, or by `make setup` in a clone; "
+    "joint_trajectory and float64_multi_array do without"
+)
+
+
+class ControllerMotion:
+    """Plays one motion at a time as a goal, and ends it early by another along the same path.
+
+    Cancelling is the last resort, as controllers may stop abruptly then.
+    """
+
+    def __init__(self, node: Node, settings: ExcitationSettings, now: Callable[[], float]) -> None:
+        """Create the action's client; nothing moves.
+
+        Args:
+          node: Owns client and subscription.
+          settings: What to play.
+          now: Time in s, by which everything is waited for.
+
+        Raises:
+          ExcitationError: The package control_msgs is not installed.
+        """
+        try:
+            from control_msgs.action import FollowJointTrajectory
+            from control_msgs.msg import JointTrajectoryControllerState
+        except ImportError:
+            raise ExcitationError(_MISSING) from None
+        self._node = node
+        self._settings = settings
+        self._now = now
+        self._action = node.resolve_topic_name(settings.action)
+        self._client: Any = ActionClient(node, FollowJointTrajectory, self._action)
+        self._held: tuple[float, FloatArray] | None = None  # when, and (n,)
+        node.create_subscription(
+            JointTrajectoryControllerState, "controller_state", self._on_controller_state, 10
+        )
+        self._motion: ControlledMotion | None = None
+        self._goals: list[TrajectoryGoal] = []  # of this motion, the last of which counts
+        self._canceled = False
+        self._words, self._silent = 0, 0.0  # of the controller, and s since the last
+
+    @property
+    def heard(self) -> bool:
+        """True if anybody would obey."""
+        return bool(self._client.server_is_ready())
+
+    @property
+    def moves(self) -> bool:
+        """True if a motion has begun and not ended."""
+        return self._motion is not None
+
+    def obstacle(self) -> str:
+        """Return the reason why a motion must not begin; empty if it may."""
+        if self.heard:
+            return ""
+        return (
+            f"nobody offers the action {self._action}: start the controller, or name its action "
+            "with the parameter action"
+        )
+
+    def rivals(self) -> str:
+        """Return nothing: who else sends a goal or trajectory ends ours, which is noticed."""
+        return ""
+
+    def begin(self, position: FloatArray) -> FloatArray:
+        """Begin where the controller holds the robot, which stands at ``position``, (n,).
+
+        Returns:
+          The command (n,) that counts from now on.
+
+        Raises:
+          ExcitationError: The motion would leave the limits.
+        """
+        if self._held is not None and self._now() - self._held[0] < _SILENCE:
+            position = self._held[1]
+        self._motion = self._settings.controlled(position)
+        self._canceled = False
+        self._words, self._silent = 0, 0.0
+        trajectory = self._motion.trajectory
+        self._goals = [TrajectoryGoal(self._client, self._settings, trajectory, self._now)]
+        return position
+
+    def fault(self, now: float) -> str | None:
+        """The reason to stop, whatever ``now`` is; ``None`` without one."""
+        if self._motion is None:
+            return None
+        goal = self._goals[-1]
+        if goal.failure or goal.over:
+            return goal.failure or None
+        if self._silent > _SILENCE:
+            return f"{self._action} has said nothing for {_SILENCE:g} s"
+        away = goal.progress.away
+        for joint in np.flatnonzero(away > self._settings.tolerance)[:1]:
+            return (
+                f"the controller moves joint {self._settings.joints[joint]!r} otherwise than it "
+                f"was told: {away[joint]:.4g} away from the trajectory"
+            )
+        return None
+
+    def stop(self) -> None:
+        """Send a trajectory that brakes along the path; where that cannot be, cancel."""
+        if self._motion is None or len(self._goals) > 1 or self._goals[0].over:
+            return
+        now, goal = self._now(), self._goals[0]
+        if not goal.accepted:  # and so nobody knows where it is
+            self._cancel(f"{self._action} has not accepted it yet")
+            return
+        place = goal.progress.place(now)
+        try:
+            trajectory = self._motion.stop_at(place)
+        except ExcitationError as error:
+            self._cancel(str(error))
+            return
+        if trajectory is not None:
+            begun = goal.progress.begun
+            self._goals.append(
+                TrajectoryGoal(
+                    self._client, self._settings, trajectory, self._now, begun=begun, place=place
+                )
+            )
+
+    def reached(self, now: float) -> FloatArray | None:
+        """Return the command (n,) that the controller may have reached by now, by itself."""
+        return self._goals[-1].progress.command(now + _UNSURE) if self.moves else None
+
+    def go_on(self, now: float) -> FloatArray | None:
+        """Look after the goal, whatever ``now`` is; commands are the controller's matter."""
+        words = sum(goal.words for goal in self._goals)
+        self._silent = 0.0 if words > self._words else self._silent + self._settings.period
+        self._words = words
+        if len(self._goals) > 1 and not self._canceled:
+            self._look_at_stop(self._goals[-1])
+        return None
+
+    def ended(self) -> bool:
+        """Return whether the motion is over now, and forget it then."""
+        if self._motion is None:
+            return False
+        if self._canceled:
+            over = self._silent > _SILENCE or all(goal.over for goal in self._goals)
+        else:
+            over = self._goals[-1].over
+        if over:
+            self._motion = None
+        return over
+
+    def _look_at_stop(self, goal: TrajectoryGoal) -> None:
+        """Cancel where the trajectory that brakes is not followed."""
+        if goal.over and not goal.accepted:
+            self._cancel(goal.failure)
+        elif self._silent > _SILENCE:
+            self._cancel(f"{self._action} has not answered to a trajectory that brakes")
+
+    def _cancel(self, reason: str) -> None:
+        log_of(self._node).warning(f"cancelling the goal, which may be abrupt: {reason}")
+        self._canceled, self._silent = True, 0.0
+        for goal in self._goals:
+            goal.cancel()
+
+    def _on_controller_state(self, message: Any) -> None:
+        # Before control_msgs 5 the reference was called desired.
+        reference = getattr(message, "reference", None) or message.desired
+        by_name = dict(zip(message.joint_names, reference.positions, strict=False))
+        if all(joint in by_name for joint in self._settings.joints):
+            held = np.array([by_name[joint] for joint in self._settings.joints])
+            self._held = (self._now(), held)

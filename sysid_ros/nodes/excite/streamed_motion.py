@@ -1,0 +1,92 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A motion that ``excite`` times itself: one command after the other on a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from rclpy.node import Node
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.excitation import Motion
+from sysid_ros.nodes.excite.command_topic import CommandTopic
+from sysid_ros.nodes.excite.settings import ExcitationSettings
+
+
+class StreamedMotion:
+    """Plays one motion at a time to the topic ``command``."""
+
+    def __init__(self, node: Node, settings: ExcitationSettings, now: Callable[[], float]) -> None:
+        """Create the publisher; nothing moves.
+
+        Args:
+          node: Publishes.
+          settings: What to play.
+          now: Time in s.
+        """
+        self._settings = settings
+        self._now = now
+        self._topic = CommandTopic(node, settings)
+        self._motion: Motion | None = None
+        self._sent = 0.0  # when the last command was due
+
+    @property
+    def heard(self) -> bool:
+        """True if anybody would obey."""
+        return self._topic.heard
+
+    @property
+    def moves(self) -> bool:
+        """True if a motion has begun and not ended."""
+        return self._motion is not None
+
+    def obstacle(self) -> str:
+        """Return the reason why a motion must not begin; empty if it may."""
+        return self._topic.problem()
+
+    def rivals(self) -> str:
+        """Name others that move the robot, in a sentence; empty if nobody does."""
+        return self._topic.rivals()
+
+    def begin(self, position: FloatArray) -> FloatArray:
+        """Begin from ``position`` (n,); returns the command (n,) that counts from now on.
+
+        Raises:
+          ExcitationError: The motion would leave the limits.
+        """
+        self._motion = self._settings.streamed(position)
+        self._sent = self._now()
+        return self._motion.last
+
+    def fault(self, now: float) -> str | None:
+        """The reason to stop; ``None`` without one."""
+        return self._motion.fault(now - self._sent) if self._motion else None
+
+    def stop(self) -> None:
+        """Begin a soft stop."""
+        if self._motion is not None:
+            self._motion.stop()
+
+    def reached(self, now: float) -> FloatArray | None:
+        """Return nothing: no command counts that was not sent, whatever ``now`` is."""
+        return None
+
+    def go_on(self, now: float) -> FloatArray | None:
+        """Publish the next command if it is due, and return it, (n,)."""
+        gap = now - self._sent
+        if self._motion is None or 0.0 <= gap < 0.5 * self._settings.period:
+            return None  # after a late tick the next one comes at once: nobody needs both
+        self._sent = now
+        commands = self._motion.advance(gap)
+        self._topic.publish(commands, self._motion.before)
+        return np.asarray(commands[0])
+
+    def ended(self) -> bool:
+        """Return whether the motion is over now, and forget it then."""
+        if self._motion is None or not self._motion.finished:
+            return False
+        self._motion = None
+        return True

@@ -1,0 +1,165 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""One goal of the action ``FollowJointTrajectory``: sent, followed by its feedback, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from action_msgs.msg import GoalStatus
+from rclpy.duration import Duration
+from rclpy.time import Time
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from sysid_ros.excitation import TimedTrajectory, TrajectoryProgress
+from sysid_ros.nodes.excite.settings import ExcitationSettings
+
+_LATEST = 0.05  # s from now of the first point, where the controller's time is not known
+_ERRORS = (
+    "INVALID_GOAL",
+    "INVALID_JOINTS",
+    "OLD_HEADER_TIMESTAMP",
+    "PATH_TOLERANCE_VIOLATED",
+    "GOAL_TOLERANCE_VIOLATED",
+)
+_REPLACED = "the controller's goal was cancelled or replaced by somebody else"
+
+
+class TrajectoryGoal:
+    """A trajectory that a controller was asked to follow, and what it has said since."""
+
+    def __init__(
+        self,
+        client: Any,
+        settings: ExcitationSettings,
+        trajectory: TimedTrajectory,
+        now: Callable[[], float],
+        *,
+        begun: float | None = None,
+        place: float = -_LATEST,
+    ) -> None:
+        """Send it.
+
+        Args:
+          client: An ``ActionClient`` of the action.
+          settings: Joints and tolerances.
+          trajectory: The points.
+          now: Our time, s.
+          begun: The controller's time at the trajectory's zero; ``None``: where it is at
+            ``place`` when the goal arrives.
+          place: Time on the trajectory, s, where the controller is now.
+        """
+        self._now = now
+        self._joints = settings.joints
+        self._handle: Any = None
+        self._unwanted = False
+        self.words = 0  # answers and feedback so far
+        self.over = False
+        self.failure = ""
+        ahead = max(place - float(trajectory.times[0]), 0.0)
+        self.progress = TrajectoryProgress(trajectory, now() - ahead)
+        from control_msgs.action import FollowJointTrajectory
+
+        message = FollowJointTrajectory.Goal()
+        message.trajectory = _message(trajectory, begun, place)
+        message.path_tolerance = _tolerances(settings, trajectory)
+        message.goal_tolerance = message.path_tolerance
+        message.goal_time_tolerance = Duration(seconds=settings.following_delay).to_msg()
+        asked = client.send_goal_async(message, feedback_callback=self._on_feedback)
+        asked.add_done_callback(self._on_answer)
+
+    @property
+    def accepted(self) -> bool:
+        """True if the controller has agreed to it."""
+        return self._handle is not None
+
+    def cancel(self) -> None:
+        """Ask for its end, also where the controller has not answered yet."""
+        self._unwanted = True
+        if self._handle is not None and not self.over:
+            self._handle.cancel_goal_async()
+
+    def _on_answer(self, future: Any) -> None:
+        self.words += 1
+        if future.exception() is not None or not future.result().accepted:
+            self.over = True
+            self.failure = (
+                "the controller refuses the goal; it must be active, and parameter joints must "
+                "name all of its joints"
+            )
+            return
+        self._handle = future.result()
+        self._handle.get_result_async().add_done_callback(self._on_result)
+        if self._unwanted:
+            self.cancel()
+
+    def _on_feedback(self, message: Any) -> None:
+        self.words += 1
+        feedback = message.feedback
+        by_name = dict(zip(feedback.joint_names, feedback.desired.positions, strict=False))
+        if all(joint in by_name for joint in self._joints):
+            reference = np.array([by_name[joint] for joint in self._joints])
+            stamp = feedback.header.stamp.sec + 1e-9 * feedback.header.stamp.nanosec
+            self.progress.observe(self._now(), stamp, reference)
+
+    def _on_result(self, future: Any) -> None:
+        self.words += 1
+        self.over = True
+        if future.exception() is not None:
+            self.failure = "the controller has lost the goal"
+            return
+        answer = future.result()
+        done = answer.status == GoalStatus.STATUS_SUCCEEDED
+        if done and answer.result.error_code == answer.result.SUCCESSFUL:
+            return
+        if answer.status == GoalStatus.STATUS_CANCELED:
+            self.failure = _REPLACED
+            return
+        name = _error_name(answer.result)
+        words = f": {answer.result.error_string}" if answer.result.error_string else ""
+        self.failure = f"the controller gave up, {name}{words}"
+
+
+def _message(trajectory: TimedTrajectory, begun: float | None, place: float) -> JointTrajectory:
+    """The points; those that are over by now only where the controller can tell so by the stamp."""
+    message = JointTrajectory(joint_names=list(trajectory.joints))
+    if begun is None:
+        zero = place
+        rows = np.flatnonzero(trajectory.times >= place + _LATEST)
+    else:
+        zero = float(trajectory.times[0])
+        rows = np.arange(len(trajectory.times))
+        message.header.stamp = Time(nanoseconds=round(1e9 * (begun + zero))).to_msg()
+    for row in rows:
+        point = JointTrajectoryPoint()
+        point.positions = trajectory.positions[row].tolist()
+        point.velocities = trajectory.velocities[row].tolist()
+        point.accelerations = trajectory.accelerations[row].tolist()
+        point.time_from_start = Duration(seconds=float(trajectory.times[row] - zero)).to_msg()
+        message.points.append(point)
+    return message
+
+
+def _tolerances(settings: ExcitationSettings, trajectory: TimedTrajectory) -> list[Any]:
+    """Tolerances of the joints that no motion breaks that this node would not stop softly before.
+
+    The node compares a joint with all commands of the last moments, the controller with the one of
+    the present instant, from which a joint that follows late is farther away.
+    """
+    from control_msgs.msg import JointTolerance
+
+    speeds = np.abs(trajectory.velocities).max(axis=0)
+    distances = settings.tolerance + settings.following_delay * speeds
+    return [
+        JointTolerance(name=joint, position=float(distance))
+        for joint, distance in zip(settings.joints, distances, strict=True)
+    ]
+
+
+def _error_name(result: Any) -> str:
+    """The name of the error code of a result, such as PATH_TOLERANCE_VIOLATED."""
+    found = [name for name in _ERRORS if getattr(result, name) == result.error_code]
+    return found[0] if found else f"error {result.error_code}"

@@ -1,0 +1,57 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Inputs that are larger than any robot: refused with the limit, or done in CPU seconds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from arm_recording import arm_model, simulate, write_experiment
+
+from sysid_ros.cli import main
+from sysid_ros.errors import ErrorCode
+
+SECONDS = 8.0  # CPU, of this process; a tenth of it is expected
+
+
+def wide_model(joints: int) -> str:
+    bodies = "".join(
+        f'<body pos="0 0 {k}"><joint name="extra{k}"/><geom size=".01" contype="0" '
+        'conaffinity="0"/></body>'
+        for k in range(joints)
+    )
+    return f"<worldbody>{bodies}</worldbody>"
+
+
+@pytest.mark.parametrize(
+    ("joints", "said"),
+    [(1200, "a fit takes 2000 at most"), (9000, "has more than 6000 elements once expanded")],
+)
+def test_patterns_that_match_thousands_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], joints: int, said: str
+) -> None:
+    xml = arm_model(1, 2)
+    experiment = write_experiment(tmp_path, xml, simulate(xml, 1, duration=2.0))
+    model = next(tmp_path.glob("*.xml"))
+    model.write_text(xml.replace("<worldbody>", f"{wide_model(joints)}<worldbody>", 1))
+    text = experiment.read_text()
+    entry = '  - {joint: "*", armature: {}, damping: {}, frictionloss: {}}\n'
+    experiment.write_text(text[: text.index("parameters:")] + "parameters:\n" + entry)
+    began = time.process_time()
+    assert main(["check", str(experiment)]) != ErrorCode.NONE
+    assert time.process_time() - began < SECONDS
+    assert said in capsys.readouterr().err
+
+
+def test_windows_of_no_length_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    xml = arm_model(1, 2)
+    experiment = write_experiment(tmp_path, xml, simulate(xml, 1, duration=2.0))
+    text = experiment.read_text()
+    experiment.write_text(text.split("windows:")[0] + "windows: {length: 1e-300}\n")
+    assert main(["check", str(experiment)]) != ErrorCode.NONE
+    assert "windows.length must be at least 0.001" in capsys.readouterr().err

@@ -1,0 +1,193 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Motions that the controller times: played as one goal, and ended along their path."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from excite_robot import LONG_LIMITS, LONG_MOTION, start_excite
+from patience import PATIENCE
+from ros_client import LATCHED, RosClient
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+
+from sysid_ros.nodes.demo import ChildProcesses
+from sysid_ros.nodes.sim_robot.simulated_robot import RobotState
+from sysid_ros.nodes.sim_robot.trajectory_action import TrajectoryAction
+
+pytest.importorskip("control_msgs", reason="control_msgs comes with a ROS installation")
+
+JOINTS = ("elbow", "shoulder")  # a controller has an order of its own
+TICK_NS = 10_000_000
+START_NS = 5_000_000_000
+GIVEN = {**LONG_LIMITS, "use_sim_time": "true", "command_type": "follow_joint_trajectory"}
+VELOCITY, ACCELERATION = 4.0, 30.0  # of LONG_LIMITS
+
+
+class Robot:
+    """A robot that is where its controller wants it, on a time of its own."""
+
+    def __init__(self, client: RosClient, start: tuple[float, float] = (0.1, -0.1)) -> None:
+        self.client = client
+        self.ticks = 0
+        self.references: list[np.ndarray] = []
+        self.believed: Callable[[np.ndarray], np.ndarray] = lambda position: position
+        self._position = np.array(start)
+        self._clock = client.node.create_publisher(Clock, "/clock", 10)
+        self._joints = client.node.create_publisher(JointState, "/joint_states", 10)
+        self.action = TrajectoryAction(client.node, JOINTS, self._position, self._on_goal)
+        self.states = client.collect(String, "/excite/state", LATCHED)
+        self.paused = self.silent = False
+        client.node.create_timer(0.004, self._go_on)
+
+    def _on_goal(self) -> None:
+        self.paused = False
+
+    def _go_on(self) -> None:
+        if self.paused:
+            return
+        self.ticks += 1
+        stamp = START_NS + self.ticks * TICK_NS
+        state = RobotState(
+            1e-9 * self.ticks * TICK_NS, self.believed(self._position), np.zeros(2), np.zeros(2)
+        )
+        self._position = self.action.control(state, stamp)
+        self.references.append(self._position)
+        message = JointState(name=list(JOINTS), position=self._position.tolist())
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+        if not self.silent:
+            self._joints.publish(message)
+        clock = Clock()
+        clock.clock = message.header.stamp
+        self._clock.publish(clock)
+
+    @property
+    def state(self) -> str:
+        return self.states[-1].data if self.states else ""
+
+    def wait_for(self, state: str) -> None:
+        self.client.wait_until(lambda: self.state.startswith(state))
+
+    def arm(self, data: bool = True) -> SetBool.Response:
+        return self.client.call(SetBool, "/excite/arm", SetBool.Request(data=data))
+
+    def begin(self) -> None:
+        """Arm it and wait until it moves at full speed."""
+        self.wait_for("ready")
+        self.client.wait_until(lambda: self.arm().success)  # once the action is discovered
+        begun = self.ticks
+        self.client.wait_until(lambda: self.ticks > begun + 330)
+
+    def pause(self) -> None:
+        """Stand still until the next goal is there, however long that takes."""
+        self.paused = True
+        for _ in range(3):  # an answer shows that excite has heard of what was before
+            assert self.arm().message == "a motion is running"
+
+    def speed(self) -> float:
+        return float(np.abs(self.references[-1] - self.references[-2]).max()) / 0.01
+
+    def assert_softly(self) -> None:
+        """Fail if the reference was ever faster or sharper than the limits allow."""
+        steps = np.diff(np.array(self.references), axis=0)
+        assert np.abs(steps).max() <= VELOCITY * 0.01
+        turns = np.abs(np.diff(steps, axis=0)).max()
+        assert turns <= ACCELERATION * 0.01**2 * 1.05
+
+
+def test_a_goal_is_played_from_where_the_controller_holds_the_robot(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    motion = "time,elbow,shoulder\n0,0,0\n0.5,0.5,0.2\n1.5,0.5,0.2\n2,0,0\n"
+    start_excite(nodes, tmp_path, motion, **{**GIVEN, "ramp": "0.5"})
+    robot = Robot(client)
+    robot.begin()
+    robot.wait_for("done")
+    references = np.array(robot.references)
+    np.testing.assert_allclose(references[0], [0.1, -0.1])
+    np.testing.assert_allclose(references[-1], [0.1, -0.1], atol=1e-9)
+    assert np.min(np.abs(references - [0.5, 0.2]).sum(axis=1)) < 1e-6
+    robot.assert_softly()
+    assert robot.arm().success  # and once more
+
+
+def test_disarming_brakes_along_the_path(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
+    start_excite(nodes, tmp_path, LONG_MOTION, **GIVEN)
+    robot = Robot(client)
+    robot.begin()
+    assert robot.speed() > 0.5
+    robot.pause()
+    assert robot.arm(False).success
+    robot.wait_for("stopped: disarmed")
+    client.wait_until(lambda: robot.speed() == 0.0)
+    robot.assert_softly()
+    log = (tmp_path / "logs" / "excite.log").read_text()
+    assert "cancelling" not in log
+    client.wait_until(lambda: robot.arm().success)  # the goal that braked is over
+
+
+def test_where_the_goal_that_brakes_is_refused_the_motion_is_cancelled(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from sysid_ros.nodes.sim_robot import trajectory_action
+
+    start_excite(nodes, tmp_path, LONG_MOTION, **GIVEN)
+    robot = Robot(client)
+    robot.begin()
+    monkeypatch.setattr(trajectory_action, "_problem", lambda *_: "the test wants none")
+    robot.arm(False)
+    client.wait_until(lambda: robot.speed() == 0.0)
+    log = tmp_path / "logs" / "excite.log"
+    client.wait_until(lambda: "cancelling the goal, which may be abrupt" in log.read_text())
+
+
+def test_the_controllers_tolerance_ends_the_motion_with_its_words(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_excite(nodes, tmp_path, LONG_MOTION, **{**GIVEN, "following.delay": "20.0"})
+    robot = Robot(client)
+    robot.begin()
+    robot.silent = True  # only the controller believes what follows
+    robot.believed = lambda position: position + np.array([0.0, 100.0])
+    robot.wait_for("stopped: the controller gave up, PATH_TOLERANCE_VIOLATED: joint 'shoulder'")
+
+
+def test_a_node_that_is_asked_to_end_brakes_first(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    process = start_excite(nodes, tmp_path, LONG_MOTION, **GIVEN)
+    robot = Robot(client)
+    robot.begin()
+    robot.pause()
+    process.send_signal(signal.SIGINT)
+    client.wait_until(lambda: process.poll() is not None)
+    assert process.returncode == 0
+    assert robot.speed() == 0.0
+    robot.assert_softly()
+
+
+def test_without_a_controller_nothing_begins(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    start_excite(nodes, tmp_path, **{**GIVEN, "action": "/arm/follow_joint_trajectory"})
+    robot = Robot(client)
+    robot.wait_for("ready")
+    answer = robot.arm()
+    assert not answer.success
+    assert "nobody offers the action /arm/follow_joint_trajectory" in answer.message
+
+
+def test_efforts_are_no_trajectory(nodes: ChildProcesses, tmp_path: Path):
+    given = {"interface": "effort", "allow_effort_release": "true"}
+    process = start_excite(nodes, tmp_path, **GIVEN, **given)
+    assert process.wait(timeout=PATIENCE) != 0
+    log = (tmp_path / "logs" / "excite.log").read_text()
+    assert "of positions, not of efforts" in log
