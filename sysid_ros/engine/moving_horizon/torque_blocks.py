@@ -35,7 +35,7 @@ class Block:
 
     @property
     def rows(self) -> float:
-        """How many rows it counts for."""
+        """The number of rows that it counts for."""
         return float(self.grams.counts.sum())
 
     def scaled(self, weight: float) -> Block:
