@@ -36,7 +36,7 @@ from sysid_ros.robots import build_parameters, by_sensor, have_own_parameters, w
 
 PERIOD = 0.1  # s between estimates
 BEFORE = 2.0  # s before the first window that is still needed, for filters and delays
-MOST_FAILURES = 20  # updates in a row after which messages are forgotten
+MOST_FAILURES = 5  # updates in a row after which messages are forgotten
 AT_FIRST = 0.3  # s that a robot is listened to before the first look
 
 
@@ -148,7 +148,9 @@ class LiveEstimator:
             estimate = self._horizon.update(
                 self._with(mapped, until), until, unusable(mapped), ended=ended
             )
-        except (BagError, DataError) as error:
+        except BagError as error:  # a topic has not spoken yet
+            return replace(self._latest, problem=str(error))
+        except DataError as error:
             return replace(self._latest, problem=self._failed(str(error)))
         self._failures = 0
         if estimate is not None:

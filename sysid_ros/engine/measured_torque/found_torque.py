@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import mujoco
 import numpy as np
@@ -57,7 +57,12 @@ def torque_findings(
     counts = sum(int(one.counts.sum()) for one in evidence.grams.values())
     return TorqueFindings(
         base=base,
-        bodies=body_findings(problem.declared, fit.free, fit.on_edge, values),
+        bodies=body_findings(
+            problem.declared,
+            fit.free,
+            fit.on_edge,
+            {robot: problem.declared.theta(values, robot) for robot in problem.declared.robots},
+        ),
         joints=tuple(_joint(problem, fit, dof) for dof in problem.sources.known),
         row_cutoff=float(fit.filters.rows),
         rows=counts,
@@ -94,7 +99,10 @@ def _base(fit: InverseDynamicsFit) -> tuple[BaseParameter, ...]:
 
 
 def body_findings(
-    declared: Declared, free: FreeParameters, on_edge: Collection[str], values: FloatArray
+    declared: Declared,
+    free: FreeParameters,
+    on_edge: Collection[str],
+    theta: Mapping[str, FloatArray],
 ) -> tuple[BodyFinding, ...]:
     """The bodies whose inertia is estimated.
 
@@ -102,13 +110,13 @@ def body_findings(
       declared: The parameters.
       free: The same, as they were estimated.
       on_edge: Bodies that the margin of consistency or their geometry holds.
-      values: Of the declared parameters, (n,).
+      theta: All parameters of the regressor, (p,), by robot.
     """
     columns = free.columns
     scales = body_scales(declared.model)
     found = []
     for robot, body in free.bodies():
-        ten = declared.theta(values, robot)[columns.of_body(body)]
+        ten = theta[robot][columns.of_body(body)]
         mass, centre, tensor = central(ten)
         moments, axes = np.linalg.eigh(tensor)
         axes[:, 0] *= np.sign(np.linalg.det(axes))

@@ -134,12 +134,13 @@ def estimate_from(
         )
         for robot, body in free.bodies()
     )
+    theta = {robot: free.theta(found.x, robot) for robot in free.conditions}
     return TorqueEstimate(
         values,
         covariance,
         (*torque_estimates(declared, regression, values, covariance, slope, still), *masses),
-        body_findings(declared, free, edge, values),
-        {robot: free.theta(found.x, robot) for robot in free.conditions},
+        body_findings(declared, free, edge, theta),
+        theta,
         found.weights,
         found.gains,
     )

@@ -5,8 +5,9 @@
 
 The rows are those of the fit by inverse dynamics, filtered alike and summed once when they are new.
 They are linear in the parameters, so that nothing has to be computed anew: the estimate is that of
-the fit from the sums that count. Rows of the last second that the estimate does not explain tell of
-a change, if other values of the parameters explain them, or of a force from outside.
+the fit from the sums that count. Rows that the estimate does not explain are set apart. If other
+values of the parameters explain them, a load was taken up or put down, and what was before counts
+no more; otherwise they are due to a force from outside, and are left out.
 """
 
 from __future__ import annotations
@@ -44,8 +45,11 @@ from sysid_ros.engine.signals import ModelSequences
 
 LISTENED = 2.0  # s of motion from which filters are chosen
 FEWEST = 3  # blocks before the first estimate
-EXCESS = 3.0  # times the usual residual: the last second is not explained
+EXCESS = 3.0  # times the usual residual: such rows are not explained
 SAME_CAUSE = 0.8  # share of that which other values explain, where they have changed
+# Rows by update that are not explained: left out at the beginning, where a filter has seen both
+# loads; needed to tell what they are; kept.
+AT_EDGE, TELLING, KEPT = 2, 3, 8
 
 
 class TorqueHorizon:
@@ -70,6 +74,7 @@ class TorqueHorizon:
         self._done = math.nan
         self._changed: float | None = None
         self._thinned = 0.0
+        self._apart: list[Block] = []  # rows that are not explained
 
     @property
     def needed_from(self) -> float:
@@ -119,12 +124,20 @@ class TorqueHorizon:
             new = self._new_rows(self._problem, sequences, gaps)
             if new is None:
                 return None
-            unexplained = self._judge(self._problem, new)
-            self._blocks.add(new)
-            if len(self._blocks) < FEWEST:
+            if self._latest is None or self._explains(new, self._latest):
+                self._apart.clear()
+                self._blocks.add(new)
+                said: tuple[str, ...] = ()
+            else:
+                self._apart = [*self._apart, new][-KEPT:]
+                said = self._judge(self._problem, self._latest)
+            if len(self._blocks) >= FEWEST and not said:
+                self._latest = self._estimate(self._problem)
+            elif self._latest is None:
                 return None
-            self._latest = self._estimate(self._problem)
-        return self._answer(self._problem, self._latest, unexplained)
+            elif not said:
+                said = (f"the load has changed at {self._changed:.1f} s; it is not known yet",)
+        return self._answer(self._problem, self._latest, said)
 
     def _new_rows(
         self, problem: TorqueProblem, sequences: ModelSequences, gaps: Sequence[tuple[float, float]]
@@ -132,15 +145,14 @@ class TorqueHorizon:
         """Sum the rows that have come since the last call."""
         model = problem.regressor.model
         recording = later_recording(problem, sequences, gaps)
-        stretches = stretches_of(model, recording)
-        if not stretches:
+        if self._filters is None and recording.times[-1] - recording.times[0] < LISTENED:
             return None
-        if self._filters is None:
-            last = stretches[-1]
-            if last.step * len(last.qpos) < LISTENED:
-                return None
+        stretches = stretches_of(model, recording)
+        if self._filters is None and stretches:
             given = self._settings
             self._filters = choose_filters(model, stretches, given.motion_cutoff, given.row_cutoff)
+        if self._filters is None:
+            return None
         found = [s for one in stretches if (s := smooth(model, one, self._filters)) is not None]
         new = [
             replace(s, torque=np.where((s.times > self._done)[:, None], s.torque, np.nan))
@@ -157,30 +169,37 @@ class TorqueHorizon:
         grams = sum_grams(problem.regressor, new, self._filters, numbers, 1)
         return Block(begin, self._done, grams)
 
-    def _judge(self, problem: TorqueProblem, new: Block) -> tuple[str, ...]:
-        """Compare the last second with what is known; begin anew where a load has changed."""
-        latest = self._latest
-        if latest is None:
-            return ()
-        recent = [b for b in self._blocks.at(new.time) if b.begin > new.time - LENGTH]
-        grams = joined([*recent, new])
-        (robot, theta), *_ = latest.theta.items()
-        squares = grams.squares(theta, latest.gains).sum(axis=0) * latest.weights
-        rows = grams.counts.sum(axis=0)[latest.weights > 0.0].sum()
-        if squares.sum() <= EXCESS**2 * max(int(rows), 1):
-            return ()
-        free = problem.declared.free(latest.values)
-        share = explained_share(grams, free.matrix[robot], theta, latest.weights)
+    def _explains(self, new: Block, latest: TorqueEstimate) -> bool:
+        """Return whether an estimate explains rows as well as those before."""
+        if self._changed is not None and len(self._blocks) < FEWEST:
+            return True  # there is nothing yet to compare with
+        (theta,) = latest.theta.values()
+        squares = new.grams.squares(theta, latest.gains).sum(axis=0) * latest.weights
+        rows = int(new.grams.counts[:, latest.weights > 0.0].sum())
+        return float(squares.sum()) <= EXCESS**2 * max(rows, 1)
+
+    def _judge(self, problem: TorqueProblem, latest: TorqueEstimate) -> tuple[str, ...]:
+        """Find out what the rows that were set apart are due to."""
+        telling = self._apart[AT_EDGE:]
+        if len(telling) < TELLING:
+            return ("torque differs from what is expected; a moment tells why",)
+        ((robot, theta),) = latest.theta.items()
+        grams = joined(telling)
+        matrix = problem.declared.free(self._params.as_vector()).matrix[robot]
+        share = explained_share(grams, matrix, theta, latest.weights)
         if share >= SAME_CAUSE:
-            self._changed = new.begin
-            self._blocks.drop_before(new.begin)
+            self._changed = telling[0].begin
+            self._blocks.clear()
+            for block in telling:
+                self._blocks.add(block)
+            self._apart.clear()
             return ()
-        loud = int(np.argmax(squares / np.maximum(grams.counts.sum(axis=0), 1)))
+        squares = grams.squares(theta, latest.gains).sum(axis=0) * latest.weights
+        loud = int(np.argmax(squares))
         joint = problem.declared.model.joint(int(problem.declared.model.dof_jntid[loud])).name
         return (
-            f"{joint}: torque of the last second is {_root(squares.sum() / rows):.2g} times as far "
-            f"off as usual, of which no values of the parameters explain {1.0 - share:.0%}: a "
-            "contact or a push",
+            f"no values of the parameters explain {1.0 - share:.0%} of the torque that differs "
+            f"from what is expected, most of it at {joint}: a contact or a push",
         )
 
     def _estimate(self, problem: TorqueProblem) -> TorqueEstimate:
@@ -210,7 +229,3 @@ class TorqueHorizon:
             bodies=found.bodies,
             changed=self._changed,
         )
-
-
-def _root(value: float) -> float:
-    return math.sqrt(max(float(value), 0.0))

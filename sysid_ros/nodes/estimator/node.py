@@ -20,19 +20,21 @@ from pathlib import Path
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import InertiaStamped
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.timer import Timer
 from std_msgs.msg import Float64, Float64MultiArray
 
+from sysid_ros.engine.inverse_dynamics import PAYLOAD
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, Memory
 from sysid_ros.errors import DataError, ExperimentError, StopRequestedError, SysidError
 from sysid_ros.experiment import Experiment, SequenceConfig, load_experiment, message_paths_of
 from sysid_ros.live_estimation import PERIOD, LiveEstimate, LiveEstimator
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
-from sysid_ros.nodes.estimator.messages import identified, numbers, status
+from sysid_ros.nodes.estimator.messages import identified, inertia, numbers, status
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, topics_of
@@ -110,6 +112,7 @@ class Estimator(LifecycleNode):
         self._numbers = self.create_publisher(Float64MultiArray, "~/numbers", 10)
         self._values: dict[str, Publisher[Float64]] = {}
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._payload = self.create_publisher(InertiaStamped, "~/payload", _LATCHED)
 
     @_reported
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -264,6 +267,10 @@ class Estimator(LifecycleNode):
         model = self._configured.model or self._configured.model_topic or ""
         self._estimate.publish(identified(estimate, model, self._latest.stamp_ns))
         self._numbers.publish(numbers(estimate.parameters))
+        payload = self._configured.payload
+        for body in estimate.bodies:
+            if payload is not None and body.body == PAYLOAD:
+                self._payload.publish(inertia(body, payload.body, self._latest.stamp_ns))
         for one in estimate.parameters:
             if one.name not in self._values:
                 self._values[one.name] = self.create_publisher(

@@ -1,0 +1,55 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is known survives a restart, and nothing else is taken for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sysid_ros.engine.estimation import FitSettings
+from sysid_ros.engine.moving_horizon import HorizonSettings, Memory, MovingHorizon
+from sysid_ros.engine.moving_horizon.arrival_cost import Share
+from sysid_ros.engine.parameters import Parameter, ParameterDict
+from sysid_ros.errors import DataError
+
+KNOWN = Share(
+    0.0, np.array([0.1]), np.array([[4e6]]), np.array([-3.0]), {"angle": (1e-5, 200.0)}, 12.0
+)
+
+
+def _horizon(name: str) -> MovingHorizon:
+    params = ParameterDict({name: Parameter(name, 0.5, 0.0, 1.0, modifier=lambda spec, p: None)})
+    return MovingHorizon(params, FitSettings(), HorizonSettings(), {})
+
+
+def test_a_state_is_read_as_it_was_written(tmp_path: Path):
+    file = tmp_path / "state.json"
+    Memory(("damping",), KNOWN, {"angle": 2e-4}).write(file)
+    horizon = _horizon("damping")
+    horizon.recall(Memory.read(file))
+    kept = horizon.memory
+    assert kept.names == ("damping",) and kept.noise == {"angle": 2e-4}
+    assert kept.known is not None
+    assert kept.known.hessian == KNOWN.hessian and kept.known.gradient == KNOWN.gradient
+    assert kept.known.squares == KNOWN.squares and kept.known.windows == KNOWN.windows
+
+
+def test_a_state_of_other_parameters_is_refused(tmp_path: Path):
+    with pytest.raises(DataError, match="the state is of damping; estimated are armature"):
+        _horizon("armature").recall(Memory(("damping",), KNOWN, {}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"format": 1, "names": ["a"], "noise": {}, "known": {"theta": [1, 2]}}',
+     '{"format": 9, "names": [], "noise": {}}'],
+)  # fmt: skip
+def test_a_damaged_file_is_no_state(tmp_path: Path, text: str):
+    file = tmp_path / "state.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=r"state\.json"):
+        Memory.read(file)

@@ -1,0 +1,92 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whatever happens to its messages, an estimator goes on with what it knows."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pendulum_experiment import TRUE, write_pendulum_bag, write_pendulum_experiment
+
+from sysid_ros.engine.moving_horizon import HorizonSettings
+from sysid_ros.experiment import SequenceConfig, load_experiment
+from sysid_ros.live_estimation import LiveEstimate, LiveEstimator
+from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.messages import RawMessage
+
+_STAMP = struct.Struct("<iI")  # behind the four bytes that begin a message
+NS = 1_000_000_000
+Change = Callable[[RawMessage, float], RawMessage | None]  # of a message, s since the first one
+
+
+def _follow(
+    folder: Path, change: Change, *, bag: str = "first", every: float = 0.5
+) -> Iterator[LiveEstimate]:
+    """Estimates from a bag whose messages are changed or left out."""
+    experiment = load_experiment(folder / "experiment.yaml")
+    with open_recording(folder / "bags" / bag) as recording:
+        estimator = LiveEstimator(
+            experiment, recording, SequenceConfig(f"bags/{bag}"), HorizonSettings(length=2.0)
+        )
+        messages = list(recording.messages(estimator.topics))
+    first, new, until = messages[0].log_ns, [], every
+    for message in messages:
+        at = (message.log_ns - first) / NS
+        changed = change(message, at)
+        if changed is not None:
+            new.append(changed)
+        if at >= until:
+            yield estimator.update(new)
+            new, until = [], at + every
+    yield estimator.update(new, ended=True)
+
+
+def _set_back(message: RawMessage, seconds: float) -> RawMessage:
+    """A message of a computer whose clock was set back."""
+    data = message.data
+    if message.topic == "/joint_states":
+        sec, nanosec = _STAMP.unpack_from(data, 4)
+        stamp = sec * NS + nanosec - round(seconds * NS)
+        data = data[:4] + _STAMP.pack(*divmod(stamp, NS)) + data[4 + _STAMP.size :]
+    earlier = message.log_ns - round(seconds * NS)
+    return RawMessage(message.topic, message.log_ns, earlier, data)
+
+
+def _damping(found: LiveEstimate) -> float:
+    assert found.estimate is not None
+    (value,) = (p.value for p in found.estimate.parameters if p.name == "pivot_damping")
+    return value
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The pendulum's experiment with bags of eight seconds."""
+    write_pendulum_experiment(tmp_path, duration=8.0)
+    return tmp_path
+
+
+def test_a_clock_that_is_set_back_ends_nothing(folder: Path):
+    found = list(_follow(folder, lambda m, at: _set_back(m, 100.0) if at > 2.2 else m))
+    problems = [one.problem for one in found]
+    assert any("jump back" in problem for problem in problems)
+    assert not problems[-1]
+    last = found[-1].estimate
+    assert last is not None and last.windows > 2  # from before and after
+    assert last.time < 4.0  # on the new axis
+    assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.02)
+
+
+def test_a_gap_costs_no_more_than_its_windows(folder: Path):
+    found = list(_follow(folder, lambda m, at: None if 3.2 < at < 4.9 else m))
+    assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.02)
+    assert found[-1].estimate is not None and 5 <= found[-1].estimate.windows <= 8
+
+
+def test_a_sample_that_is_no_number_is_left_out(folder: Path):
+    write_pendulum_bag(folder / "bags" / "nan", duration=4.0, nan=True)
+    found = list(_follow(folder, lambda m, at: m, bag="nan"))
+    assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.05)
