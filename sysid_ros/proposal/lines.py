@@ -27,3 +27,14 @@ class Line:
     channel: Channel
     doubt: str = ""
     grounds: str = ""
+
+    @property
+    def interpolation(self) -> str:
+        """The way its samples are joined, where it is not that of its message type; empty else.
+
+        The reference of a joint_trajectory_controller is a smooth curve of which its state shows
+        samples, unlike a command that holds until the next one. Held, it would be late by half
+        the time between them.
+        """
+        of_trajectory = self.channel.msgtype.endswith("/JointTrajectoryControllerState")
+        return "linear" if of_trajectory and self.kind == "actuator" else ""

@@ -195,6 +195,8 @@ def _mapped(
 
 def _entry(line: Line) -> SignalEntry:
     values = {line.kind: line.name, "topic": line.channel.topic, "field": line.channel.field}
+    if line.interpolation:
+        values["interpolation"] = line.interpolation
     return SignalEntry(values, line.doubt, line.grounds)
 
 
