@@ -153,7 +153,12 @@ def simulate(
 
 
 def write_experiment(
-    folder: Path, xml: str, recording: ArmRecording, *, velocities: bool = False
+    folder: Path,
+    xml: str,
+    recording: ArmRecording,
+    *,
+    velocities: bool = False,
+    free_inertia: bool = False,
 ) -> Path:
     """Write model, bag and experiment; torques are commands on a topic of their own."""
     joints = recording.position.shape[1]
@@ -172,6 +177,7 @@ def write_experiment(
         "model: arm.xml\nsequences: [bag]\nsignals:\n"
         + "\n".join(lines)
         + '\nparameters:\n  - {joint: "*", damping: , armature: }\n'
+        + ('  - {body: "link*", inertia: pseudo}\n' if free_inertia else "")
     )
     return file
 
@@ -182,6 +188,7 @@ def write_bag(
     *,
     names: list[str] | None = None,
     measured_torque: bool = False,
+    commands: bool = True,
 ) -> None:
     """Write joint states and torque commands.
 
@@ -190,6 +197,7 @@ def write_bag(
       recording: What to write.
       names: What the joints are called; ``j0`` and so on by default.
       measured_torque: Whether the joint states have the torque as effort.
+      commands: Whether the torque commands are written.
     """
     store = get_typestore(Stores.ROS2_KILTED)
     types = store.types
@@ -203,6 +211,7 @@ def write_bag(
         connections = {
             topic: writer.add_connection(topic, msgtype, typestore=store)
             for topic, msgtype in topics.items()
+            if commands or topic != "/torque"
         }
         for i, t in enumerate(recording.times):
             stamp = START_NS + round(1e9 * t)
@@ -216,6 +225,8 @@ def write_bag(
                 recording.command[i] if measured_torque else np.empty(0),
             )
             torque = types["std_msgs/msg/Float64MultiArray"](layout, recording.command[i].copy())
-            for topic, message in (("/torque", torque), ("/joint_states", state)):
+            messages = {"/torque": torque, "/joint_states": state}
+            for topic in connections:
+                message = messages[topic]
                 data = store.serialize_cdr(message, topics[topic])
                 writer.write(connections[topic], stamp, data)

@@ -3,8 +3,8 @@
 
 """First contact with many robots: generated recordings through init, check and fit, untouched.
 
-``python test/robot_matrix.py [NAME ...]`` prints the rows of docs/robots_tried.md for the models in
-a folder of them that ``ROBOT_MODELS`` names.
+``python test/robot_matrix.py [NAME ...]`` prints the rows of docs/robots_tried.md for small robots
+of many kinds, and for the models in a folder of them that ``ROBOT_MODELS`` names.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+import robot_kinds
 
 from sysid_ros.diagnosis import check_experiment
 from sysid_ros.engine.attributes import lookup
@@ -30,6 +31,7 @@ from sysid_ros.proposal import propose
 from sysid_ros.proposal.joint_scales import joint_scales
 from sysid_ros.rehearsal import (
     Base,
+    CommandForm,
     Controller,
     GeneratedSignal,
     ImuReadings,
@@ -139,13 +141,14 @@ def tried(robot: Robot, folder: Path) -> Tried:
     file.write_text(proposal.text)
     experiment = load_experiment(file)
     mapped = {(s.kind.value, s.name): (s.topic, s.field) for s in experiment.signals}
-    wrong = [one.name for one in made.signals if not _is_right(one, mapped, model)]
+    truth = with_true_values(based(spec, plan.base), plan.truth, plan.timestep)
+    robot_model = truth.copy().compile()
+    wrong = [one.name for one in made.signals if not _is_right(one, mapped, robot_model)]
     clock.lap()
     findings = check_experiment(experiment, None)
     check = clock.lap()
     outcome = run_experiment(experiment, output_dir=folder / "results").outcome
     fit = clock.lap()
-    truth = with_true_values(based(spec, plan.base), plan.truth, plan.timestep)
     parameters = build_parameters(experiment, based(spec, plan.base))
     intervals, missed = 0, []
     for estimate in outcome.fit.parameters:
@@ -182,15 +185,21 @@ def true_value(parameter: Parameter, truth: mujoco.MjSpec, delay: float) -> floa
 
 
 def _is_right(
-    signal: GeneratedSignal, mapped: dict[tuple[str, str], tuple[str, str]], model: Path
+    signal: GeneratedSignal,
+    mapped: dict[tuple[str, str], tuple[str, str]],
+    model: mujoco.MjModel,
 ) -> bool:
-    """Tell whether a signal is mapped from where it was published."""
+    """Tell whether a signal is mapped from where it was published, a motor from its torque."""
     place = (signal.topic, signal.field)
-    if signal.kind == "actuator":
-        effort = model.suffix == ".urdf"  # whose motors are torques measured on joints
-        return effort or mapped.get(("actuator", signal.name)) == place
-    kinds = ("qpos", "sensor")
-    return place in {where for (kind, _), where in mapped.items() if kind in kinds}
+    if signal.kind != "actuator":
+        kinds = ("qpos", "sensor")
+        return place in {where for (kind, _), where in mapped.items() if kind in kinds}
+    actuator = model.actuator(signal.name).id
+    joint = ""
+    if int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_JOINT):
+        joint = str(model.joint(int(model.actuator_trnid[actuator, 0])).name)
+    found = mapped.get(("actuator", signal.name)) or mapped.get(("effort", joint))
+    return found in (place, (ENCODER.topic, f"effort[{joint}]"))
 
 
 class _Stopwatch:
@@ -231,6 +240,7 @@ def known_robots(models: Path) -> Iterator[Robot]:
         "Skydio X2, flying", file("plain/skydio_x2/robot.xml"),
         replace(
             arm, sensors=(OdometryReadings(), imu), motion=Motion(reach=1.0, dither=0.1),
+            controllers=(Controller(topic="/thrust_controller/commands", delay=DELAY),),
             truth=(TrueParameter("body", "x2", "mass", 1.5),),
         ),
         models / "plain/skydio_x2/robot.xml",
@@ -257,9 +267,65 @@ def known_robots(models: Path) -> Iterator[Robot]:
     )  # fmt: skip
 
 
+# The truth's time step is the model's: what a longer step does to intervals is told elsewhere.
+ARM_PLAN = RecordingPlan(
+    controllers=(Controller(delay=DELAY),), sensors=(ENCODER,), duration=12.0, timestep=5e-4,
+    motion=Motion(reach=0.7, speed=5.0, acceleration=60.0, highest=2.5),
+)  # fmt: skip
+
+
+def own_robots() -> Iterator[Robot]:
+    """Small robots of other kinds: on tendons, slides, wheels and rotors, and from a URDF."""
+
+    def text(model: str) -> Callable[[], mujoco.MjSpec]:
+        return lambda: mujoco.MjSpec.from_string(model)
+
+    plan = RecordingPlan(controllers=(Controller(delay=DELAY),), sensors=(ENCODER,), duration=20.0)
+    effort = replace(ENCODER, velocity=Reading(noise=2e-3), effort=Reading(noise=0.02))
+    torques = replace(
+        plan, rate=200.0, sensors=(effort,),
+        controllers=(Controller(topic="/effort_controller/commands", delay=0.002),),
+    )  # fmt: skip
+    yield Robot("Gripper on a tendon", text(robot_kinds.GRIPPER), replace(plan, controllers=(
+        Controller(topic="/wrist_controller/commands", actuators=("roll",), delay=DELAY),
+        Controller(topic="/gripper_controller/commands", actuators=("grip",), delay=DELAY),
+    )))  # fmt: skip
+    yield Robot("SCARA", text(robot_kinds.SCARA), replace(plan, controllers=(Controller(
+        topic="/scara_controller/joint_trajectory", form=CommandForm.TRAJECTORY, delay=DELAY
+    ),)))  # fmt: skip
+    gantry = replace(torques, motion=Motion(reach=0.3))
+    yield Robot("Gantry with force sensors", text(robot_kinds.GANTRY), gantry)
+    rover = replace(
+        plan, motion=Motion(reach=6.0, speed=8.0),
+        sensors=(
+            ENCODER, OdometryReadings(), ImuReadings(gyro="imu_gyro", accelerometer="imu_acc")
+        ),
+        controllers=(Controller(topic="/velocity_controller/commands", delay=DELAY),),
+    )  # fmt: skip
+    yield Robot("Wheeled base", text(robot_kinds.ROVER), rover)
+    hexarotor = replace(
+        plan, motion=Motion(reach=1.0, dither=0.1),
+        sensors=(OdometryReadings(), ImuReadings(gyro="gyro", accelerometer="accelerometer")),
+        controllers=(Controller(topic="/motor_controller/commands", delay=DELAY),),
+        truth=(TrueParameter("body", "hull", "mass", 1.6),),
+    )  # fmt: skip
+    yield Robot("Hexarotor", robot_kinds.hexarotor, hexarotor)
+    added = {"armature": (0.6, 0.8, 0.3, 0.1), "damping": (2.0, 2.0, 1.0, 0.4),
+             "frictionloss": (3.0, 4.0, 2.0, 0.8)}  # fmt: skip
+    truth = tuple(
+        TrueParameter("joint", f"joint_{k + 1}", attribute, value)
+        for attribute, values in added.items() for k, value in enumerate(values)
+    )  # fmt: skip
+    yield Robot(
+        "Arm from URDF with torque sensors", robot_kinds.urdf_arm_with_motors,
+        replace(torques, truth=truth), urdf=robot_kinds.urdf_arm(),
+    )  # fmt: skip
+
+
 def main(names: list[str]) -> None:
     """Try the robots of some names, or all, and print a row for each."""
-    for robot in known_robots(Path(os.environ["ROBOT_MODELS"])):
+    models = os.environ.get("ROBOT_MODELS")
+    for robot in (*(known_robots(Path(models)) if models else ()), *own_robots()):
         if names and robot.name not in names:
             continue
         with tempfile.TemporaryDirectory() as folder:

@@ -48,7 +48,7 @@ INTERFACES = (
     ROOT / "tools" / "control_msgs",
 )
 CMAKE_SCRIPTS = (ROOT / "tools" / "python_only.cmake", ROOT / "tools" / "ros_wheels.cmake")
-SENSITIVITY = ROOT / "sysid_ros" / "engine" / "derivatives"
+COMPILED = [ROOT / "sysid_ros" / "engine" / room for room in ("compiled", "derivatives")]
 COMPILE = (str(PYTHON), "-m", "sysid_ros.engine.derivatives")  # from the clone's folder
 
 installer = Installer(PYTHON, PASSING, REQUIREMENTS / "installer.txt")
@@ -107,7 +107,7 @@ def engine_stage(wheels: Stage) -> Stage:
     return Stage(
         "engine",
         "Compiling the derivatives",
-        _hash([wheels.inputs], sorted(SENSITIVITY.glob("*.py"))),
+        _hash([wheels.inputs], [file for room in COMPILED for file in sorted(room.glob("*.py"))]),
         lambda work: work.run(*COMPILE),
     )
 

@@ -21,7 +21,7 @@ from sysid_ros.dataset.sequences import (
 )
 from sysid_ros.dataset.splits import split_by_time
 from sysid_ros.engine.elements import without_visuals
-from sysid_ros.engine.inverse_dynamics import with_payload
+from sysid_ros.engine.inverse_dynamics import with_coupling, with_payload
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import (
     Experiment,
@@ -31,6 +31,7 @@ from sysid_ros.experiment import (
     message_paths_of,
     packages_of,
 )
+from sysid_ros.processes import return_freed_memory
 from sysid_ros.recording.bags import open_recording
 from sysid_ros.recording.mapping import MappedRecording, SignalKind, map_recording
 from sysid_ros.robots import (
@@ -166,6 +167,7 @@ def _load_models(
         name = _model_name(experiment, config)
         if name not in models:
             models[name] = model_of(experiment, config, data_dir)
+    return_freed_memory()  # of meshes that were compiled as a check
     return models
 
 
@@ -195,6 +197,8 @@ def model_of(experiment: Experiment, config: SequenceConfig, data_dir: Path | No
     spec = loaded.spec
     if experiment.payload is not None:
         spec = with_payload(spec, experiment.payload.body, mass=experiment.payload.mass)
+    for coupling in experiment.couplings:
+        spec = with_coupling(spec, coupling.joint, coupling.other, coupling.ratio)
     simulated = spec if _touches_geoms(experiment) else without_visuals(spec)
     with_sensors = with_state_sensors(simulated, experiment.signals)
     return LoadedModel(loaded.text, spec, with_sensors, loaded.digest, loaded.warnings)
@@ -251,7 +255,9 @@ def _sequence_set(models: Mapping[str, LoadedModel], reads: Sequence[_Read]) -> 
 
 
 def _undriven(experiment: Experiment, models: Mapping[str, LoadedModel]) -> tuple[str, ...]:
-    """The actuators that no signal drives."""
+    """The actuators that no signal drives; a fit to measured torque drives none."""
+    if experiment.fit.method == "inverse_dynamics":
+        return ()
     driven = {s.name for s in experiment.signals if s.kind is SignalKind.ACTUATOR}
     idle = {
         actuator.name

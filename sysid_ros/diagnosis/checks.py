@@ -15,7 +15,8 @@ from sysid_ros.diagnosis.contacts import contacts
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
 from sysid_ros.diagnosis.explanation import Explanation, together
-from sysid_ros.diagnosis.finding import Change, Finding
+from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
+from sysid_ros.diagnosis.model_masses import OffMass, off_masses, torque_unit
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.diagnosis.sampling_findings import sampling_findings
@@ -23,7 +24,6 @@ from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
 from sysid_ros.diagnosis.torque_mistakes import torque_explanations
-from sysid_ros.diagnosis.torque_unit import torque_unit
 from sysid_ros.diagnosis.velocity_consistency import Disagreement, disagreement
 from sysid_ros.diagnosis.wording import finding_of
 from sysid_ros.engine.simulation import single_blas_thread
@@ -56,7 +56,11 @@ def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
         findings = [*_consistency(state), *_tracking(state), *_dynamics(state)]
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
-        findings += contact_findings(contacts(dataset.training.groups), mistaken=bool(findings))
+        seen = contacts(dataset.training.groups)
+        findings += contact_findings(seen, mistaken=bool(findings))
+        sized = any(one.kind in (FindingKind.SCALE, FindingKind.OFFSET) for one in findings)
+        if not (seen.touching or seen.overlaps or sized):  # what is repaired roughly shows nothing
+            findings += _masses(state)
     return tuple(findings)
 
 
@@ -195,6 +199,36 @@ def _unit_of_torques(state: _State) -> list[Finding]:
             f"{_percent(unit.after**2)}.",
         )
     ]
+
+
+def _masses(state: _State) -> list[Finding]:
+    """Gravity that is not that of the model's masses, none of which a fit finds."""
+    off = off_masses(
+        state.recorded, lambda element, name: bool(state.declared.names(element, name))
+    )
+    return [] if off is None else [_off_mass(state.recorded, off)]
+
+
+def _off_mass(recorded: Recorded, off: OffMass) -> Finding:
+    factors = [
+        f"on {recorded.joint_name(joint)!r} {factor:.3g} times (95 % interval {low:.3g} to "
+        f"{high:.3g})"
+        for joint, (low, factor, high) in off.factors.items()
+    ]
+    gain = "" if not off.actuators else ", and so would other gains of the servos"
+    return Finding(
+        FindingKind.GRAVITY,
+        (off.body, *(recorded.joint_name(joint) for joint in off.factors)),
+        {
+            "mass": off.mass,
+            **{f"gravity_{recorded.joint_name(j)}": one[1] for j, one in off.factors.items()},
+        },
+        f"Gravity is not the model's: {', '.join(factors)}, whatever friction, armature and offset "
+        f"there are. A mass of {off.body!r} of {off.mass:.3g} times the model's would explain it"
+        f"{gain}.",
+        f"- {{body: {off.body}, mass: null}}",
+        (),
+    )
 
 
 def _finding(state: _State, best: Explanation, why: str) -> Finding:

@@ -8,7 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
+from sysid_ros.engine.parameters import (
+    AttributeModifier,
+    BodyInertiaModifier,
+    Parameter,
+    ParameterDict,
+    SignalModifier,
+)
 
 _OF_KIND = {FindingKind.LAG: "delay", FindingKind.OFFSET: "bias", FindingKind.SCALE: "gain"}
 
@@ -71,4 +77,6 @@ def _concerns(parameter: Parameter, element: str, name: str) -> bool:
         return element == "signal" and name in modifier.names
     if isinstance(modifier, AttributeModifier):
         return element == modifier.element and name in modifier.names
+    if isinstance(modifier, BodyInertiaModifier):
+        return element == "body" and name == modifier.name
     return False

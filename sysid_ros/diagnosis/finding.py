@@ -28,6 +28,7 @@ class FindingKind(str, Enum):
     NO_CONTROL = "no control"
     OVERLAP = "overlap"
     RUNAWAY = "runaway"
+    GRAVITY = "gravity"
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,8 @@ def recorded(groups: Sequence[ModelSequences]) -> Recorded:
       groups: Sequences by model, at least one.
     """
     group = max(groups, key=lambda one: len(one.sequence_name))
-    model = group.spec.copy().compile()
+    torques = _torque_sensors(group)
+    model = _with_motors(group.spec, torques).compile() if torques else group.spec.copy().compile()
     recordings = tuple(
         {**_signals(measured), **_signals(control)}
         for measured, control in zip(group.sensordata, group.control, strict=True)
@@ -142,6 +143,9 @@ def recorded(groups: Sequence[ModelSequences]) -> Recorded:
     efforts: dict[int, str] = {}
     servos: dict[int, str] = {}
     for label in labels:
+        if label in torques:
+            efforts[model.actuator(label).id] = label
+            continue
         sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, label)
         if sensor >= 0:
             kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
@@ -156,6 +160,26 @@ def recorded(groups: Sequence[ModelSequences]) -> Recorded:
                 servos[actuator] = label
     vectors = tuple(_vectors(measured) for measured in group.sensordata)
     return Recorded(model, recordings, vectors, positions, velocities, efforts, servos)
+
+
+def _torque_sensors(group: ModelSequences) -> dict[str, str]:
+    """The joint of every measured torque sensor, where no input of an actuator is known."""
+    kind = mujoco.mjtSensor.mjSENS_JOINTACTFRC
+    if any(series.signal_mapping for series in group.control):
+        return {}
+    measured = {label for series in group.sensordata for label in series.signal_mapping or {}}
+    return {s.name: s.objname for s in group.spec.sensors if s.type == kind and s.name in measured}
+
+
+def _with_motors(spec: mujoco.MjSpec, torques: Mapping[str, str]) -> mujoco.MjSpec:
+    """A copy whose joints are driven by motors with the measured torque, instead of servos."""
+    copy = spec.copy()
+    for element in (*copy.keys, *copy.actuators):
+        copy.delete(element)
+    for label, joint in torques.items():
+        motor = copy.add_actuator(name=label, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=joint)
+        motor.set_to_motor()
+    return copy
 
 
 def is_effort(model: mujoco.MjModel, actuator: int) -> bool:

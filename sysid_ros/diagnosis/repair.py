@@ -75,23 +75,33 @@ class ExperimentLines:
             entry: Entry = {}
             source = self._configs[change.source(label)]
             if source is not config:
-                entry.update(topic=source.topic, field=source.field)
+                entry.update(_moved(source, config))
             scale = change.scale.get(label, 1.0)
-            unit = _unit(scale, config)
-            if config.unit is not None and math.isclose(scale * UNITS[config.unit], 1.0):
+            unit = _unit(scale, source)
+            if source.unit is not None and math.isclose(scale * UNITS[source.unit], 1.0):
                 entry["unit"] = None  # it converts what needs no conversion
             elif unit is not None:
                 entry["unit"] = unit
             elif scale != 1.0:
-                entry["scale"] = _short(scale * config.scale)
-            offset = scale * config.offset + change.offset.get(label, 0.0)
-            if offset != config.offset:
+                entry["scale"] = _short(scale * source.scale)
+            offset = scale * source.offset + change.offset.get(label, 0.0)
+            if offset != source.offset:
                 entry["offset"] = _short(offset)
             if entry:
                 updates[label] = entry
         repairs = [self.signal(label, entry) for label, entry in updates.items()]
-        repairs += [self.delay(label, delay) for label, delay in change.delay.items()]
-        return joined(repairs)
+        return joined([*repairs, *self._delays(change.delay)])
+
+    def _delays(self, delays: Mapping[str, float]) -> list[Repair]:
+        """A parameter for each delay, or one that all signals of a topic share."""
+        topics = {self.topic(label) for label in delays}
+        entries = {entry.get("signal") for entry in self._parameters if "delay" in entry}
+        if len(delays) > 1 and len(topics) == len({*delays.values()}) == 1:
+            topic = topics.pop()
+            whole = {label for label, config in self._configs.items() if config.topic == topic}
+            if whole == {*delays} and not entries & whole and not set(topic) & set("*?["):
+                return [self.delay(topic, next(iter(delays.values())), shared=True)]
+        return [self.delay(label, delay) for label, delay in delays.items()]
 
     def signal(self, label: str, entry: Mapping[str, Any]) -> Repair:
         """One signal's line with some keys changed."""
@@ -103,13 +113,14 @@ class ExperimentLines:
             text, tuple(f"signals[{index}].{key}={_flow(value)}" for key, value in entry.items())
         )
 
-    def delay(self, label: str, seconds: float) -> Repair:
-        """A parameter for an input that takes effect late."""
+    def delay(self, label: str, seconds: float, *, shared: bool = False) -> Repair:
+        """A parameter for an input that takes effect late, or for all inputs of a topic."""
         start = float(f"{seconds:.4g}")
         value = {
             "initial": start,
             "min": min(0.0, _short(2.0 * start)),
             "max": max(0.0, _short(2.0 * start)),
+            **({"shared": True} if shared else {}),
         }
         for index, entry in enumerate(self._parameters):
             if entry.get("signal") == label and "delay" in entry:
@@ -154,6 +165,15 @@ class ExperimentLines:
         if config.effort is not None:
             key, name = "effort", config.effort
         return next(i for i, entry in enumerate(self._signals) if entry.get(key) == name)
+
+
+def _moved(source: SignalConfig, target: SignalConfig) -> Entry:
+    """The keys that one signal takes over from another: its place and its conversion."""
+    entry: Entry = {"topic": source.topic, "field": source.field}
+    for key in ("unit", "scale", "offset"):
+        if getattr(source, key) != getattr(target, key):
+            entry[key] = getattr(source, key)
+    return entry
 
 
 def _unit(scale: float, config: SignalConfig) -> str | None:

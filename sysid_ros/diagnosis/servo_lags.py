@@ -21,25 +21,42 @@ from sysid_ros.diagnosis.tracking import Tracking, tracked
 _SMALLEST_LAG = 0.004  # s
 _LARGEST_LAG = 0.98 * SERVO_LAGS[-1]  # s; there the best lag would be longer still
 _OWN = 0.25  # of the power left at the common lag, that a servo's own may leave
+_WIDE = 0.3  # of a lag, that is looked about finely
 _FINE = 13  # lags about the best one, from which its interval is read
 
 
 @dataclass(frozen=True)
 class _Late:
-    """One servo, and what is left of its command at each of ``SERVO_LAGS``."""
+    """One servo, and what is left of its command at each of some lags."""
 
     servo: int
     equation: ServoEquation
+    lags: tuple[float, ...]
     powers: FloatArray
+
+    @staticmethod
+    def of(test: Tracking, servo: int, lags: Sequence[float]) -> _Late:
+        equation = test.equation(servo)
+        commands = test.commands(servo, lags)
+        powers = equation.fits(commands, np.arange(len(lags)), np.ones(len(lags))).powers
+        return _Late(servo, equation, tuple(lags), powers)
+
+    def near(self, test: Tracking, lags: Sequence[float]) -> _Late:
+        """The same at more lags."""
+        more = _Late.of(test, self.servo, lags)
+        both = dict(zip((*self.lags, *more.lags), (*self.powers, *more.powers), strict=True))
+        known = sorted(both)
+        powers = np.array([both[lag] for lag in known])
+        return _Late(self.servo, self.equation, tuple(known), powers)
 
     @property
     def lag(self) -> float:
         """Its own best lag."""
-        return least_between(SERVO_LAGS, self.powers)
+        return least_between(self.lags, self.powers)
 
     def left_at(self, lag: float) -> float:
         """The remainder at a lag, over the least."""
-        return float(np.interp(lag, SERVO_LAGS, self.powers) / max(self.powers.min(), 1e-12))
+        return float(np.interp(lag, self.lags, self.powers) / max(self.powers.min(), 1e-12))
 
 
 def servo_lags(recorded: Recorded, topic_of: Callable[[str], str]) -> list[Explanation]:
@@ -54,17 +71,18 @@ def servo_lags(recorded: Recorded, topic_of: Callable[[str], str]) -> list[Expla
     if test is None or not test.usable:
         return []
     topics: dict[str, list[_Late]] = {}
-    which, slopes = np.arange(len(SERVO_LAGS)), np.ones(len(SERVO_LAGS))
     for servo in servos:
-        equation = test.equation(servo)
-        powers = equation.fits(test.commands(servo, SERVO_LAGS), which, slopes).powers
         topic = topic_of(recorded.servos[servo])
-        topics.setdefault(topic, []).append(_Late(servo, equation, powers))
+        topics.setdefault(topic, []).append(_Late.of(test, servo, SERVO_LAGS))
     found = []
-    for group in topics.values():
+    for coarse in topics.values():
+        common = float(np.median([one.lag for one in coarse]))
+        reach = max(_WIDE * common, 3.0 * _least(recorded))
+        fine = np.linspace(max(common - reach, 0.0), common + reach, _FINE).tolist()
+        group = [one.near(test, fine) for one in coarse]
         apart = _different(recorded, group)
-        common = [one for one in group if one not in apart]
-        for part in (common, *([one] for one in apart)):
+        together = [one for one in group if one not in apart]
+        for part in (together, *([one] for one in apart)):
             explanation = _explained(recorded, test, part) if part else None
             if explanation is not None:
                 found.append(explanation)
@@ -74,7 +92,7 @@ def servo_lags(recorded: Recorded, topic_of: Callable[[str], str]) -> list[Expla
 def _common(group: Sequence[_Late]) -> float:
     """The lag that suits all of a group, each in units of its own least."""
     total = sum(one.powers / max(float(one.powers.min()), 1e-12) for one in group)
-    return least_between(SERVO_LAGS, np.asarray(total))
+    return least_between(group[0].lags, np.asarray(total))
 
 
 def _different(recorded: Recorded, group: list[_Late]) -> list[_Late]:

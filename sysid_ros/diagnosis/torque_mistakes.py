@@ -121,6 +121,8 @@ def _tried(recorded: Recorded, test: Dynamics, before: Misfit) -> list[_Tried]:
     if any(one.share**2 < _SETTLED and _accepted(one, before, recorded) for one in found):
         return found
     for family in families(recorded, suspects):
+        if before.share <= _VISIBLE.get(family.kind, _OTHERWISE):
+            continue  # it could not be accepted
         size, misfit = best_of(family, test.glance, glance)
         one = _Tried(family.change(size), size, misfit)
         if not _is_degrees(recorded, one):

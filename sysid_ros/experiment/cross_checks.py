@@ -56,7 +56,7 @@ def check_fittable(experiment: Experiment) -> None:
             "or name them with --bag"
         )
     frozen = all(parameter.frozen for parameter in experiment.parameters)
-    if frozen and experiment.payload is None:
+    if frozen and experiment.payload is None and not experiment.couplings:
         raise ExperimentError(
             f"{source}: there are no parameters to fit; list them under 'parameters'"
         )

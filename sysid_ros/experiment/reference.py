@@ -27,6 +27,7 @@ from sysid_ros.experiment.fit_schema import (
 from sysid_ros.experiment.rules import Rule
 from sysid_ros.experiment.schema import (
     AlternativeConfig,
+    CouplingConfig,
     Experiment,
     MaskConfig,
     ParameterConfig,
@@ -66,6 +67,7 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
         "in which it does not hold are left out and counted, never bridged.",
     ),
     ("`payload`", PayloadConfig, ""),
+    ("`couplings[]`", CouplingConfig, ""),
     ("`validation`", ValidationConfig, "One of:"),
     ("`windows`, `scoring`", WindowConfig, ""),
     ("`initial_state`", InitialStateConfig, ""),

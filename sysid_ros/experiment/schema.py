@@ -220,6 +220,17 @@ class PayloadConfig:
 
 
 @dataclass(frozen=True)
+class CouplingConfig:
+    """A motor that turns with two joints, as in many wrists."""
+
+    joint: str = key(metadata=rule("the joint that the motor drives"))
+    other: str = key(metadata=rule("the joint that turns the motor as well"))
+    ratio: float = key(
+        default=1.0, metadata=rule("turns by the second joint over those by the first")
+    )
+
+
+@dataclass(frozen=True)
 class ParameterConfig:
     """One entry of ``parameters``: an attribute of all model elements matching a pattern."""
 
@@ -310,6 +321,14 @@ class Experiment:
         metadata=rule(
             "one more body, `payload`, whose whole inertia is identified unless `parameters` name "
             "it: `{body: hand}`"
+        ),
+    )
+    couplings: tuple[CouplingConfig, ...] = key(
+        default=(),
+        metadata=rule(
+            "a mapping, or a list of them, of motors that turn with two joints: "
+            "`{joint: wrist_3, other: wrist_2}` adds a fixed tendon, `wrist_3_with_wrist_2`, whose "
+            "armature, damping and friction are identified unless `parameters` name it"
         ),
     )
     validation: ValidationConfig = key(

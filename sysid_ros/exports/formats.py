@@ -26,6 +26,7 @@ from sysid_ros.exports.source_model import write_source_model
 from sysid_ros.exports.urdf_edits import edited_urdf
 from sysid_ros.files import dumps, replace_file
 from sysid_ros.judgement import Outcome, signal_corrections
+from sysid_ros.processes import return_freed_memory
 from sysid_ros.robots import ModelText
 
 Texts = Mapping[str, bytes | str]  # by path in the result folder
@@ -137,6 +138,7 @@ def write_exports(found: Identified, folder: Path, *, of_one_robot: bool = False
     except ModelError as error:
         how = "missing"
         outcome = _without("model.xml", outcome, error)
+    return_freed_memory()  # of models with all their meshes, which were compared
     if found.source is not None:
         outcome = replace(outcome, provenance={**outcome.provenance, "model.xml": how})
     for kind in FORMATS:

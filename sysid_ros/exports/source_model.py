@@ -23,6 +23,7 @@ from sysid_ros.exports.mjcf_edits import edit_mjcf
 from sysid_ros.exports.model_difference import model_difference
 from sysid_ros.exports.model_file import ASSETS, MODEL
 from sysid_ros.files import replace_file
+from sysid_ros.processes import return_freed_memory
 from sysid_ros.robots import Element, ModelText, XmlText
 
 _ASSET_TAGS = ("mesh", "texture", "hfield", "skin")
@@ -55,7 +56,9 @@ def write_source_model(
         edit_mjcf(documents, before, after)
         _take_files_along(documents, before, folder)
         replace_file(path, documents.main.edited())
-        _check(path, compiled(after))
+        identified = compiled(after)
+        return_freed_memory()  # before its meshes are there once more
+        _check(path, identified)
     except ModelError:
         path.unlink(missing_ok=True)
         shutil.rmtree(folder / ASSETS, ignore_errors=True)

@@ -32,7 +32,7 @@ from sysid_ros.pipeline.deadline import Deadline, either
 from sysid_ros.pipeline.result_writing import write_results
 from sysid_ros.pipeline.resume import Resume, inputs_of
 from sysid_ros.pipeline.run_folder import RunFolder
-from sysid_ros.processes import IN_THIS_PROCESS, Workers
+from sysid_ros.processes import IN_THIS_PROCESS, Workers, return_freed_memory
 from sysid_ros.results import check_writable, write_targets
 from sysid_ros.run_logs import settings_of
 from sysid_ros.search import FoundStart, SearchListener, Trials, find_start
@@ -105,6 +105,7 @@ def run_experiment(
         result = run.fitted(folder, earlier, found, on_iteration)
         outcome = run.scored(folder, result, found)
         folder.end_logs(outcome)
+        return_freed_memory()  # of models with all their meshes, which exports compile as well
         stage("writing results")
         files = write_results(
             outcome,
@@ -241,8 +242,8 @@ def _identified_spec(
 
 
 def _start_state(dataset: Dataset) -> StartState | None:
-    model = dataset.source_spec.copy().compile()
-    state = dataset.training.groups[0].initial_state[0]
+    group = dataset.training.groups[0]
+    model, state = group.spec.copy().compile(), group.initial_state[0]
     return StartState(
         qpos=state[1 : 1 + model.nq].tolist(),
         qvel=state[1 + model.nq : 1 + model.nq + model.nv].tolist(),

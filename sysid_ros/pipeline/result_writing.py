@@ -16,6 +16,7 @@ from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.exports import MODEL, Identified, SourceModel, StartState, write_exports
 from sysid_ros.files import replace_file, translated_os_errors, write_json
 from sysid_ros.judgement import Outcome
+from sysid_ros.processes import return_freed_memory
 from sysid_ros.report import render_report
 from sysid_ros.results import (
     CHECKPOINT_FILE,
@@ -85,6 +86,8 @@ def write_results(
             for robot, own in (robots or {}).items():
                 (work / robot).mkdir(exist_ok=True)
                 write_exports(replace(found, spec=own), work / robot, of_one_robot=True)
+            del found  # a compiled model with all its meshes
+            return_freed_memory()
             write_signals(work / RESIDUALS, outcome.sequences)
             # A fit that was stopped is not kept waiting.
             wanted = draw and outcome.fit.status is not FitStatus.CANCELED

@@ -21,7 +21,7 @@ import scipy
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis import is_effort, is_servo
 from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.correlations import correlations
+from sysid_ros.proposal.correlations import correlations, is_velocity_servo
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import match_names, similarity
 from sysid_ros.proposal.orders import Order
@@ -396,5 +396,4 @@ def _quantity(model: mujoco.MjModel, actuator: int) -> str:
         return "effort"
     if is_servo(model, actuator):
         return "position"
-    affine = int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
-    return "velocity" if affine and float(model.actuator_biasprm[actuator, 2]) < 0.0 else ""
+    return "velocity" if is_velocity_servo(model, actuator) else ""

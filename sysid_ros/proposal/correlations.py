@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Correlations of actuators' lengths with commands, at several lags."""
+"""Correlations of actuators' lengths, or of their rates, with commands at several lags."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def correlations(
 ) -> FloatArray:
     """The size of the correlation of lengths of actuators with earlier commands.
 
-    Every signal is put on one grid once; one matrix product per lag correlates all with all.
+    What is asked for a velocity is compared with the rate of its length. Every signal is put on
+    one grid once; one matrix product per lag correlates all with all.
 
     Args:
       model: The compiled model.
@@ -98,7 +99,17 @@ def _lengths(
                 data.qpos[model.jnt_qposadr[joint]] = values[i]
             mujoco.mj_fwdPosition(model, data)
             found[i, others] = data.actuator_length[[actuators[column] for column in others]]
+    for column, actuator in enumerate(actuators):
+        if is_velocity_servo(model, actuator):
+            found[:, column] = np.gradient(found[:, column], times)
     return found
+
+
+def is_velocity_servo(model: mujoco.MjModel, actuator: int) -> bool:
+    """Tell whether an actuator's input is a velocity that it brings its joint to."""
+    affine = int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    bias = model.actuator_biasprm[actuator]
+    return affine and float(bias[1]) == 0.0 and float(bias[2]) < 0.0
 
 
 def joint_of(model: mujoco.MjModel, actuator: int) -> int | None:

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import yaml
 
+from sysid_ros.engine.measured_torque import Coupling
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.recordings import Division
 
@@ -50,6 +51,7 @@ class Draft:
       folders: ``package_path`` and ``msg_path`` as written, where they are given.
       parameters: To identify.
       undetermined: Parameters that the recordings do not determine.
+      couplings: Motors that turn with two joints.
       torque: Entries of parameters for a fit by inverse dynamics; without any it is not proposed.
     """
 
@@ -68,6 +70,7 @@ class Draft:
     parameters: tuple[Candidate, ...] = ()
     undetermined: tuple[Candidate, ...] = field(default=())
     torque: tuple[Mapping[str, Any], ...] = field(default=())
+    couplings: tuple[Coupling, ...] = ()
 
     def text(self) -> str:
         """The file's content."""
@@ -80,6 +83,7 @@ class Draft:
             self._recordings(),
             self._signals(),
             self._masks(),
+            self._couplings(),
             self._settings(),
             self._parameters(),
         ]
@@ -123,6 +127,13 @@ class Draft:
             lines += [f"{CHECK} {part}" for part in _sentences(entry.doubt)]
             lines.append(f"enabled_when: {_flow(entry.values)}")
         return lines
+
+    def _couplings(self) -> list[str]:
+        lines = []
+        for one in self.couplings:
+            doubt = f"does one motor turn with both {one.other} and {one.joint}? Torque says so."
+            lines += [f"  {CHECK} {doubt}", f"  - {_flow(asdict(one))}"]
+        return ["couplings:", *lines] if lines else []
 
     def _settings(self) -> list[str]:
         if self.torque:

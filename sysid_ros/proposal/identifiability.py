@@ -12,6 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
+from sysid_ros.engine.derivatives import EXACT
 from sysid_ros.engine.least_squares import (
     Linearization,
     Point,
@@ -19,6 +20,7 @@ from sysid_ros.engine.least_squares import (
     loss_named,
     start_solutions,
 )
+from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import first_noise
@@ -28,7 +30,12 @@ from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.robots import build_parameters
 
 _MOST_SECONDS = 8.0  # of windows that are tried; more says the same again
+_MOST_STEPS = 400_000  # of simulation, times columns of the Jacobian: less of robots with more
+_MOST_ROLLED = 40_000  # likewise where a column is a rollout of its own, not an exact derivative
+_FEWEST, _FEWEST_ROLLED = 4, 3  # windows
 _WHOLE = 3.0  # s; longer windows are cut for this
+_ROLLED = 0.25  # s; likewise where columns are rollouts
+_ROUNDS = 2  # in which what is on demand has to prove itself, each a step nearer
 # Standard error over the typical size, at most, with what is open one step from the model's values
 # as noise; a fit leaves several times less. On demand a guess must not do.
 _DETERMINED = 3.0
@@ -41,7 +48,12 @@ _LEAST_NOISE = 1e-2  # of that tenth
 
 
 def determined(
-    experiment: Experiment, dataset: Dataset, offered: Sequence[Candidate], window: float | None
+    experiment: Experiment,
+    dataset: Dataset,
+    offered: Sequence[Candidate],
+    window: float | None,
+    *,
+    touching: bool = False,
 ) -> list[bool]:
     """Choose those of some parameters that the recordings determine, given those before.
 
@@ -50,50 +62,94 @@ def determined(
     large beside what the model leaves open. A candidate on demand must also explain a share of
     that.
 
+    Where derivatives are rollouts of their own, one for each column, a few short windows are tried
+    from the model's own values, and nothing on demand.
+
     Args:
       experiment: Has the candidates as its parameters, one scalar each, in order, without priors.
       dataset: Its recordings.
       offered: The candidates.
       window: Length of windows [s].
+      touching: Whether bodies touch in the recorded postures.
 
     Returns:
       One answer per candidate; all but those on demand where the model cannot be simulated.
     """
     params = build_parameters(experiment, dataset.training.groups[0].spec)
-    length = min(window or _WHOLE, _WHOLE)
     with RolloutPool(None) as rollouts, single_blas_thread():
-        groups = [
-            _some(
-                model_group(
-                    group,
-                    params,
-                    window_length=length,
-                    estimate_starts=True,
-                    velocity_filter=experiment.initial_state.velocity_filter,
-                    gaps=dataset.training.excluded,
-                ),
-                length / len(dataset.training.groups),
-            )
-            for group in dataset.training.groups
-        ]
-        problem = WindowedProblem(
-            groups, params, rollouts, loss=loss_named("linear"), noise=first_noise(groups, {})
-        )
-        point = problem.initial_point()
-        problem = _with_levels(problem, point, rollouts)
+        length = min(window or _WHOLE, _WHOLE)
+        problem = _problem(experiment, dataset, params, rollouts, (length, _MOST_STEPS, _FEWEST))
+        if not touching and EXACT in problem.derivative_sources().values():
+            return _in_rounds(problem, offered, rollouts)
+        for one, parameter in zip(offered, list(params.values()), strict=True):
+            parameter.frozen = one.on_demand
+        few = (min(length, _ROLLED), _MOST_ROLLED, _FEWEST_ROLLED)
+        problem = _problem(experiment, dataset, params, rollouts, few)
+        usual = [one for one in offered if not one.on_demand]
+        problem = _with_levels(problem, problem.initial_point(), rollouts)
+        tried = _tried(problem, problem.initial_point(), usual)
+    answers = iter(tried or [True] * len(usual))
+    return [False if one.on_demand else next(answers) for one in offered]
+
+
+def _in_rounds(
+    problem: WindowedProblem, offered: Sequence[Candidate], rollouts: RolloutPool
+) -> list[bool]:
+    """Answers a step from the model's values; if something is demanded, a step nearer again."""
+    point = problem.initial_point()
+    problem = _with_levels(problem, point, rollouts)
+    answers = usual = [not one.on_demand for one in offered]
+    for _ in range(_ROUNDS):
         point = _nearer(problem, point, offered)
         problem = _with_levels(problem, point, rollouts)
-        linearization = problem.linearize(point)
-    system = _System.of(linearization)
+        answers = _tried(problem, point, offered) or usual
+        if not any(answer and one.on_demand for answer, one in zip(answers, offered, strict=True)):
+            break
+    return answers
+
+
+def _tried(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]) -> list[bool]:
+    """Answers at one point; none where the model cannot be simulated."""
+    system = _System.of(problem.linearize(point))
     usable = np.all(np.isfinite(system.hessian)) and np.isfinite(system.open)
-    if not usable or len(system.hessian) != len(offered):
-        return [not one.on_demand for one in offered]
-    return _forward(system, offered)
+    return _forward(system, offered) if usable and len(system.hessian) == len(offered) else []
 
 
-def _some(group: WindowGroup, length: float) -> WindowGroup:
+def _problem(
+    experiment: Experiment,
+    dataset: Dataset,
+    params: ParameterDict,
+    rollouts: RolloutPool,
+    size: tuple[float, int, int],
+) -> WindowedProblem:
+    """The problem of a fit with some windows: their length [s], most steps, fewest windows."""
+    length, steps, fewest = size
+    groups = [
+        _some(
+            model_group(
+                group,
+                params,
+                window_length=length,
+                estimate_starts=True,
+                velocity_filter=experiment.initial_state.velocity_filter,
+                gaps=dataset.training.excluded,
+            ),
+            params.size,
+            (length, steps // len(dataset.training.groups), fewest),
+        )
+        for group in dataset.training.groups
+    ]
+    noise = first_noise(groups, {})
+    return WindowedProblem(groups, params, rollouts, loss=loss_named("linear"), noise=noise)
+
+
+def _some(group: WindowGroup, parameters: int, size: tuple[float, int, int]) -> WindowGroup:
     """The group with as many of its windows as say enough, spread over all recordings."""
-    most = max(4, round(_MOST_SECONDS / length))
+    length, steps, fewest = size
+    batch = group.batches[0]
+    columns = parameters + batch.spread.shape[1] + 1
+    cost = columns * length / float(batch.model.opt.timestep)
+    most = max(fewest, round(min(_MOST_SECONDS / length, steps / cost)))
     count = len(group.windows)
     places = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
     return group.select(places.tolist())

@@ -20,6 +20,7 @@ class Line:
       channel: Where it comes from.
       doubt: What a person should check; empty where nothing.
       grounds: Why it is believed, where that is not plain from names; empty where it is.
+      placed: Type and joint of a sensor that the model lacks; empty for one that it has.
     """
 
     kind: str
@@ -27,6 +28,16 @@ class Line:
     channel: Channel
     doubt: str = ""
     grounds: str = ""
+    placed: tuple[str, str] | tuple[()] = ()
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The line as the experiment file has it."""
+        found = {self.kind: self.name}
+        if self.placed:
+            found |= {"type": self.placed[0], "at": self.placed[1]}
+        found |= {"topic": self.channel.topic, "field": self.channel.field}
+        return found | ({"interpolation": self.interpolation} if self.interpolation else {})
 
     @property
     def interpolation(self) -> str:

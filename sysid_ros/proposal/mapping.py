@@ -77,13 +77,16 @@ def map_channels(
     )
     lines += assigned.lines
     driven |= {line.name for line in assigned.lines}
+    if not model.nu:
+        lines += _joint_efforts(model, moving, positions)
+    elif not driven:
+        lines += _torque_sensors(model, moving, positions)
+    shown = {line.placed[1] for line in lines if line.placed}
     unmapped += [
         f"actuator {model.actuator(a).name!r} has no input; its control is taken as zero"
         for a in range(model.nu)
-        if model.actuator(a).name not in driven
+        if model.actuator(a).name not in driven and not shown & _moved_by(model, a)
     ]
-    if not model.nu:
-        lines += _joint_efforts(model, moving, positions)
     bodies = body_lines(model, moving)
     return Mapping(tuple(lines), tuple(bodies), tuple(unmapped), tuple(joints), assigned.possible)
 
@@ -182,6 +185,54 @@ def _joint_efforts(
         if measured is not None:
             lines.append(Line("effort", str(model.joint(joint).name), measured))
     return lines
+
+
+def _torque_sensors(
+    model: mujoco.MjModel, channels: Sequence[Channel], positions: Positions
+) -> list[Line]:
+    """Measured efforts where servos follow a reference that was not recorded."""
+    lines = []
+    taken = {str(model.sensor(s).name): s for s in range(model.nsensor)}
+    for joint in positions:
+        measured = _same_joint(channels, positions, joint, "effort")
+        if measured is None or not _is_driven(model, joint):
+            continue
+        own = next(
+            (name for name, s in taken.items() if name and _shows_torque(model, s, joint)), ""
+        )
+        name = str(model.joint(joint).name)
+        new = next(n for n in (f"{name}_torque", f"{name}_measured_torque") if n not in taken)
+        placed = () if own else ("jointactuatorfrc", name)
+        lines.append(Line("sensor", own or new, measured, placed=placed))
+    return lines
+
+
+def _shows_torque(model: mujoco.MjModel, sensor: int, joint: int) -> bool:
+    kind = int(mujoco.mjtSensor.mjSENS_JOINTACTFRC)
+    return int(model.sensor_type[sensor]) == kind and int(model.sensor_objid[sensor]) == joint
+
+
+def _is_driven(model: mujoco.MjModel, joint: int) -> bool:
+    name = str(model.joint(joint).name)
+    return any(name in _moved_by(model, actuator) for actuator in range(model.nu))
+
+
+def _moved_by(model: mujoco.MjModel, actuator: int) -> set[str]:
+    """Names of the joints that an actuator moves by itself or by a fixed tendon."""
+    joint = joint_of(model, actuator)
+    if joint is not None:
+        return {str(model.joint(joint).name)}
+    if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_TENDON):
+        return set()
+    tendon = int(model.actuator_trnid[actuator, 0])
+    first = int(model.tendon_adr[tendon])
+    wraps = range(first, first + int(model.tendon_num[tendon]))
+    hinged = int(mujoco.mjtWrap.mjWRAP_JOINT)
+    return {
+        str(model.joint(int(model.wrap_objid[wrap])).name)
+        for wrap in wraps
+        if int(model.wrap_type[wrap]) == hinged
+    }
 
 
 def _same_joint(

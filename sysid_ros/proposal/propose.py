@@ -41,7 +41,7 @@ from sysid_ros.proposal.mapping import Mapping, map_channels
 from sysid_ros.proposal.orders import stated_orders
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
-from sysid_ros.proposal.torque_proposal import torque_is_measured, torque_parameters
+from sysid_ros.proposal.torque_proposal import coupled_joints, torque_is_measured, torque_parameters
 from sysid_ros.robots import description_in, load_model
 
 _MOST_READ = 12  # recordings that channels are read from
@@ -139,9 +139,13 @@ def propose(
         loss="huber" if len(usable) >= _MOST_READ else "linear",
     )
     on_stage("testing the recordings against the model")
-    draft, findings = _tested(draft, output)
+    draft, findings, dataset = _tested(draft, output)
     if torque_is_measured(compiled, mapping):
+        on_stage("looking for motors that turn with two joints")
         draft = replace(draft, torque=torque_parameters(compiled, mapping))
+        experiment = parse_experiment(draft.text(), path=output)
+        couplings = coupled_joints(experiment, dataset or _load(experiment))
+        draft = replace(draft, couplings=couplings)
     else:
         on_stage("trying which parameters the recordings determine")
         draft = _with_parameters(draft, spec, mapping, output)
@@ -194,10 +198,7 @@ def _mapped(
 
 
 def _entry(line: Line) -> SignalEntry:
-    values = {line.kind: line.name, "topic": line.channel.topic, "field": line.channel.field}
-    if line.interpolation:
-        values["interpolation"] = line.interpolation
-    return SignalEntry(values, line.doubt, line.grounds)
+    return SignalEntry(dict(line.values), line.doubt, line.grounds)
 
 
 def _channels(bags: list[Path], topics: list[str], msg_path: Sequence[Path]) -> list[Channel]:
@@ -246,15 +247,18 @@ def _window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
     return window_length(durations, float(np.median(known)) if known else None, servos=servos)
 
 
-def _tested(draft: Draft, output: Path) -> tuple[Draft, tuple[Finding, ...]]:
-    """Repair signs, units and exchanged signals as ``sysid_ros check`` would; keep the rest."""
+def _tested(draft: Draft, output: Path) -> tuple[Draft, tuple[Finding, ...], Dataset | None]:
+    """Repair signs, units and exchanged signals as ``sysid_ros check`` would; keep the rest.
+
+    The recordings come along where nothing was repaired.
+    """
     experiment = parse_experiment(draft.text(), path=output)
     dataset = _load(experiment)
     findings = check_dataset(experiment, dataset)
     repaired = [finding for finding in findings if finding.kind in _REPAIRED]
     rest = tuple(finding for finding in findings if finding.kind not in _REPAIRED)
     if not repaired:
-        return draft, rest
+        return draft, rest, dataset
     overrides = [one for finding in repaired for one in finding.overrides]
     tree = plain(apply_overrides(parse_yaml(draft.text(), "proposal"), overrides))
     doubts = {label: finding.sentence for finding in repaired for label in finding.signals}
@@ -266,7 +270,7 @@ def _tested(draft: Draft, output: Path) -> tuple[Draft, tuple[Finding, ...]]:
         )
         for values, entry in zip(tree["signals"], draft.signals, strict=True)
     )
-    return replace(draft, signals=signals), rest
+    return replace(draft, signals=signals), rest, None
 
 
 def _label(values: dict[str, object]) -> str:
@@ -300,8 +304,10 @@ def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output
     try:
         experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
         dataset = _load(experiment)
-        draft = _with_windows_between_contacts(draft, contacts(dataset.training.groups))
-        answers = determined(experiment, dataset, offered, draft.window)
+        seen = contacts(dataset.training.groups)
+        draft = _with_windows_between_contacts(draft, seen)
+        touching = bool(seen.touching or seen.overlaps)
+        answers = determined(experiment, dataset, offered, draft.window, touching=touching)
     except ExperimentError:
         raise
     except SysidError:  # the nominal model cannot follow the recordings
@@ -347,7 +353,11 @@ def _servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
         joint: (line.name if line.kind == "sensor" else f"{line.name}_qpos")
         for joint, line in zip(
             mapping.joints,
-            (one for one in mapping.lines if one.kind in ("sensor", "qpos")),
+            (
+                one
+                for one in mapping.lines
+                if one.channel.quantity != "effort" and one.kind in ("sensor", "qpos")
+            ),
             strict=True,
         )
     }

@@ -10,7 +10,13 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from sysid_ros.dataset import Dataset
+from sysid_ros.engine.measured_torque import Coupling, found_couplings, torque_problem
+from sysid_ros.errors import SysidError
+from sysid_ros.experiment import Experiment
+from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.mapping import Mapping
+from sysid_ros.robots import build_parameters
 
 _MOST = 0.6  # of the joints with a position, whose torque must be known
 
@@ -18,19 +24,20 @@ _MOST = 0.6  # of the joints with a position, whose torque must be known
 def torque_is_measured(model: mujoco.MjModel, mapping: Mapping) -> bool:
     """True where torque of most joints is measured and no reference of a controller is known.
 
-    A simulation driven by measured torque drifts from what was measured; regression does not.
+    A simulation driven by measured torque drifts from what was measured; regression does not. A
+    robot with a free base is left to simulation: forces from the floor are in no torque.
 
     Args:
       model: The compiled model.
       mapping: What the recordings have.
     """
     inputs = [line for line in mapping.lines if line.kind in ("actuator", "effort")]
-    if not inputs or any(line.channel.command for line in inputs):
+    if any(line.channel.command for line in inputs):
         return False
-    measured = [line for line in inputs if line.channel.quantity == "effort"]
-    joints = {_joint(model, line.kind, line.name) for line in measured}
-    known = joints & set(mapping.joints)
-    return len(mapping.joints) > 1 and len(known) >= _MOST * len(mapping.joints)
+    if np.any(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)):
+        return False
+    known = _known(model, mapping)
+    return len(mapping.joints) > 1 and len(known) >= max(1.0, _MOST * len(mapping.joints))
 
 
 def torque_parameters(model: mujoco.MjModel, mapping: Mapping) -> tuple[dict[str, Any], ...]:
@@ -41,19 +48,54 @@ def torque_parameters(model: mujoco.MjModel, mapping: Mapping) -> tuple[dict[str
       mapping: Whose joints are measured.
     """
     found: list[dict[str, Any]] = []
+    known = _known(model, mapping)
     for body in range(1, model.nbody):
         name = str(model.body(body).name)
         moments = np.sort(np.asarray(model.body_inertia[body]))
         solid = moments[0] > 0.0 and moments[2] < moments[0] + moments[1]
-        if name and solid and int(model.body_weldid[body]) != 0:
+        if name and solid and known & _above(model, body):
             found.append({"body": name, "inertia": "pseudo"})
     for joint in mapping.joints:
-        if int(model.jnt_type[model.joint(joint).id]) >= int(mujoco.mjtJoint.mjJNT_SLIDE):
+        if joint in known:
             found.append({"joint": joint, "armature": None, "damping": None, "frictionloss": None})
     return tuple(found)
 
 
-def _joint(model: mujoco.MjModel, kind: str, name: str) -> str:
-    if kind == "effort":
-        return name
-    return str(model.joint(int(model.actuator(name).trnid[0])).name)
+def coupled_joints(experiment: Experiment, dataset: Dataset) -> tuple[Coupling, ...]:
+    """Motors of the recordings that turn with two joints; none where it cannot be told."""
+    groups = dataset.training.groups[:1]
+    try:
+        params = build_parameters(experiment, groups[0].spec)
+        return found_couplings(torque_problem(groups, params, dataset.training.excluded))
+    except SysidError:
+        return ()
+
+
+def _known(model: mujoco.MjModel, mapping: Mapping) -> set[str]:
+    """Joints of which both position and torque are measured."""
+    efforts = [
+        line
+        for line in mapping.lines
+        if line.channel.quantity == "effort" and not line.channel.command
+    ]
+    return {_joint(model, line) for line in efforts} & set(mapping.joints)
+
+
+def _joint(model: mujoco.MjModel, line: Line) -> str:
+    if line.placed:
+        return line.placed[1]
+    if line.kind == "effort":
+        return line.name
+    if line.kind == "sensor":
+        return str(model.joint(int(model.sensor(line.name).objid[0])).name)
+    return str(model.joint(int(model.actuator(line.name).trnid[0])).name)
+
+
+def _above(model: mujoco.MjModel, body: int) -> set[str]:
+    """Joints that move a body."""
+    found = set()
+    while body:
+        first = int(model.body_jntadr[body])
+        found |= {str(model.joint(first + i).name) for i in range(int(model.body_jntnum[body]))}
+        body = int(model.body_parentid[body])
+    return found

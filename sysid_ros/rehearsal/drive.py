@@ -3,9 +3,9 @@
 
 """Controls of a simulated robot: servos that are told where to go, and loops around motors.
 
-A servo gets the motion itself. Motors on joints get a loop as robots have it: stiffness and damping
-from the joint's own inertia, and the weight. What flies on thrusts at sites is balanced by a linear
-quadratic regulator about its start, which moves along.
+A servo gets the motion itself, as positions or velocities. Motors on joints get a loop as robots
+have it: stiffness and damping from the joint's own inertia, and the weight. What flies on thrusts
+at sites is balanced by a linear quadratic regulator about its start, which moves along.
 """
 
 from __future__ import annotations
@@ -82,6 +82,7 @@ class JointDrive:
 
     path: ExcitationPath
     servo: np.ndarray  # (nu,)
+    velocity: np.ndarray  # (nu,) which are asked for a velocity
     per_length: FloatArray  # (nu,) control of a servo per unit of length
     offset: FloatArray  # (nu,) control of a servo at length zero
     stiffness: FloatArray  # (nu,) of the loops, per unit of length
@@ -100,6 +101,7 @@ class JointDrive:
         rate = (later - now) / moment - data.actuator_velocity
         motor = (pull + self.damping * rate + self._weight(data)) / self.gain
         motor = motor + self.dither[round(time * 1e3) % len(self.dither)]
+        motor = np.where(self.velocity, (later - now) / moment, motor)
         return np.asarray(np.clip(np.where(self.servo, servo, motor), self.low, self.high))
 
     def _weight(self, data: mujoco.MjData) -> FloatArray:
@@ -153,6 +155,7 @@ def _joint_drive(
     return JointDrive(
         ExcitationPath(reference, rest, ramp=min(_RAMP, duration / 4.0)),
         servo,
+        ~servo & (model.actuator_biasprm[:, 2] < 0.0),
         np.where(servo, -model.actuator_biasprm[:, 1] / gain, 0.0),
         np.where(servo, -model.actuator_biasprm[:, 0] / gain, 0.0),
         stiffness,
@@ -266,6 +269,7 @@ def _balance(
         )
     coarse = copy.copy(model)
     coarse.opt.timestep = _BALANCE_STEP
+    coarse.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER  # RK4 has no linearization
     data = mujoco.MjData(coarse)
     data.qpos[:] = start.qpos
     mujoco.mj_forward(coarse, data)

@@ -22,6 +22,7 @@ from sysid_ros.robots.hook import call_hook
 from sysid_ros.robots.state_sensors import state_labels
 from sysid_ros.robots.torque_parameters import (
     INVERSE_DYNAMICS,
+    coupling_parameters,
     moving_bodies,
     payload_inertia,
     torque_offsets,
@@ -141,7 +142,11 @@ def _of_robot(parameter: Parameter, robot: str | None) -> Parameter:
 
 def _all_parameters(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, ...]:
     try:
-        added = (*payload_inertia(experiment), *torque_offsets(experiment, spec))
+        added = (
+            *payload_inertia(experiment),
+            *coupling_parameters(experiment),
+            *torque_offsets(experiment, spec),
+        )
         return (*expanded(experiment, spec), *added)
     except SysidError as error:
         raise ExperimentError(f"{experiment.path or 'experiment'}: {error}") from error

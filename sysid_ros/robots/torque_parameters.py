@@ -15,7 +15,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes import Attribute
 from sysid_ros.engine.elements import read_inertia
-from sysid_ros.engine.inverse_dynamics import PAYLOAD
+from sysid_ros.engine.inverse_dynamics import PAYLOAD, TENDON_ATTRIBUTES, coupling_name
 from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.recording.mapping import SignalKind
 
@@ -94,6 +94,23 @@ def payload_inertia(experiment: Experiment) -> tuple[ParameterConfig, ...]:
     if experiment.payload is None or declared:
         return ()
     return (ParameterConfig("body", PAYLOAD, "inertia", form="pseudo"),)
+
+
+def coupling_parameters(experiment: Experiment) -> tuple[ParameterConfig, ...]:
+    """Armature and friction of coupled joints' tendons that parameters do not speak of."""
+    declared = {
+        (coupling_name(one.joint, one.other), config.attribute)
+        for one in experiment.couplings
+        for config in experiment.parameters
+        if config.element == "tendon"
+        and fnmatchcase(coupling_name(one.joint, one.other), config.pattern)
+    }
+    return tuple(
+        ParameterConfig("tendon", name, attribute)
+        for name in (coupling_name(one.joint, one.other) for one in experiment.couplings)
+        for attribute in TENDON_ATTRIBUTES
+        if (name, attribute) not in declared
+    )
 
 
 def _names(config: ParameterConfig, joint: str, signal: str) -> bool:

@@ -9,6 +9,7 @@ from sysid_ros.terminal.printing import (
     console_for,
     plain_table,
     plain_text,
+    print_estimates,
     print_evaluations,
     print_outcome,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "is_counted",
     "plain_table",
     "plain_text",
+    "print_estimates",
     "print_evaluations",
     "print_outcome",
     "working",

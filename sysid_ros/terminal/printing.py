@@ -55,6 +55,19 @@ def print_outcome(outcome: Outcome, *, stream: TextIO | None = None) -> None:
         console.print(plain_text(f"warning: {warning}", style="yellow"))
 
 
+def print_estimates(
+    parameters: tuple[ParameterEstimate, ...],
+    remarks: Sequence[str],
+    *,
+    stream: TextIO | None = None,
+) -> None:
+    """Print estimated parameters, and sentences about them."""
+    console = console_for(sys.stdout if stream is None else stream)
+    console.print(parameter_table(parameters))
+    for remark in remarks:
+        console.print(plain_text(remark, style="yellow"))
+
+
 def print_evaluations(
     evaluations: Mapping[str, Evaluation], *, stream: TextIO | None = None
 ) -> None:

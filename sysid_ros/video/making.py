@@ -21,6 +21,7 @@ from sysid_ros.errors import DataError
 from sysid_ros.files import read_regular
 from sysid_ros.judgement import SequenceFit
 from sysid_ros.pictures import NOTHING_TO_DRAW
+from sysid_ros.processes import return_freed_memory
 from sysid_ros.results import VIDEO
 from sysid_ros.video.poses import poses, telling_stretch
 
@@ -65,6 +66,7 @@ def drawing(
         if reason:
             yield lambda: Video(None, reason)
             return
+        return_freed_memory()  # the model with all its meshes is loaded by that process as well
         video = model.parent / VIDEO
         process = subprocess.Popen(
             [sys.executable, "-m", "sysid_ros.pictures", str(model), str(shown), str(video)],

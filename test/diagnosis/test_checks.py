@@ -32,7 +32,9 @@ def checked(
     """The findings for one mistake, whose repairs are shown to work."""
     truth = arm_model(seed, joints, servos=servos)
     recording = change(simulate(truth, seed, lag=lag))
-    file = write_experiment(folder, wrong_model(truth, seed), recording, velocities=velocities)
+    file = write_experiment(
+        folder, wrong_model(truth, seed), recording, velocities=velocities, free_inertia=True
+    )
     experiment = load_experiment(file)
     findings = check_experiment(experiment, None)
     if findings:

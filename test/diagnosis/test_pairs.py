@@ -25,7 +25,7 @@ def experiment_of(
 ) -> Path:
     truth = arm_model(1, joints, servos=servos)
     recording = change(simulate(truth, 1, lag=lag))
-    return write_experiment(folder, wrong_model(truth, 1), recording)
+    return write_experiment(folder, wrong_model(truth, 1), recording, free_inertia=True)
 
 
 def found(file: Path) -> tuple[Finding, ...]:

@@ -80,7 +80,7 @@ def test_the_place_is_found_whatever_the_controllers_clock_and_speed(speed: floa
         late = rng.uniform(0.0, 0.04)
         reference = trajectory.commands(np.array([place]))[0]
         progress.observe(50.0 + passed + late, 9000.0 + passed, reference)
-        assert progress.away.max() < 3e-3  # while it creeps, positions tell no time
+        assert progress.away.max() < 6e-3  # while it creeps, positions tell no time
     assert progress.begun == pytest.approx(9000.0 + passed - place, abs=2e-3)
     slack = 0.041 + (1.0 - speed) * 0.4  # of the last messages the one that came first
     assert progress.place(50.0 + passed) == pytest.approx(place, abs=slack)

@@ -24,7 +24,7 @@ from torque_arm import (
     write_torque_bag,
 )
 
-from sysid_ros.engine.inverse_dynamics import mujoco_torque
+from sysid_ros.engine.inverse_dynamics import mujoco_torque, sharpen_friction, with_coupling
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import load_experiment, parse_experiment, with_overrides
 from sysid_ros.judgement import evaluate
@@ -174,6 +174,26 @@ def test_a_payload_is_one_more_body(folder):
     assert found.mass == pytest.approx(0.5, rel=0.03)
     assert found.centre == pytest.approx([0.25, 0.01, -0.02], abs=0.01)
     assert mujoco.MjModel.from_xml_path(str(report.model_file)).body("payload").mass[0] > 0.49
+
+
+def test_a_motor_that_turns_with_two_joints_is_proposed_and_found(folder):
+    true = with_coupling(true_spec(), "c", "b", -1.0)
+    motor = true.tendon("c_with_b")
+    motor.armature, motor.frictionloss = 0.05, 0.8
+    motor.damping = np.array([0.6, 0.0, 0.0])
+    sharpen_friction(true)
+    times, motion, torque = moved(true.compile())
+    write_torque_bag(folder / "wrist", times, *noisy(motion.qpos, torque))
+    proposal = propose(folder / "arm.xml", [folder / "wrist"], folder / "wrist.yaml")
+    (coupling,) = proposal.experiment.couplings
+    assert (coupling.joint, coupling.other, coupling.ratio) == ("c", "b", -1.0)
+    report = run_experiment(proposal.experiment, output_dir=folder / "coupled")
+    fit = report.outcome.fit
+    assert fit["c_with_b_damping"].value == pytest.approx(0.6, abs=0.1)
+    assert fit["c_with_b_frictionloss"].value == pytest.approx(0.8, abs=0.1)
+    written = mujoco.MjModel.from_xml_path(str(report.model_file))
+    loss = written.tendon_frictionloss[written.tendon("c_with_b").id]
+    assert loss == pytest.approx(0.8, abs=0.1)
 
 
 @pytest.mark.parametrize(

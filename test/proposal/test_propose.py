@@ -104,3 +104,34 @@ def test_recordings_of_another_robot_are_refused(tmp_path: Path) -> None:
     write_bag(tmp_path / "bag", still)
     with pytest.raises(DataError, match="no joint of the model"):
         propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
+
+
+def test_measured_torque_beside_servos_whose_reference_was_not_recorded(tmp_path: Path) -> None:
+    truth = arm_model(3, 3)
+    servos = without_sensors(wrong_model(arm_model(3, 3, servos=True), 3))
+    (tmp_path / "arm.xml").write_text(servos)
+    recording = simulate(truth, 3, noise=1e-5).changed("command", 1, lambda torque: -torque)
+    write_bag(tmp_path / "bag", recording, measured_torque=True, commands=False)
+    proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
+    torques = [s for s in proposal.experiment.signals if s.type == "jointactuatorfrc"]
+    assert [(s.at, s.field, s.scale) for s in torques] == [
+        ("j0", "effort[j0]", 1.0),
+        ("j1", "effort[j1]", -1.0),
+        ("j2", "effort[j2]", 1.0),
+    ]
+    assert proposal.experiment.fit.method == "inverse_dynamics"
+    assert held_out_gain(proposal.text, tmp_path) < 0.3
+
+
+def test_only_what_measured_torque_moves_is_to_be_found(tmp_path: Path) -> None:
+    truth = arm_model(4, 3)
+    (tmp_path / "arm.xml").write_text(without_sensors(truth))
+    recording = simulate(truth, 4)
+    torque = recording.command.copy()
+    torque[:, 0] = 0.0
+    write_bag(
+        tmp_path / "bag", replace(recording, command=torque), measured_torque=True, commands=False
+    )
+    proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
+    found = dict.fromkeys(p.pattern for p in proposal.experiment.parameters)
+    assert list(found) == ["link1", "link2", "j1", "j2"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
 from sysid_ros.diagnosis.fits.point_mass_regressor import (
     body_torques,
+    moving_bodies,
     non_negative_fit,
     own_torques,
     regressor,
@@ -20,6 +21,7 @@ __all__ = [
     "body_torques",
     "decisive",
     "misfit_of",
+    "moving_bodies",
     "non_negative_fit",
     "own_torques",
     "regressor",

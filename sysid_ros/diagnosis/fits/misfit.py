@@ -67,5 +67,6 @@ def misfit_of(residual: FloatArray, block: npt.NDArray[np.intp]) -> Misfit:
       block: (n,) the stretch of time of each row.
     """
     squares = np.mean(residual**2, axis=1)
-    blocks = np.array([np.mean(squares[block == number]) for number in np.unique(block)])
+    counts = np.bincount(block)
+    blocks = np.bincount(block, squares)[counts > 0] / counts[counts > 0]
     return Misfit(float(np.sqrt(np.mean(squares))), blocks)

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+import numpy.typing as npt
 import scipy
 
 from sysid_ros.arrays import FloatArray
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
 _NEAR_ORIGIN = 0.3  # of a body's extent; its centre of mass has no direction then
+_AT_ONCE = 256  # instants, so that tables of points stay small
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ def regressor(
       (n, nv, p); every unknown is non-negative.
     """
     motion = _kinematics(model, qpos, qvel, qacc)
-    columns = [_point_masses(model, motion, body) for body in _moving_bodies(model)]
-    return np.concatenate([*columns, own_torques(model, qpos, qvel, qacc)], axis=2)
+    bodies = _point_masses(model, motion)
+    return np.concatenate([bodies, own_torques(model, qpos, qvel, qacc)], axis=2)
 
 
 def own_torques(
@@ -101,7 +103,7 @@ def body_torques(
       (n, nv, number of moving bodies with a mass).
     """
     motion = _kinematics(model, qpos, qvel, qacc)
-    columns = [_rigid_body(model, motion, body) for body in _moving_bodies(model)]
+    columns = [_rigid_body(model, motion, body) for body in moving_bodies(model)]
     if not columns:
         return np.zeros((len(qpos), model.nv, 0))
     return np.stack(columns, axis=2)
@@ -171,29 +173,43 @@ def _rigid_body(model: mujoco.MjModel, motion: _Kinematics, body: int) -> FloatA
     return _joint_torque(model, motion, body, np.concatenate([moment, force], axis=1))
 
 
-def _point_masses(model: mujoco.MjModel, motion: _Kinematics, body: int) -> FloatArray:
-    """Joint torques that move one kilogram in each set of a body's points, (n, nv, sets)."""
-    sets = _points(model, body)
-    points = np.stack([point for points in sets for point in points])
-    place = np.einsum("nij,pj->npi", motion.turn[:, body], points)
-    omega, alpha = (rate[:, body, None, :] for rate in (motion.omega, motion.alpha))
-    force = motion.acceleration[:, body, None, :] + _cross(alpha, place)
-    force += _cross(omega, _cross(omega, place))
-    moment = _cross(motion.arm[:, body, None, :] + place, force)
-    firsts = np.cumsum([0, *(len(one) for one in sets[:-1])])
-    shares = np.array([len(one) for one in sets])[None, :, None]
-    wrench = np.concatenate([moment, force], axis=2)
-    mean = np.add.reduceat(wrench, firsts, axis=1) / shares
-    dofs = _ancestors(model, body)
-    torque: FloatArray = np.zeros((len(place), model.nv, len(sets)))
-    torque[:, dofs] = np.einsum("ndi,npi->ndp", motion.axes[:, dofs], mean, optimize=True)
+def _point_masses(model: mujoco.MjModel, motion: _Kinematics) -> FloatArray:
+    """Joint torques that move one kilogram in each set of every body's points, (n, nv, sets)."""
+    sets = [(body, points) for body in moving_bodies(model) for points in _points(model, body)]
+    torque: FloatArray = np.zeros((len(motion.arm), model.nv, len(sets)))
+    if not sets:
+        return torque
+    owner = np.array([body for body, points in sets for _ in points])
+    points = np.stack([point for _, group in sets for point in group])
+    shares = np.array([len(group) for _, group in sets])
+    firsts = np.concatenate([[0], np.cumsum(shares)[:-1]])
+    moved: FloatArray = np.zeros((model.nv, len(sets)))
+    for column, (body, _) in enumerate(sets):
+        moved[_ancestors(model, body), column] = 1.0
+    for first in range(0, len(torque), _AT_ONCE):
+        rows = slice(first, first + _AT_ONCE)
+        wrench = _wrenches(motion, rows, owner, points)
+        mean = np.add.reduceat(wrench, firsts, axis=1) / shares[None, :, None]
+        torque[rows] = (motion.axes[rows] @ mean.transpose(0, 2, 1)) * moved
     return torque
+
+
+def _wrenches(
+    motion: _Kinematics, rows: slice, owner: npt.NDArray[np.intp], points: FloatArray
+) -> FloatArray:
+    """Moment about the tree's centre and force that move one kilogram at each point, (m, p, 6)."""
+    place = np.einsum("npij,pj->npi", motion.turn[rows][:, owner], points)
+    omega, alpha = motion.omega[rows][:, owner], motion.alpha[rows][:, owner]
+    force = motion.acceleration[rows][:, owner] + _cross(alpha, place)
+    force += _cross(omega, _cross(omega, place))
+    moment = _cross(motion.arm[rows][:, owner] + place, force)
+    return np.concatenate([moment, force], axis=2)
 
 
 def _cross(one: FloatArray, other: FloatArray) -> FloatArray:
     """Cross products along the last axis; ``np.cross`` takes several times as long."""
-    x, y, z = np.moveaxis(one, -1, 0)
-    u, v, w = np.moveaxis(other, -1, 0)
+    x, y, z = one[..., 0], one[..., 1], one[..., 2]
+    u, v, w = other[..., 0], other[..., 1], other[..., 2]
     return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)
 
 
@@ -207,7 +223,8 @@ def _joint_torque(
     return torque
 
 
-def _moving_bodies(model: mujoco.MjModel) -> list[int]:
+def moving_bodies(model: mujoco.MjModel) -> list[int]:
+    """Numbers of the bodies that have a mass and move."""
     return [
         body
         for body in range(1, model.nbody)

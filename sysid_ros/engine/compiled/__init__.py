@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from sysid_ros.engine.compiled.decorators import compiled, compiled_apart
 from sysid_ros.engine.compiled.friction_law import TERMS, load_dependent, load_dependent_slopes
+from sysid_ros.engine.compiled.one_module import OPTIONS_OF_WHOLES
 from sysid_ros.engine.compiled.sources import source_files
 from sysid_ros.engine.compiled.struct_fields import array, integer, integer_array
 from sysid_ros.engine.compiled.struct_layout import offset
 
 __all__ = [
+    "OPTIONS_OF_WHOLES",
     "TERMS",
     "array",
     "compiled",

@@ -10,6 +10,8 @@ from typing import Any, TypeVar, cast
 
 import numba
 
+from sysid_ros.engine.compiled.one_module import OPTIONS_OF_PARTS
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -31,5 +33,5 @@ def compiled_apart(function: Function) -> Function:
 def _compile(function: Function, forceinline: bool) -> Function:
     njit: Any = numba.njit
     options = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    decorate = njit(error_model="numpy", forceinline=forceinline, **options)
+    decorate = njit(error_model="numpy", forceinline=forceinline, **options, **OPTIONS_OF_PARTS)
     return cast(Function, decorate(function))

@@ -8,10 +8,11 @@ from __future__ import annotations
 from sysid_ros.engine.derivatives.ahead import start_compiling
 from sysid_ros.engine.derivatives.compilation import entry_points
 from sysid_ros.engine.derivatives.compilation_stage import COMPILING, compilation_told
-from sysid_ros.engine.derivatives.engine import KnownPoint, Sensitivities
+from sysid_ros.engine.derivatives.engine import EXACT, KnownPoint, Sensitivities
 
 __all__ = [
     "COMPILING",
+    "EXACT",
     "KnownPoint",
     "Sensitivities",
     "compilation_told",

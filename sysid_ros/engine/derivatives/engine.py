@@ -116,7 +116,7 @@ class Sensitivities:
         Args:
           theta: The point, (p,).
           deviations: From each run's measured start, (w, n_start).
-          known: All derivatives at the point, of batches of one run, where there are any.
+          known: All derivatives at the point, by batch, where there are any.
         """
         if self._obstacle is not None:
             return
@@ -127,7 +127,10 @@ class Sensitivities:
         )
         batch = self._group.batches[longest[1]].select([longest[2]])
         own = list(self._split(deviations))[longest[1]][longest[2]][np.newaxis]
-        exact = self._exact(theta, batch, own) if known is None else known[longest[1]]
+        if known is None:
+            exact = self._exact(theta, batch, own)
+        else:
+            exact = _run_of(self._group.batches[longest[1]], known[longest[1]], longest[2])
         if exact is None:
             return
         # Inwards where a bound is near, and only where the pass gives the derivative.
@@ -292,3 +295,9 @@ class Sensitivities:
         differences = finite_differences(self._rollouts, some, deviations[chosen], columns)
         rows = np.repeat(violated, batch.samples) if len(violated) > 1 else slice(None)
         found.jacobian[rows] = differences.jacobian
+
+
+def _run_of(batch: RunBatch, derivatives: RunJacobian, run: int) -> RunJacobian:
+    """The rows of one run of a batch."""
+    rows = list(run_slices(batch.samples))[run]
+    return RunJacobian(derivatives.residual[rows], derivatives.jacobian[rows])

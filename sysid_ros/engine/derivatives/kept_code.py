@@ -23,6 +23,8 @@ from typing import Any
 import numba
 from numba.core import event
 
+from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES
+
 WAITING = "sysid_ros:waiting"  # numba's kind of event: another process has its turn
 _SHORT = 2.0  # s of waiting that are not worth an event: the other one may only load
 _POLL = 0.05  # s
@@ -30,7 +32,7 @@ _POLL = 0.05  # s
 
 def keeping(function: Callable[..., Any]) -> Any:
     """A function compiled when it is first called, kept on disk where there is a place for it."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **OPTIONS_OF_WHOLES}
     njit: Any = numba.njit
     with suppress(RuntimeError):  # numba found no place
         return njit(cache=True, **options)(function)

@@ -149,9 +149,12 @@ class BatchPass:
         """
         pass_, through = self._pass, self._through_rollout
         base, p, followed = pass_.columns.base, len(pass_.columns.moved), list(pass_.followed)
-        jacobian = np.zeros((len(through), p + through.shape[1] - len(followed)))
-        jacobian[:, followed] = through[:, : len(followed)]
-        jacobian[:, p:] = through[:, len(followed) :]
+        if followed == list(range(p)):
+            jacobian = through
+        else:
+            jacobian = np.zeros((len(through), p + through.shape[1] - len(followed)))
+            jacobian[:, followed] = through[:, : len(followed)]
+            jacobian[:, p:] = through[:, len(followed) :]
         for j in (*pass_.reading, *followed):
             column = pass_.columns.moved[j]
             if not self._batch.reads_alike(column.candidate, base):

@@ -11,13 +11,20 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.landscape import Landscape, grid, grid_points, on_grid
-from sysid_ros.engine.least_squares import Linearization, Point, Solution, start_solutions
+from sysid_ros.engine.least_squares import (
+    Linearization,
+    Point,
+    Solution,
+    eliminate_starts,
+    start_solutions,
+)
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import Covariance
 from sysid_ros.errors import ModelError, StopRequestedError
 
 POINTS = 11  # per side; odd, so that the optimum is one of them
 STEPS = 50_000  # simulated for one landscape in all: half a second or so
+MOST_STEPS = 400_000  # where no window is short enough for that; beyond it nothing is simulated
 
 
 def landscapes_of(
@@ -25,7 +32,8 @@ def landscapes_of(
 ) -> tuple[Landscape, ...]:
     """Landscapes of the ``count`` most entangled pairs of parameters.
 
-    Of many windows some are used, spread evenly, and their cost is scaled to that of all.
+    Of many windows some are used, spread evenly, and their cost is scaled to that of all. Where
+    even one would take longer than the fit, the cost is what the Gauss-Newton model expects.
 
     Args:
       problem: The problem.
@@ -38,9 +46,15 @@ def landscapes_of(
     """
     if solution.linearization is None:
         return ()
+    pairs = telling_pairs(uncertainty.matrix, uncertainty.open_directions)[:count]
+    if POINTS**2 * min(window.window.steps for window in problem.windows) > MOST_STEPS:
+        return tuple(
+            expected_landscape(problem, solution.point, solution.linearization, pair, points=POINTS)
+            for pair in pairs
+        )
     found = []
     thinned = _thinned(problem, solution.point, solution.linearization)
-    for pair in telling_pairs(uncertainty.matrix, uncertainty.open_directions)[:count]:
+    for pair in pairs:
         try:
             some = fitted_landscape(*thinned, pair, points=POINTS)
             whole, part = solution.linearization.cost, thinned[0].cost(thinned[1])
@@ -95,6 +109,35 @@ def fitted_landscape(
     names = problem.params.scalar_names()
     optimum = (float(point.theta[i]), float(point.theta[j]))
     return on_grid((names[i], names[j]), grids, costs, optimum)
+
+
+def expected_landscape(
+    problem: WindowedProblem,
+    point: Point,
+    linearization: Linearization,
+    pair: tuple[int, int],
+    *,
+    points: int,
+) -> Landscape:
+    """The cost that the Gauss-Newton model expects around the optimum, starts eliminated.
+
+    Args:
+      problem: The problem.
+      point: The optimum.
+      linearization: The model there.
+      pair: Two free scalars, by their place.
+      points: Size of each side of the grid.
+    """
+    i, j = pair
+    grids = [grid(point.theta[k], problem.lower[k], problem.upper[k], points) for k in pair]
+    system = eliminate_starts(linearization)
+    changes = grid_points(point.theta, i, j, *grids) - point.theta
+    costs = linearization.cost + changes @ system.gradient
+    costs += 0.5 * np.einsum("kp,pq,kq->k", changes, system.hessian, changes)
+    names = problem.params.scalar_names()
+    optimum = (float(point.theta[i]), float(point.theta[j]))
+    found = on_grid((names[i], names[j]), grids, costs.tolist(), optimum)
+    return replace(found, expected=True)
 
 
 def telling_pairs(covariance: FloatArray, open_directions: FloatArray) -> list[tuple[int, int]]:

@@ -37,6 +37,7 @@ class Landscape:
       cost: Half the sum of squared (or robustly counted) residuals, (m, n); infinite where the
         simulation diverges or the model does not compile.
       optimum: Where both are at the optimum.
+      expected: Whether the cost is what the linear model at the optimum expects, not simulated.
     """
 
     x_name: str
@@ -45,6 +46,7 @@ class Landscape:
     y: FloatArray
     cost: FloatArray
     optimum: tuple[float, float]
+    expected: bool = False
 
 
 def landscape(

@@ -24,12 +24,18 @@ from sysid_ros.engine.inverse_dynamics.consistency import (
     is_consistent,
     smallest_share,
 )
-from sysid_ros.engine.inverse_dynamics.estimate import estimate
+from sysid_ros.engine.inverse_dynamics.coupling import (
+    TENDON_ATTRIBUTES,
+    coupling_name,
+    with_coupling,
+)
+from sysid_ros.engine.inverse_dynamics.estimate import estimate, without_gains
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.prior import PriorKind
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
     estimated_gains,
     fit_evidence,
@@ -54,6 +60,7 @@ from sysid_ros.engine.regressor import (
 
 __all__ = [
     "PAYLOAD",
+    "TENDON_ATTRIBUTES",
     "BaseParameters",
     "Columns",
     "CombinationFit",
@@ -67,11 +74,13 @@ __all__ = [
     "Regressor",
     "Settings",
     "TorquePrediction",
+    "Uncertainty",
     "base_combination",
     "base_names",
     "body_scales",
     "central",
     "columns_of",
+    "coupling_name",
     "estimate",
     "estimated_gains",
     "fit_combinations",
@@ -88,7 +97,9 @@ __all__ = [
     "sharpen_friction",
     "smallest_share",
     "torque_rmse",
+    "with_coupling",
     "with_payload",
     "without_effect",
+    "without_gains",
     "written_spec",
 ]

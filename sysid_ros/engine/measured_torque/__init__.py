@@ -5,16 +5,37 @@
 
 from __future__ import annotations
 
+from sysid_ros.engine.measured_torque.coupled_joints import Coupling, found_couplings
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
 from sysid_ros.engine.measured_torque.methods import METHODS, fit_by_method
 from sysid_ros.engine.measured_torque.parameter_kinds import speaks_of_torque
 from sysid_ros.engine.measured_torque.predicted_torque import TorqueTrace, torque_traces
+from sysid_ros.engine.measured_torque.torque_problem import (
+    TorqueProblem,
+    later_recording,
+    regression_settings,
+    torque_problem,
+)
+from sysid_ros.engine.measured_torque.torque_sums import (
+    TorqueEstimate,
+    estimate_from,
+    still_joints,
+)
 
 __all__ = [
     "METHODS",
+    "Coupling",
+    "TorqueEstimate",
+    "TorqueProblem",
     "TorqueTrace",
+    "estimate_from",
     "fit_by_method",
     "fit_torque",
+    "found_couplings",
+    "later_recording",
+    "regression_settings",
     "speaks_of_torque",
+    "still_joints",
+    "torque_problem",
     "torque_traces",
 ]

@@ -1,25 +1,139 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signs that a motor turns with two joints, as in many wrists, which the model does not know."""
+"""Motors that turn with two joints, as in many wrists, which the model does not know."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.inverse_dynamics import TorquePrediction
+from sysid_ros.engine.elements import compiled
+from sysid_ros.engine.inverse_dynamics import (
+    TENDON_ATTRIBUTES,
+    Regressor,
+    Settings,
+    TorquePrediction,
+    coupling_name,
+    gather,
+    with_coupling,
+)
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
+from sysid_ros.engine.regressor import Grams
+
+IntArray = npt.NDArray[np.intp]
 
 _SHARE = 0.5  # of what is left of a joint's torque that follows another joint's velocity
 _WORTH = 0.02  # of the torque's variance, that this is at the least
 _SHARP = 0.05  # rad/s over which dry friction changes its sign
 _FEWEST = 100  # rows
 _SCALAR = int(mujoco.mjtJoint.mjJNT_HINGE)
+_LEFT = 0.5  # of two joints' squared residuals, at most, that a coupling leaves
+_LEFT_OF_EITHER = 0.8  # of the squared residuals of each
+_FOLDS = 5
+_RIDGE = 1e-6  # of a column's squares
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A motor that turns with ``joint`` and, by ``ratio``, with ``other``."""
+
+    joint: str
+    other: str
+    ratio: float
+
+
+def found_couplings(problem: TorqueProblem) -> tuple[Coupling, ...]:
+    """Neighbouring joints whose torque one motor's inertia and friction on both explains.
+
+    The columns of a tendon over every pair, with ratios of 1 and -1, are summed together with
+    those of the model. Least squares on four fifths of the blocks of time, scored on the others,
+    then tell which of them earn their place.
+
+    Args:
+      problem: Recordings, and the parameters of a model without such motors.
+    """
+    model = problem.declared.model
+    dofs = sorted(d for d in problem.sources.known if _kind(model, d) == _SCALAR)
+    names = {d: str(model.joint(int(model.dof_jntid[d])).name) for d in dofs}
+    pairs = [pair for pair in itertools.pairwise(dofs) if not _coupled(model, *pair)]
+    tried = [(*pair, ratio) for pair in pairs for ratio in (1.0, -1.0)]
+    spec = problem.declared.spec
+    for one, other, ratio in tried:
+        spec = with_coupling(spec, names[other], names[one], ratio)
+        last = spec.tendons[-1]
+        last.name += str(ratio)
+    if not tried:
+        return ()
+    regressor = Regressor(compiled(spec), sharp_friction=True)
+    (grams,) = gather(regressor, problem.recordings, Settings()).grams.values()
+    columns = regressor.columns
+    own = {
+        (one, other, ratio): columns.indices(
+            [
+                f"{coupling_name(names[other], names[one])}{ratio}.{kind}"
+                for kind in TENDON_ATTRIBUTES
+            ]
+        )
+        for one, other, ratio in tried
+    }
+    plain = np.setdiff1d(np.arange(len(columns)), np.concatenate(list(own.values())))
+    weights = _weights(grams, plain)
+    before = _held_out(grams, plain, weights)
+    found = []
+    for one, other in pairs:
+        left = {
+            ratio: _held_out(grams, np.append(plain, own[one, other, ratio]), weights)
+            for ratio in (1.0, -1.0)
+        }
+        both = [one, other]
+        ratio = min(left, key=lambda r: float((weights * left[r])[both].sum()))
+        share = (weights * left[ratio])[both].sum() / (weights * before)[both].sum()
+        if share < _LEFT and np.all(left[ratio][both] < _LEFT_OF_EITHER * before[both]):
+            found.append(Coupling(names[other], names[one], ratio))
+    return tuple(found)
+
+
+def _weights(grams: Grams, columns: IntArray) -> FloatArray:
+    """The inverse of each degree of freedom's residual variance, (nv,)."""
+    counts = grams.counts.sum(axis=0)
+    squares = grams.torque_squares().sum(axis=0)
+    for _ in range(2):
+        weights = np.where(counts > 0, counts / np.maximum(squares, 1e-18), 0.0)
+        theta = _least_squares(grams, columns, weights, range(len(grams.counts)))
+        squares = grams.squares(theta).sum(axis=0)
+    return np.where(counts > 0, counts / np.maximum(squares, 1e-18), 0.0)
+
+
+def _held_out(grams: Grams, columns: IntArray, weights: FloatArray) -> FloatArray:
+    """Squared residuals of blocks that were not fitted, (nv,)."""
+    blocks = np.arange(len(grams.counts))
+    found = np.zeros(grams.counts.shape[1])
+    for fold in range(_FOLDS):
+        theta = _least_squares(grams, columns, weights, blocks[blocks % _FOLDS != fold])
+        found += grams.squares(theta)[blocks % _FOLDS == fold].sum(axis=0)
+    return found
+
+
+def _least_squares(
+    grams: Grams, columns: IntArray, weights: FloatArray, blocks: Iterable[int]
+) -> FloatArray:
+    """Parameters (p,), zero but for some columns, that suit some blocks best."""
+    ones = np.ones(len(weights))
+    parts = [grams.normal(weights, ones, int(block)) for block in blocks]
+    matrix = np.sum([part[0] for part in parts], axis=0)[np.ix_(columns, columns)]
+    side = np.sum([part[1] for part in parts], axis=0)[columns]
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+    theta = np.zeros(grams.width)
+    scaled = matrix * np.outer(scale, scale) + _RIDGE * np.eye(len(scale))
+    theta[columns] = scale * np.linalg.solve(scaled, scale * side)
+    return theta
 
 
 def couplings(problem: TorqueProblem, predictions: Sequence[TorquePrediction]) -> tuple[str, ...]:
@@ -41,8 +155,7 @@ def couplings(problem: TorqueProblem, predictions: Sequence[TorquePrediction]) -
             said.append(
                 f"{100 * max(shares):.0f} % of the unexplained torque of {first} or {second} "
                 "follows the velocity of the other: if one motor turns with both, as in many "
-                "wrists, give the model a fixed tendon over both joints, with armature, damping "
-                "and frictionloss."
+                f"wrists, add couplings: {{joint: {second}, other: {first}}} to the experiment."
             )
     return tuple(said)
 

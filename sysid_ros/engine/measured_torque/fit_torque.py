@@ -22,9 +22,6 @@ from sysid_ros.engine.estimation import (
 from sysid_ros.engine.inverse_dynamics import (
     Evidence,
     InverseDynamicsFit,
-    Settings,
-    estimate,
-    estimated_gains,
     fit_evidence,
     gather,
 )
@@ -41,13 +38,11 @@ from sysid_ros.engine.measured_torque.torque_problem import (
     regression_settings,
     torque_problem,
 )
+from sysid_ros.engine.measured_torque.torque_sums import linearised, still_joints, values_at
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.uncertainty import Directions, directions_of_gram
 from sysid_ros.errors import DataError, StopRequestedError
-
-_ROUNDS = 12  # of linearisation
-_SETTLED = 1e-6  # relative change of every value below which they have converged
 
 
 def fit_torque(
@@ -83,46 +78,11 @@ def fit_torque(
             raise DataError("no torque was measured, or none outside contacts and gaps")
         if should_stop is not None and should_stop():
             raise StopRequestedError("the fit was stopped before anything was estimated")
-        still = _still(problem, evidence)
-        values, status = _linearised(problem, evidence, own, still)
+        still = still_joints(problem.declared, evidence.filters)
+        values, status = linearised(problem.declared, evidence.grams, own, still)
         free = problem.declared.free(values, still)
         fit = fit_evidence(problem.regressor, problem.recordings, free, own, evidence)
     return _result(problem, evidence, fit, status, still, on_iteration, began)
-
-
-def _linearised(
-    problem: TorqueProblem, evidence: Evidence, settings: Settings, still: Collection[int]
-) -> tuple[FloatArray, FitStatus]:
-    """Values about which what is curved has settled, and whether it has."""
-    declared = problem.declared
-    values = declared.params.as_vector()
-    if not declared.curved:
-        return values, FitStatus.CONVERGED
-    dofs, spread = estimated_gains(problem.regressor.model, settings)
-    for _ in range(_ROUNDS):
-        free = declared.free(values, still)
-        found = estimate(problem.regressor.model, free, evidence.grams, settings, dofs, spread)
-        before, values = values, _values(problem, found.x, found.gains)[0]
-        if np.allclose(before, values, rtol=_SETTLED, atol=_SETTLED):
-            return values, FitStatus.CONVERGED
-    return values, FitStatus.MAX_ITERATIONS
-
-
-def _still(problem: TorqueProblem, evidence: Evidence) -> list[int]:
-    """Joints whose motion cannot be told from noise."""
-    model, choices = problem.declared.model, evidence.filters.choices
-    return [
-        j
-        for j in range(model.njnt)
-        if (c := choices.get(int(model.jnt_qposadr[j]))) is not None and c.motion_end == 0.0
-    ]
-
-
-def _values(
-    problem: TorqueProblem, x: FloatArray, gains: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    own = {name: float(gains[dof]) for name, (_, dof, _) in problem.declared.gains.items()}
-    return problem.declared.values(x, own)
 
 
 def _result(
@@ -139,7 +99,7 @@ def _result(
     for _, dof, _ in declared.gains.values():
         joint = declared.model.joint(int(declared.model.dof_jntid[dof])).name
         gains[dof] = fit.gains[joint][0]
-    values, slope = _values(problem, fit.x, gains)
+    values, slope = values_at(declared, fit.x, gains)
     errors = [error for _, error in fit.gains.values()]
     covariance = value_covariance(fit, np.array(errors), slope)
     first = declared.params.as_vector()

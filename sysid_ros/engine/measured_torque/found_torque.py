@@ -20,6 +20,7 @@ from sysid_ros.engine.estimation import (
 )
 from sysid_ros.engine.inverse_dynamics import (
     Evidence,
+    FreeParameters,
     InverseDynamicsFit,
     TorquePrediction,
     body_scales,
@@ -27,6 +28,7 @@ from sysid_ros.engine.inverse_dynamics import (
 )
 from sysid_ros.engine.measured_torque.advice import advice
 from sysid_ros.engine.measured_torque.coupled_joints import couplings
+from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
 
 _SHOWN = 400  # samples of torque that are drawn
@@ -55,7 +57,7 @@ def torque_findings(
     counts = sum(int(one.counts.sum()) for one in evidence.grams.values())
     return TorqueFindings(
         base=base,
-        bodies=_bodies(problem, fit, values),
+        bodies=body_findings(problem.declared, fit.free, fit.on_edge, values),
         joints=tuple(_joint(problem, fit, dof) for dof in problem.sources.known),
         row_cutoff=float(fit.filters.rows),
         rows=counts,
@@ -91,13 +93,21 @@ def _base(fit: InverseDynamicsFit) -> tuple[BaseParameter, ...]:
     )
 
 
-def _bodies(
-    problem: TorqueProblem, fit: InverseDynamicsFit, values: FloatArray
+def body_findings(
+    declared: Declared, free: FreeParameters, on_edge: Collection[str], values: FloatArray
 ) -> tuple[BodyFinding, ...]:
-    declared, columns = problem.declared, fit.free.columns
+    """The bodies whose inertia is estimated.
+
+    Args:
+      declared: The parameters.
+      free: The same, as they were estimated.
+      on_edge: Bodies that the margin of consistency or their geometry holds.
+      values: Of the declared parameters, (n,).
+    """
+    columns = free.columns
     scales = body_scales(declared.model)
     found = []
-    for robot, body in fit.free.bodies():
+    for robot, body in free.bodies():
         ten = declared.theta(values, robot)[columns.of_body(body)]
         mass, centre, tensor = central(ten)
         moments, axes = np.linalg.eigh(tensor)
@@ -109,7 +119,7 @@ def _bodies(
         found.append(
             BodyFinding(
                 f"{name}@{robot}" if robot and len(declared.robots) > 1 else name, mass, centre,
-                moments, quaternion, eigenvalues, name in fit.on_edge,
+                moments, quaternion, eigenvalues, name in on_edge,
             )
         )  # fmt: skip
     return tuple(found)

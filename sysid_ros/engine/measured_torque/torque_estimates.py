@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.inverse_dynamics import InverseDynamicsFit
+from sysid_ros.engine.inverse_dynamics import Uncertainty
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.uncertainty import ParameterEstimate
 
@@ -19,9 +20,23 @@ KEPT = "kept near the model"  # the flag of what the data leaves open in a body'
 _AT_BOUND = 1e-4  # of the bounds' width
 
 
-def value_covariance(
-    fit: InverseDynamicsFit, gain_errors: FloatArray, slope: FloatArray
-) -> FloatArray:
+class Regression(Protocol):
+    """The part of a regression that tells values and errors of x, (k,)."""
+
+    @property
+    def x(self) -> FloatArray:
+        """Estimates, (k,)."""
+
+    @property
+    def uncertainty(self) -> Uncertainty:
+        """Of the estimates."""
+
+    @property
+    def noise_bias(self) -> FloatArray:
+        """The shift by noise of positions, (k,)."""
+
+
+def value_covariance(fit: Regression, gain_errors: FloatArray, slope: FloatArray) -> FloatArray:
     """Covariance of the declared parameters, (n, n).
 
     Args:
@@ -38,7 +53,7 @@ def value_covariance(
 
 def torque_estimates(
     declared: Declared,
-    fit: InverseDynamicsFit,
+    fit: Regression,
     values: FloatArray,
     covariance: FloatArray,
     slope: FloatArray,
@@ -106,14 +121,14 @@ def open_sentences(estimates: Sequence[ParameterEstimate]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _opened(fit: InverseDynamicsFit, slope: FloatArray) -> npt.NDArray[np.bool_]:
+def _opened(fit: Regression, slope: FloatArray) -> npt.NDArray[np.bool_]:
     """Declared parameters that depend mostly on what the data leaves open, (n,)."""
     variance = slope[:, : len(fit.x)] ** 2 * fit.uncertainty.standard_errors**2
     left = variance[:, fit.uncertainty.open].sum(axis=1)
     return np.asarray(left > 0.5 * variance.sum(axis=1))
 
 
-def _biased(fit: InverseDynamicsFit, slope: FloatArray, error: float) -> bool:
+def _biased(fit: Regression, slope: FloatArray, error: float) -> bool:
     shift = float(slope[: len(fit.x)] @ fit.noise_bias)
     return bool(abs(shift) > 0.5 * error > 0.0)
 

@@ -88,6 +88,28 @@ def torque_problem(
     return TorqueProblem(declared, regressor, tuple(kept), sources, masked, notes)
 
 
+def later_recording(
+    problem: TorqueProblem, group: ModelSequences, excluded: Sequence[tuple[float, float]]
+) -> Recording:
+    """Read what a recording has become, as motion and torque of the same problem.
+
+    Args:
+      problem: Of an earlier part of it.
+      group: The recording, as the only sequence of its model.
+      excluded: Stretches [s] in which nothing counts.
+
+    Raises:
+      DataError: No instant has all positions.
+    """
+    params = problem.declared.params
+    frozen = ParameterDict({n: p for n, p in params.items() if p.frozen})
+    settings = signal_settings(frozen.for_robot(group.robot))
+    model = problem.declared.model
+    recording = sequence_recording(model, group, 0, problem.sources, settings, excluded)
+    (kept,), _, _ = without_contacts(model, [recording])
+    return kept
+
+
 def regression_settings(declared: Declared, settings: TorqueSettings) -> Settings:
     """The settings in the words of the regression."""
     gains = {}

@@ -15,6 +15,7 @@ not grow with the number of samples and the starts can be eliminated window by w
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -272,9 +273,13 @@ class WindowedProblem:
 
     def check_derivatives(self, point: Point) -> None:
         """Compare exact derivatives with rollouts in one direction; give up those that differ."""
-        for exact, starts in zip(self._exact, self._starts(point), strict=True):
+        known: Iterator[RunJacobian] | None = None
+        if self._keeps and any(self._exact):  # whoever checks them needs them next
+            known = iter([found for _, _, found in self._derivatives(point)])
+        for group, exact, starts in zip(self.groups, self._exact, self._starts(point), strict=True):
+            own = None if known is None else list(itertools.islice(known, len(group.batches)))
             if exact is not None:
-                exact.check(point.theta, np.concatenate(starts))
+                exact.check(point.theta, np.concatenate(starts), own)
         if self._latest is not None and any(each.gave_up for each in self._exact if each):
             self._latest.derivatives = None
 
@@ -304,10 +309,12 @@ class WindowedProblem:
         """``[J_theta J_start r]`` in units of noise, weighted by the loss, (m, p + n_start + 1)."""
         residual, sigma = derivatives.residual, batch.sigma(self.noise)
         weight = np.sqrt(self.loss.gradient_weight(residual / sigma)) / sigma
-        rows = np.column_stack([derivatives.jacobian, residual])
-        rows *= weight[:, None]
-        # A perturbation that diverges says nothing about the slope.
-        rows[~np.isfinite(rows)] = 0.0
+        rows = np.empty((len(residual), derivatives.jacobian.shape[1] + 1))
+        np.multiply(derivatives.jacobian, weight[:, None], out=rows[:, :-1])
+        np.multiply(residual, weight, out=rows[:, -1])
+        if not np.isfinite(rows.sum()):
+            # A perturbation that diverges says nothing about the slope.
+            rows[~np.isfinite(rows)] = 0.0
         return rows
 
     def _prior_cost(self, point: Point) -> float:

@@ -21,6 +21,7 @@ where the bound may have caught it by chance, and with it fixed where the data p
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,7 @@ OPEN_ERROR = 1.0 / np.sqrt(12.0)
 INVOLVED = 0.1
 # Standard errors beyond a bound within which the optimum without it may be beyond by chance.
 BY_CHANCE = 2.0
+WELL_CONDITIONED = 1e10  # bound on the norms of a matrix and its inverse, that it counts as one
 HELD = 0.5  # share of a direction's information above which the prior determines it
 
 
@@ -258,9 +260,16 @@ def _leverage_corrections(shares: FloatArray, bread: FloatArray) -> FloatArray:
     of the parameters' size only.
     """
     identity = np.eye(bread.shape[0])
-    return np.stack(
-        [np.linalg.lstsq(identity - share @ bread, identity, rcond=None)[0] for share in shares]
-    )
+    return np.stack([_pseudo_inverse(identity - share @ bread) for share in shares])
+
+
+def _pseudo_inverse(matrix: FloatArray) -> FloatArray:
+    """The inverse, which is ten times as fast, or that of what is not singular, (p, p) each."""
+    with suppress(np.linalg.LinAlgError):
+        inverse = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+        if np.linalg.norm(matrix) * np.linalg.norm(inverse) < WELL_CONDITIONED:
+            return inverse
+    return np.asarray(np.linalg.pinv(matrix, rcond=len(matrix) * np.finfo(np.float64).eps))
 
 
 def _degrees_of_freedom(corrections: FloatArray, bread: FloatArray) -> FloatArray:

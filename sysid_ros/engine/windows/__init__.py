@@ -6,7 +6,12 @@
 from __future__ import annotations
 
 from sysid_ros.engine.windows.cutting import SequenceData, SignalColumn, window_bounds
-from sysid_ros.engine.windows.model_group import WindowGroup, model_group
+from sysid_ros.engine.windows.model_group import (
+    WindowGroup,
+    cut_sequence,
+    model_group,
+    usable_span,
+)
 from sysid_ros.engine.windows.orientations import first_orientation
 from sysid_ros.engine.windows.starts import MeasuredJoint, measured_joints
 from sysid_ros.engine.windows.window_batch import WindowBatch
@@ -20,8 +25,10 @@ __all__ = [
     "WindowBatch",
     "WindowGroup",
     "WindowSimulation",
+    "cut_sequence",
     "first_orientation",
     "measured_joints",
     "model_group",
+    "usable_span",
     "window_bounds",
 ]

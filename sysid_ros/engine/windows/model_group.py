@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import mujoco
 import numpy as np
 
 from sysid_ros.engine.parameters import ParameterDict
@@ -80,35 +81,68 @@ def model_group(
     builder = CandidateBuilder(sequences.spec, params.for_robot(sequences.robot))
     model = builder.build(params.as_vector()).model
     windows: list[WindowSimulation] = []
-    for name, base, control, measured in zip(
-        sequences.sequence_name,
-        sequences.initial_state,
-        sequences.control,
-        sequences.sensordata,
-        strict=True,
-    ):
-        measured = with_rotation_vectors(model, measured)
-        signals = signal_columns(model, measured)
-        span = (
-            max(float(measured.times[0]), float(control.times[0]) if model.nu else -math.inf),
-            min(float(measured.times[-1]), float(control.times[-1]) if model.nu else math.inf)
-            + LAST_SAMPLE,
+    for number, name in enumerate(sequences.sequence_name):
+        span = usable_span(sequences, number)
+        found = cut_sequence(
+            sequences,
+            number,
+            model,
+            window_bounds(span, window_length, overlap, gaps.get(name, ())),
+            estimate_starts=estimate_starts,
+            velocity_filter=velocity_filter,
         )
-        reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
-        bounds = [
-            (reader.known_from(begin), end)
-            for begin, end in window_bounds(span, window_length, overlap, gaps.get(name, ()))
-        ]
-        cut_windows = cut(model, measured, signals, bounds)
-        if not cut_windows:
+        if not found:
             raise DataError(
                 f"sequence {name!r} has no usable window: controls and measurements overlap for "
                 f"{max(0.0, span[1] - span[0]):.3f} s, a window takes {window_length} s"
             )
-        controls = control_integrals(model, control)
-        data = SequenceData(name, signals, controls, measured, base, cut_windows)
-        windows += [
-            WindowSimulation(data, window, reader, model, estimate_start=estimate_starts)
-            for window in cut_windows
-        ]
+        windows += found
     return WindowGroup.of(builder, windows)
+
+
+def usable_span(sequences: ModelSequences, number: int) -> tuple[float, float]:
+    """From when to when a sequence has both measurements and controls, s."""
+    control, measured = sequences.control[number], sequences.sensordata[number]
+    driven = control.data.shape[1] > 0
+    return (
+        max(float(measured.times[0]), float(control.times[0]) if driven else -math.inf),
+        min(float(measured.times[-1]), float(control.times[-1]) if driven else math.inf)
+        + LAST_SAMPLE,
+    )
+
+
+def cut_sequence(
+    sequences: ModelSequences,
+    number: int,
+    model: mujoco.MjModel,
+    bounds: Sequence[tuple[float, float]],
+    *,
+    estimate_starts: bool,
+    velocity_filter: float,
+) -> list[WindowSimulation]:
+    """Cut one sequence into windows; none where nothing was measured.
+
+    Args:
+      sequences: The sequences.
+      number: Which of them.
+      model: The compiled model.
+      bounds: The windows, s; one begins later where its start is not known.
+      estimate_starts: Whether starts are unknowns.
+      velocity_filter: Low-pass in front of the derivative of positions, Hz.
+
+    Raises:
+      DataError: A signal is not in the model.
+    """
+    base, control = sequences.initial_state[number], sequences.control[number]
+    measured = with_rotation_vectors(model, sequences.sensordata[number])
+    signals = signal_columns(model, measured)
+    reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
+    known = [(reader.known_from(begin), end) for begin, end in bounds]
+    windows = cut(model, measured, signals, known)
+    controls = control_integrals(model, control)
+    name = sequences.sequence_name[number]
+    data = SequenceData(name, signals, controls, measured, base, windows)
+    return [
+        WindowSimulation(data, window, reader, model, estimate_start=estimate_starts)
+        for window in windows
+    ]

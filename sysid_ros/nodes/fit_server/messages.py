@@ -84,7 +84,7 @@ def identified_parameters(outcome: Outcome, files: FitFiles, stamp: Any) -> Iden
         model=_text(files.model_file),
         data_hash=hashlib.sha256("\n".join(hashes).encode()).hexdigest() if hashes else "",
         verdict=outcome.verdict,
-        parameters=[_parameter(estimate) for estimate in outcome.fit.parameters],
+        parameters=[identified_parameter(estimate) for estimate in outcome.fit.parameters],
     )
     message.header.stamp = stamp
     return message
@@ -109,7 +109,8 @@ def feedback(iteration: Iteration, progress: float) -> FitModel.Feedback:
     return message
 
 
-def _parameter(estimate: ParameterEstimate) -> IdentifiedParameter:
+def identified_parameter(estimate: ParameterEstimate) -> IdentifiedParameter:
+    """One parameter with its interval and flags."""
     low, high = estimate.interval(0.95) or (_NAN, _NAN)
     return IdentifiedParameter(
         name=estimate.name,

@@ -43,11 +43,9 @@ from sysid_ros.nodes.recorder.qos_overrides import read_qos_overrides
 from sysid_ros.nodes.recorder.services import RecorderServices
 from sysid_ros.nodes.recorder.settings import READ_WHEN_CONFIGURED, declare_recorder
 from sysid_ros.nodes.recorder.snapshot_buffer import OVERHEAD, SnapshotBuffer
-from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern
+from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern, topics_of
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
-from sysid_ros.recording.mapping import CLOCK_TOPIC
-from sysid_ros.recording.messages import Clock
 
 _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
 _WATCH_PERIOD = 0.2  # s between looks at the graph
@@ -239,7 +237,7 @@ class Recorder(LifecycleNode):
         if path:
             self._experiment = load_experiment(Path(path).expanduser())
             robot = str(self.get_parameter("robot").value or "")
-            names += _topics_of(self._experiment, robot)
+            names += topics_of(self._experiment, robot)
         return TopicSelection(
             names,
             regex=str(self.get_parameter("regex").value or ""),
@@ -351,18 +349,6 @@ class Recorder(LifecycleNode):
             ),
         ]
         self._diagnostics.publish(message)
-
-
-def _topics_of(experiment: Experiment, robot: str) -> list[str]:
-    """Every topic that a fit of the experiment reads, of one robot where there are several."""
-    signals = experiment.signals
-    masks = [*experiment.enabled_when, *(mask for one in signals for mask in one.enabled_when)]
-    described = [experiment.model_topic] if experiment.model_topic else []
-    topics = [*(one.topic for one in signals), *(mask.topic for mask in masks)]
-    inside = f"/{robot}" if robot else ""
-    clocks = [experiment.clock, *(one.clock for one in signals), *(one.clock for one in masks)]
-    time = [CLOCK_TOPIC] if Clock.SIMULATION in clocks else []
-    return [*(f"{inside}/{topic.lstrip('/')}" for topic in topics), *described, *time]
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from sysid_ros.errors import ExperimentError
+from sysid_ros.experiment import Experiment
+from sysid_ros.recording.mapping import CLOCK_TOPIC
+from sysid_ros.recording.messages import Clock
 
 _WILD = re.compile(r"[*?\[]")
 
@@ -67,3 +70,15 @@ class TopicSelection:
             self._regex is not None and self._regex.fullmatch(name) is not None
         )
         return wanted and not any(fnmatchcase(name, pattern) for pattern in self._exclude)
+
+
+def topics_of(experiment: Experiment, robot: str) -> list[str]:
+    """Every topic that a fit of the experiment reads, of one robot where there are several."""
+    signals = experiment.signals
+    masks = [*experiment.enabled_when, *(mask for one in signals for mask in one.enabled_when)]
+    described = [experiment.model_topic] if experiment.model_topic else []
+    topics = [*(one.topic for one in signals), *(mask.topic for mask in masks)]
+    inside = f"/{robot}" if robot else ""
+    clocks = [experiment.clock, *(one.clock for one in signals), *(one.clock for one in masks)]
+    time = [CLOCK_TOPIC] if Clock.SIMULATION in clocks else []
+    return [*(f"{inside}/{topic.lstrip('/')}" for topic in topics), *described, *time]

@@ -10,7 +10,6 @@ and stands back behind the robot's processes.
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
 import time
@@ -32,6 +31,7 @@ from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
+from sysid_ros.nodes.topic_names import topic_part
 from sysid_ros_interfaces import msg
 
 _LOOK_PERIOD = 0.2  # s between looks at whether it is time for a judgement
@@ -198,14 +198,9 @@ class SufficiencyNode(Node):
         """A topic per parameter, for tools that plot numbers."""
         if parameter not in self._progress:
             self._progress[parameter] = self.create_publisher(
-                Float64, f"~/progress/{_topic_name(parameter)}", 10
+                Float64, f"~/progress/{topic_part(parameter)}", 10
             )
         self._progress[parameter].publish(Float64(data=progress))
-
-
-def _topic_name(parameter: str) -> str:
-    """A parameter's name as part of a topic's: ``link_inertia[2]`` becomes ``link_inertia_2``."""
-    return re.sub(r"\W+", "_", parameter, flags=re.ASCII).strip("_")
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -22,6 +22,7 @@ from sysid_ros.recording.bags.mcap_extras import (
 from sysid_ros.recording.bags.message_text import read_text
 from sysid_ros.recording.bags.recovery import recover
 from sysid_ros.recording.bags.spacing import sampling
+from sysid_ros.recording.bags.topic_types import LiveTopics, TopicTypes
 
 __all__ = [
     "DESCRIPTION_RECORD",
@@ -33,10 +34,12 @@ __all__ = [
     "ClockRelation",
     "ColumnReader",
     "GrowingBag",
+    "LiveTopics",
     "McapExtras",
     "QosProfile",
     "Recording",
     "TopicInfo",
+    "TopicTypes",
     "describe",
     "find_bag_files",
     "open_recording",

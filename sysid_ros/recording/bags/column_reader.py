@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from sysid_ros.recording.bags.bag import Recording
+from sysid_ros.recording.bags.topic_types import TopicTypes
 from sysid_ros.recording.messages import (
     FieldPath,
     FieldReader,
@@ -46,11 +47,11 @@ def read_columns(
 class ColumnReader:
     """Reads fields of several topics from messages as they come."""
 
-    def __init__(self, recording: Recording, fields: Mapping[str, Sequence[FieldPath]]) -> None:
+    def __init__(self, recording: TopicTypes, fields: Mapping[str, Sequence[FieldPath]]) -> None:
         """Prepare to read.
 
         Args:
-          recording: The bag, for the types of its topics; it need not stay open.
+          recording: Tells the types of topics; a bag need not stay open.
           fields: The wanted fields of each topic.
 
         Raises:
@@ -83,6 +84,11 @@ class ColumnReader:
             for topic, of_topic in by_topic.items():
                 self._decoders[topic].add(of_topic)
 
+    def forget_before(self, log_ns: int) -> None:
+        """Forget what was received before an instant, but for the last message of each topic."""
+        for decoder in self._decoders.values():
+            decoder.forget_before(log_ns)
+
     def columns(self) -> dict[str, TopicColumns]:
-        """Return one table for each topic: everything read so far."""
+        """Return one table for each topic: everything read so far and not forgotten."""
         return {topic: decoder.columns() for topic, decoder in self._decoders.items()}

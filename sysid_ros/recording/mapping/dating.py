@@ -75,6 +75,7 @@ def date_topics(
     masks: Sequence[MaskSettings],
     clock: Clock,
     correction: ClockCorrection = ClockCorrection.NONE,
+    start_ns: int | None = None,
 ) -> DatedRecording:
     """Date every topic by the clocks asked for.
 
@@ -84,6 +85,7 @@ def date_topics(
       masks: What says when they count.
       clock: Which of a message's times counts, where a signal or mask does not say.
       correction: Whether stamps are translated to the recorder's clock, and how.
+      start_ns: Epoch nanoseconds of t = 0, where it is not the first stamp.
 
     Raises:
       DataError: Header stamps are missing, stamps jump back, or two clocks have nothing in common.
@@ -100,7 +102,8 @@ def date_topics(
     measured = {
         source_of(signal, clock) for signal in signals if signal.kind is not SignalKind.ACTUATOR
     }
-    start_ns = min(int(dated[source].stamps.ns[0]) for source in measured or dated)
+    if start_ns is None:
+        start_ns = min(int(dated[source].stamps.ns[0]) for source in measured or dated)
     return DatedRecording(
         start_ns,
         {

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.errors import BagError, DataError
-from sysid_ros.recording.bags import Recording, read_columns
+from sysid_ros.recording.bags import Recording, TopicTypes, read_columns
 from sysid_ros.recording.mapping.dating import DatedRecording, Source, date_topics, source_of
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording
 from sysid_ros.recording.mapping.mapping_settings import (
@@ -118,7 +118,7 @@ class WantedFields:
     @classmethod
     def of(
         cls,
-        recording: Recording,
+        recording: TopicTypes,
         signals: Sequence[SignalSettings],
         enabled_when: Sequence[MaskSettings] = (),
     ) -> WantedFields:
@@ -145,6 +145,7 @@ def map_columns(
     start: float | None = None,
     end: float | None = None,
     promised: Mapping[str, int | None] | None = None,
+    start_ns: int | None = None,
 ) -> MappedRecording:
     """Make signals of the model of what was read from a recording; see :func:`map_recording`.
 
@@ -159,6 +160,7 @@ def map_columns(
       start: Seconds.
       end: Seconds.
       promised: How many messages the bag promises by topic, where it does.
+      start_ns: Epoch nanoseconds of t = 0, where it is not the first stamp.
 
     Returns:
       The signals, without a hash of the bag.
@@ -170,7 +172,7 @@ def map_columns(
     signals, numbers = wanted.signals, wanted.numbers
     try:
         masks = _masks(signals, enabled_when)
-        dated = date_topics(columns, signals, masks, clock, clock_correction)
+        dated = date_topics(columns, signals, masks, clock, clock_correction, start_ns)
         span = _span(signals, dated, clock, used)
         masked = [
             masked_stretches([*enabled_when, *signal.enabled_when], dated, clock, max_gap)
@@ -212,7 +214,7 @@ def map_columns(
     )
 
 
-def _numbers(recording: Recording, signal: SignalSettings) -> Components:
+def _numbers(recording: TopicTypes, signal: SignalSettings) -> Components:
     """The numbers that a signal's field stands for."""
     msgtype = recording.topic(signal.topic).msgtype
     return components_of(parse_field(signal.field), msgtype, recording.types(signal.topic))
@@ -225,7 +227,7 @@ def _masks(
 
 
 def _fields(
-    recording: Recording,
+    recording: TopicTypes,
     signals: Sequence[SignalSettings],
     numbers: Sequence[Components],
     masks: Sequence[MaskSettings],

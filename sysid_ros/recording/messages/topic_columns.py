@@ -102,6 +102,20 @@ class TopicDecoder:
         self._present.append(present)
         self._stamps.append(stamps)
 
+    def forget_before(self, log_ns: int) -> None:
+        """Forget messages received before an instant, but for the last of them."""
+        log = _join(self._log, np.int64)
+        first = max(0, int(np.count_nonzero(log < log_ns)) - 1)
+        if not first:
+            return
+        whole = sum(map(len, self._publish)) == len(log)
+        self._log = [log[first:]]
+        self._publish = [_join(self._publish, np.int64)[first:]] if whole else []
+        self._stamps = [_join(self._stamps, np.int64)[first:]]
+        self._values = [_join(self._values, np.float64)[first:]]
+        self._present = [_join(self._present, np.bool_)[first:]]
+        self._trajectories = [found[first:] for found in self._trajectories]
+
     def columns(self) -> TopicColumns:
         """Return everything decoded, in the order of receipt."""
         log = _join(self._log, np.int64)

@@ -11,6 +11,7 @@ import pytest
 from sysid_problems import record_cart
 
 from sysid_ros import sysid
+from sysid_ros.engine.estimation import fit_landscape
 from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_landscape import telling_pairs
 from sysid_ros.engine.estimation.fit_settings import FitSettings
@@ -75,7 +76,9 @@ def test_names_are_checked():
         sysid.landscape(residual_fn, params, "mass", "mass")
 
 
-def test_landscape_of_a_windowed_fit_is_lowest_at_the_optimum():
+@pytest.mark.parametrize("most_steps", [10**9, 0], ids=["simulated", "expected"])
+def test_landscape_of_a_windowed_fit_is_lowest_at_the_optimum(monkeypatch, most_steps):
+    monkeypatch.setattr(fit_landscape, "MOST_STEPS", most_steps)
     control, measured = pendulum.recording(duration=6.0, noise=1e-3)
     result = fit(
         [pendulum.sequences(control, measured)],
@@ -84,6 +87,7 @@ def test_landscape_of_a_windowed_fit_is_lowest_at_the_optimum():
     )
     assert len(result.landscapes) == 2
     for found in result.landscapes:
+        assert found.expected == (most_steps == 0)
         names = [p.name for p in result.parameters]
         assert found.optimum == tuple(
             result.parameters[names.index(name)].value for name in (found.x_name, found.y_name)

@@ -35,7 +35,8 @@ XML = """<mujoco>
     st.builds(
         VoltageServo,
         kp=st.floats(0.5, 50.0), vin=st.floats(3.0, 24.0), kt=st.floats(0.1, 3.0),
-        R=st.floats(0.3, 10.0), pwm_limit=st.floats(0.1, 1.0), current_limit=st.floats(0.0, 5.0),
+        R=st.floats(0.3, 10.0), pwm_limit=st.floats(0.1, 1.0),
+        current_limit=st.just(0.0) | st.floats(1e-3, 5.0),  # 0: unlimited
     ),
     st.floats(-3.0, 3.0), st.floats(-20.0, 20.0), st.floats(-3.0, 3.0),
 )  # fmt: skip

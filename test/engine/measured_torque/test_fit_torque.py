@@ -230,7 +230,7 @@ def test_a_motor_that_turns_with_two_joints_is_noticed():
     )
     (note,) = result.torque.notes
     assert "of b or c follows the velocity of the other" in note
-    assert "fixed tendon" in note
+    assert "couplings: {joint: c, other: b}" in note
 
 
 def test_an_offset_is_a_soft_spring_whose_torque_mj_inverse_gives():

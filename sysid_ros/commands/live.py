@@ -1,0 +1,71 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""``sysid_ros live``: estimate parameters from a bag as if it were just being recorded."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from sysid_ros.commands.common import (
+    AddParser,
+    complain,
+    debug_arguments,
+    experiment_arguments,
+    experiment_of,
+    from_shell,
+)
+from sysid_ros.errors import DataError
+
+
+def register(add_parser: AddParser) -> None:
+    """Declare the command and its arguments."""
+    parser = add_parser(
+        "live", parents=[experiment_arguments(), debug_arguments()], help=_run.__doc__
+    )
+    parser.add_argument("--bag", required=True, metavar="BAG", help="the recording to follow")
+    parser.add_argument("--robot", metavar="NAME", help="which of several robots was recorded")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="write every estimate as a table (.csv)"
+    )
+    parser.add_argument(
+        "--horizon",
+        type=float,
+        default=10.0,
+        metavar="S",
+        help="seconds that are simulated anew when the estimate moves (10)",
+    )
+    parser.add_argument(
+        "--forgetting",
+        type=float,
+        metavar="S",
+        help="seconds after which what lies before counts by 1/e (never)",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Estimate parameters from a bag as if it were just being recorded."""
+    experiment = experiment_of(options)
+    from sysid_ros.engine.moving_horizon import HorizonSettings
+    from sysid_ros.experiment import SequenceConfig
+    from sysid_ros.live_estimation import EstimateTable, estimates_of_bag
+    from sysid_ros.terminal import print_estimates
+
+    bag = SequenceConfig(from_shell(options.bag), robot=options.robot)
+    horizon = HorizonSettings(options.horizon, options.forgetting)
+    table, latest, problem = EstimateTable(), None, ""
+    for found in estimates_of_bag(experiment, bag, horizon, data_dir=options.data):
+        if found.problem and found.problem != problem:
+            complain(found.problem)
+        problem = found.problem
+        if found.estimate is not None and found.estimate is not latest:
+            latest = found.estimate
+            table.add(latest)
+    if latest is None:
+        raise DataError(problem or f"{bag.name} is shorter than a window; nothing is estimated")
+    if options.output is not None:
+        table.write(options.output)
+    print_estimates(latest.parameters, (*latest.undetermined, *latest.unexplained))
+    return 0

@@ -1,0 +1,250 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The model's own masses against what was measured.
+
+A factor common to all torques looks like other masses, so that no comparison among them can show
+it. The model's own masses can, if they are trusted within a factor of eight: a thousand times as
+much are millinewton metres, not a heavier robot.
+
+A factor of the gravity on one joint shows where the posture changes, beside whatever friction,
+armature and offset the joint has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.dynamics import Dynamics
+from sysid_ros.diagnosis.explanation import Explanation
+from sysid_ros.diagnosis.filtered import Filtered, filtered
+from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.fits import body_torques, moving_bodies, own_torques
+from sysid_ros.diagnosis.recorded import Recorded
+
+_TRUSTED = 8.0  # factor by which the model's masses may be off
+_LEFT = 0.7  # share of the torques that the model's bodies and some friction may leave
+_MUCH_BETTER = 0.5  # ratio of unexplained powers, of any factor over a trusted one
+_BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
+_OFF = 1.1  # factor of a joint's gravity from which a mass is not the model's
+_CLEAR = 0.8  # of the power left with the model's gravity, that another factor may leave
+_ROWS = 200  # instants, at the least
+_LIMIT = 0.95  # of a servo's largest force, from which it says nothing
+_SLOW = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
+
+
+def torque_unit(recorded: Recorded, test: Dynamics) -> Explanation | None:
+    """The factor by which all torques are too large or too small for the model's bodies.
+
+    Args:
+      recorded: What was recorded.
+      test: Its test.
+
+    Returns:
+      ``None`` for a factor that other masses, friction or rotors can explain.
+    """
+    motion = test.motion(test.data)
+    bodies = body_torques(recorded.model, *motion).sum(axis=2)
+    own = own_torques(recorded.model, *motion)
+    free, solution = test.fitted(np.concatenate([bodies[:, :, None], own], axis=2))
+    factor = float(solution[0])
+    if free.share > _LEFT or 1.0 / _TRUSTED <= factor <= _TRUSTED or factor <= 0.0:
+        return None
+    trusted = _TRUSTED if factor > 1.0 else 1.0 / _TRUSTED
+    bound, _ = test.fitted(own, known=trusted * bodies)
+    if free.ratio(bound) > _MUCH_BETTER or free.better_share(bound) < _BETTER_BLOCKS:
+        return None
+    size = 10.0 ** -round(math.log10(factor))
+    change = Change(FindingKind.SCALE, scale=dict.fromkeys(recorded.efforts.values(), size))
+    return Explanation(change, size, bound.share, free.share)
+
+
+@dataclass(frozen=True)
+class OffMass:
+    """Gravity on some joints that is not the model's, and the body that explains it best.
+
+    Attributes:
+      factors: By joint number, with the ends of a 95 % interval: low, factor, high.
+      actuators: By joint number the servo that it is measured with; none of a measured torque.
+      body: Its name; empty where no single one explains all joints.
+      mass: By which factor its mass would have to be another.
+    """
+
+    factors: dict[int, tuple[float, float, float]]
+    actuators: dict[int, int]
+    body: str
+    mass: float
+
+
+@dataclass(frozen=True)
+class _Joint:
+    """Force on one joint, gravity by body, and what else acts on it, over n instants."""
+
+    joint: int
+    force: FloatArray  # (n,)
+    gravity: FloatArray  # (n, bodies)
+    others: FloatArray  # (n, k)
+    block: npt.NDArray[np.intp]  # (n,)
+
+    def factor(self) -> tuple[float, float, float] | None:
+        """The factor of the model's gravity with its interval; ``None`` where nothing is clear."""
+        whole = self.gravity.sum(axis=1)
+        matrix = np.column_stack([whole, self.others])
+        size = np.maximum(np.linalg.norm(matrix, axis=0), 1e-300)
+        matrix = matrix / size
+        inverse = np.linalg.pinv(matrix.T @ matrix, rcond=1e-8)
+        found = inverse @ (matrix.T @ self.force)
+        left, before = self.force - matrix @ found, self.without_others(self.force - whole)
+        parts = [self.block == number for number in np.unique(self.block)]
+        better = np.mean([left[part] @ left[part] < before[part] @ before[part] for part in parts])
+        if left @ left > _CLEAR * (before @ before) or better < _BETTER_BLOCKS:
+            return None
+        scores = np.stack([matrix[part].T @ left[part] for part in parts])
+        spread = inverse @ (scores.T @ scores) @ inverse * len(parts) / (len(parts) - 1)
+        quantile = float(scipy.stats.t.ppf(0.975, len(parts) - 1))
+        reach = quantile * math.sqrt(float(spread[0, 0])) / float(size[0])
+        factor = float(found[0] / size[0])
+        return factor - reach, factor, factor + reach
+
+    def without_others(self, force: FloatArray) -> FloatArray:
+        """The part of a force (n,) or (n, k) that nothing else explains."""
+        return np.asarray(force - self.others @ np.linalg.lstsq(self.others, force, rcond=None)[0])
+
+
+def off_masses(recorded: Recorded, is_free: Callable[[str, str], bool]) -> OffMass | None:
+    """Joints on which gravity is clearly not the model's.
+
+    Args:
+      recorded: What was recorded, mistakes repaired; nothing touches anything.
+      is_free: Tells of an element (body, actuator or signal) and its name whether a fit finds it;
+        joints that it acts on are left out.
+
+    Returns:
+      ``None`` where it is, where motion does not show it, or other forces act.
+    """
+    data, sources = _forces(recorded, is_free)
+    if data is None:
+        return None
+    joints = _joints(recorded, data, sources)
+    found = {one.joint: one.factor() for one in joints}
+    off = {
+        joint: factor
+        for joint, factor in found.items()
+        if factor is not None and factor[0] > 0.0 and (factor[0] > _OFF or factor[2] < 1.0 / _OFF)
+    }
+    if not off:
+        return None
+    body, mass = _suspect(recorded.model, [one for one in joints if one.joint in off])
+    servos = {joint: sources[joint] for joint in off if sources[joint] in recorded.servos}
+    return OffMass(off, servos, body, mass)
+
+
+def _forces(
+    recorded: Recorded, is_free: Callable[[str, str], bool]
+) -> tuple[Filtered | None, dict[int, int]]:
+    """The filtered recordings, and the one actuator of each joint whose force is known."""
+    model = recorded.model
+    scalar = model.nq == model.nv == model.njnt == len(recorded.positions)
+    if not scalar or model.neq or model.ntendon or np.any(model.body_gravcomp):
+        return None, {}
+    acting: dict[int, list[int]] = {}
+    for actuator in range(model.nu):
+        if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_JOINT):
+            return None, {}
+        acting.setdefault(recorded.joint_of(actuator), []).append(actuator)
+    inputs = {**recorded.efforts, **recorded.servos}
+    known = {
+        joint: actuators[0]
+        for joint, actuators in acting.items()
+        if len(actuators) == 1 and actuators[0] in inputs
+        and int(model.actuator_dyntype[actuators[0]]) == int(mujoco.mjtDyn.mjDYN_NONE)
+        and not any(is_free("body", name) for name in _carried(model, joint))
+        and not is_free("actuator", str(model.actuator(actuators[0]).name))
+        and not is_free("signal", inputs[actuators[0]])
+    }  # fmt: skip
+    labels = [*recorded.positions.values(), *(inputs[actuator] for actuator in known.values())]
+    data = filtered(recorded, list(dict.fromkeys(labels))) if known else None
+    return (data if data is not None and len(data.block) >= _ROWS else None), known
+
+
+def _carried(model: mujoco.MjModel, joint: int) -> Iterator[str]:
+    """Names of the bodies that a joint moves."""
+    own = int(model.jnt_bodyid[joint])
+    for body in range(own, model.nbody):
+        above = body
+        while above > own:
+            above = int(model.body_parentid[above])
+        if above == own:
+            yield str(model.body(body).name)
+
+
+def _joints(recorded: Recorded, data: Filtered, known: dict[int, int]) -> list[_Joint]:
+    model = recorded.model
+    labels = [recorded.positions[joint] for joint in range(model.njnt)]
+    value, rate, second = (
+        np.column_stack([part[label] for label in labels])
+        for part in (data.value, data.rate, data.second)
+    )
+    still: FloatArray = np.zeros_like(value)
+    gravity = body_torques(model, value, still, still)
+    moving = body_torques(model, value, rate, second).sum(axis=2) - gravity.sum(axis=2)
+    found = []
+    for joint, actuator in known.items():
+        dof = int(model.jnt_dofadr[joint])
+        force, strong = _force(recorded, data, joint, actuator)
+        usual = _SLOW * float(np.sqrt(np.mean(rate[:, dof] ** 2))) + 1e-9
+        friction = np.tanh(rate[:, dof] / usual)
+        columns = [moving[:, dof], second[:, dof], rate[:, dof], friction, np.ones(len(value))]
+        if float(np.ravel(model.jnt_stiffness[joint])[0]) > 0.0:
+            columns.append(value[:, dof])
+        use = ~strong
+        if np.count_nonzero(use) >= _ROWS and len(np.unique(data.block[use])) > 2:
+            others = np.column_stack(columns)[use]
+            found.append(_Joint(joint, force[use], gravity[use, dof], others, data.block[use]))
+    return found
+
+
+def _force(
+    recorded: Recorded, data: Filtered, joint: int, actuator: int
+) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Force of a joint's actuator (n,), and where it may be at its limit."""
+    model, position = recorded.model, recorded.positions[joint]
+    gear = float(model.actuator_gear[actuator, 0])
+    inputs = {**recorded.efforts, **recorded.servos}
+    force = model.actuator_gainprm[actuator, 0] * data.value[inputs[actuator]]
+    if actuator in recorded.servos:
+        bias = model.actuator_biasprm[actuator]
+        force = force + bias[0] + gear * bias[1] * data.value[position]
+        force = force + gear * bias[2] * data.rate[position]
+    strong = np.zeros(len(force), dtype=np.bool_)
+    if model.actuator_forcelimited[actuator]:
+        low, high = _LIMIT * model.actuator_forcerange[actuator]
+        strong = (force < low) | (force > high)
+    return gear * force, strong
+
+
+def _suspect(model: mujoco.MjModel, joints: Sequence[_Joint]) -> tuple[str, float]:
+    """The body whose mass alone explains the gravity on all joints best, and its factor."""
+    best, name, mass = np.inf, "", 1.0
+    for column, body in enumerate(moving_bodies(model)):
+        if any(not np.any(one.gravity[:, column]) for one in joints):
+            continue
+        own, target, power = 0.0, 0.0, 0.0
+        for one in joints:
+            known = np.column_stack([one.force - one.gravity.sum(axis=1), one.gravity[:, column]])
+            free = one.without_others(known) / max(float(np.std(one.force)), 1e-12)
+            own += float(free[:, 1] @ free[:, 1])
+            target += float(free[:, 0] @ free[:, 1])
+            power += float(free[:, 0] @ free[:, 0])
+        left = power - target**2 / max(own, 1e-300)
+        if left < best:
+            best, name, mass = left, str(model.body(body).name), 1.0 + target / max(own, 1e-300)
+    return name, mass

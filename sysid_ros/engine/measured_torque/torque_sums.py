@@ -1,0 +1,150 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Estimates from sums of rows, be they of a whole recording or of its latest part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import BodyFinding
+from sysid_ros.engine.inverse_dynamics import (
+    Settings,
+    Uncertainty,
+    estimate,
+    estimated_gains,
+    without_gains,
+)
+from sysid_ros.engine.least_squares import FitStatus
+from sysid_ros.engine.measured_torque.declared_columns import Declared
+from sysid_ros.engine.measured_torque.found_torque import body_findings
+from sysid_ros.engine.measured_torque.torque_estimates import torque_estimates, value_covariance
+from sysid_ros.engine.regressor import INERTIAL, Filters, Grams
+from sysid_ros.engine.uncertainty import ParameterEstimate
+
+_ROUNDS = 12  # of linearisation
+_SETTLED = 1e-6  # relative change of every value below which they have converged
+
+
+@dataclass(frozen=True)
+class TorqueEstimate:
+    """Estimates from sums of rows.
+
+    Attributes:
+      values: Of the declared parameters, (n,).
+      covariance: Theirs, (n, n).
+      parameters: The same with flags, then the mass of every body whose inertia is estimated.
+      bodies: These bodies.
+      theta: All parameters of the regressor, by robot.
+      weights: Of degrees of freedom, inverse variances of filtered torque, (nv,).
+      gains: Factors of measured torque, (nv,).
+    """
+
+    values: FloatArray
+    covariance: FloatArray
+    parameters: tuple[ParameterEstimate, ...]
+    bodies: tuple[BodyFinding, ...]
+    theta: Mapping[str, FloatArray]
+    weights: FloatArray
+    gains: FloatArray
+
+
+@dataclass(frozen=True)
+class _Regression:
+    """Values and errors of what was estimated; how noise shifts them is not known."""
+
+    x: FloatArray
+    uncertainty: Uncertainty
+    noise_bias: FloatArray
+
+
+def still_joints(declared: Declared, filters: Filters) -> list[int]:
+    """Joints whose motion cannot be told from noise."""
+    model = declared.model
+    return [
+        j
+        for j in range(model.njnt)
+        if (c := filters.choices.get(int(model.jnt_qposadr[j]))) is not None and c.motion_end == 0.0
+    ]
+
+
+def linearised(
+    declared: Declared, grams: Mapping[str, Grams], settings: Settings, still: Collection[int]
+) -> tuple[FloatArray, FitStatus]:
+    """Values about which what is curved has settled, and whether it has."""
+    values = declared.params.as_vector()
+    if not declared.curved:
+        return values, FitStatus.CONVERGED
+    dofs, spread = estimated_gains(declared.model, settings)
+    for _ in range(_ROUNDS):
+        free = declared.free(values, still)
+        found = estimate(declared.model, free, grams, settings, dofs, spread)
+        before, values = values, values_at(declared, found.x, found.gains)[0]
+        if np.allclose(before, values, rtol=_SETTLED, atol=_SETTLED):
+            return values, FitStatus.CONVERGED
+    return values, FitStatus.MAX_ITERATIONS
+
+
+def values_at(
+    declared: Declared, x: FloatArray, gains: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Values of the declared parameters, and their slope, at what was estimated."""
+    own = {name: float(gains[dof]) for name, (_, dof, _) in declared.gains.items()}
+    return declared.values(x, own)
+
+
+def estimate_from(
+    declared: Declared, grams: Mapping[str, Grams], settings: Settings, still: Collection[int]
+) -> TorqueEstimate:
+    """Estimate parameters from sums of rows.
+
+    Args:
+      declared: The parameters.
+      grams: Sums by condition.
+      settings: Of the regression.
+      still: Joints that do not move.
+    """
+    values, _ = linearised(declared, grams, settings, still)
+    free = declared.free(values, still)
+    dofs, spread = estimated_gains(declared.model, settings)
+    found = estimate(declared.model, free, grams, settings, dofs, spread)
+    k = len(free.names)
+    regression = _Regression(found.x, without_gains(found, k), np.zeros(k))
+    values, slope = values_at(declared, found.x, found.gains)
+    gain_errors = found.uncertainty.standard_errors[k:]
+    covariance = value_covariance(regression, gain_errors, slope)
+    edge = [declared.model.body(found.prior.bodies[i].body).name for i in found.solution.on_edge]
+    masses = tuple(
+        ParameterEstimate(
+            name=f"{declared.model.body(body).name}_mass" + (f"_{robot}" if robot else ""),
+            unit="kg",
+            initial=float(declared.model.body(body).mass[0]),
+            value=float(free.theta(found.x, robot)[free.columns.place[body, INERTIAL[0]]]),
+            lower=0.0,
+            upper=float("inf"),
+            standard_error=_error_of(
+                regression, free.matrix[robot][free.columns.place[body, INERTIAL[0]]]
+            ),
+            dof=float(found.uncertainty.blocks - 1),
+        )
+        for robot, body in free.bodies()
+    )
+    return TorqueEstimate(
+        values,
+        covariance,
+        (*torque_estimates(declared, regression, values, covariance, slope, still), *masses),
+        body_findings(declared, free, edge, values),
+        {robot: free.theta(found.x, robot) for robot in free.conditions},
+        found.weights,
+        found.gains,
+    )
+
+
+def _error_of(regression: _Regression, row: FloatArray) -> float:
+    """Standard error of a combination of what was estimated."""
+    return math.sqrt(max(float(row @ regression.uncertainty.covariance @ row), 0.0))

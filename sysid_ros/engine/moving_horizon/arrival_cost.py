@@ -1,0 +1,129 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The arrival cost of a moving horizon: what windows before it said about the parameters.
+
+Each window that leaves the horizon is a quadratic function of the parameters, its start
+eliminated: a share of the information matrix and of the information vector (Rao, Rawlings & Mayne
+2003, "Constrained state estimation for nonlinear discrete-time systems"). Shares are kept apart as
+far as memory allows, since their scatter tells how uncertain their sum is. Where there are too
+many, the two neighbours that count least are joined: longer clusters are no less independent.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+
+Squares = Mapping[str, tuple[float, float]]  # by signal: sum of squared residuals, their number
+
+MOST_SHARES = 48  # that are kept apart
+
+
+@dataclass(frozen=True)
+class Share:
+    """The information of one window, or of several that were joined.
+
+    Attributes:
+      time: The instant at which it has this weight, s.
+      theta: Where it was linearized, (p,).
+      hessian: Shape (p, p).
+      gradient: At ``theta``, (p,).
+      squares: Squared residuals that stayed unexplained, by signal, and their numbers.
+      windows: How many windows it counts for.
+    """
+
+    time: float
+    theta: FloatArray
+    hessian: FloatArray
+    gradient: FloatArray
+    squares: Squares = field(default_factory=dict)
+    windows: float = 1.0
+
+    def gradient_at(self, theta: FloatArray) -> FloatArray:
+        """The gradient elsewhere, (p,)."""
+        moved: FloatArray = self.gradient + self.hessian @ (theta - self.theta)
+        return moved
+
+    def scaled(self, weight: float) -> Share:
+        """The same with less weight."""
+        return replace(
+            self,
+            hessian=weight * self.hessian,
+            gradient=weight * self.gradient,
+            squares={name: (weight * s, weight * n) for name, (s, n) in self.squares.items()},
+            windows=weight * self.windows,
+        )
+
+    def plus(self, later: Share) -> Share:
+        """Both together, at the instant and the point of the later one."""
+        return Share(
+            later.time,
+            later.theta,
+            self.hessian + later.hessian,
+            self.gradient_at(later.theta) + later.gradient,
+            added([self.squares, later.squares]),
+            self.windows + later.windows,
+        )
+
+
+class ArrivalCost:
+    """The windows that have left the horizon."""
+
+    def __init__(self, forgetting: float | None) -> None:
+        """Begin without any.
+
+        Args:
+          forgetting: s after which they count by 1/e; ``None`` for never.
+        """
+        self._forgetting = forgetting
+        self._shares: list[Share] = []
+
+    def add(self, share: Share) -> None:
+        """Take over a window, later than those before."""
+        self._shares = [*self.at(share.time), share]
+        if len(self._shares) > MOST_SHARES:
+            pairs = itertools.pairwise(each.windows for each in self._shares)
+            least = int(np.argmin([first + second for first, second in pairs]))
+            self._shares[least : least + 2] = [self._shares[least].plus(self._shares[least + 1])]
+
+    def begin_anew(self) -> None:
+        """Begin another time axis, at whose zero nothing has been forgotten since."""
+        self._shares = [replace(share, time=0.0) for share in self._shares]
+
+    def at(self, time: float) -> list[Share]:
+        """The shares with the weights that they have at an instant."""
+        if self._forgetting is None:
+            return list(self._shares)
+        scale = self._forgetting
+        return [
+            replace(share.scaled(math.exp(-max(time - share.time, 0.0) / scale)), time=time)
+            for share in self._shares
+        ]
+
+
+def added(parts: Iterable[Squares]) -> dict[str, tuple[float, float]]:
+    """Sum squares and numbers by signal."""
+    total: dict[str, tuple[float, float]] = {}
+    for part in parts:
+        for name, (square, count) in part.items():
+            before = total.get(name, (0.0, 0.0))
+            total[name] = (before[0] + square, before[1] + count)
+    return total
+
+
+def gram_of(shares: Sequence[Share], theta: FloatArray) -> FloatArray:
+    """Shares as one Gram matrix of ``[J r]`` at a point, but for its last entry, (p + 1, p + 1)."""
+    p = theta.size
+    gram: FloatArray = np.zeros((p + 1, p + 1))
+    for share in shares:
+        gram[:p, :p] += share.hessian
+        gram[:p, p] += share.gradient_at(theta)
+    gram[p, :p] = gram[:p, p]
+    return gram

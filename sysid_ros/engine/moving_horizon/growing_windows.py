@@ -1,0 +1,113 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Windows of a recording that grows: those of the fit, and the one that is not complete yet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import mujoco
+
+from sysid_ros.engine.estimation import FitSettings
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import CandidateBuilder
+from sysid_ros.engine.windows import WindowSimulation, cut_sequence, usable_span, window_bounds
+
+STRETCH = 1.0  # s per window where the fit would take recordings whole
+SHORTEST = 0.5  # of a length: a remainder shorter than this is no window of the fit
+SAME = 1e-9  # s
+
+Gaps = Sequence[tuple[float, float]]
+Cut = tuple[WindowSimulation, float]  # a window and its last instant, s
+
+
+class GrowingWindows:
+    """Cuts what a recording has gained, on the same grid as the fit of the whole recording.
+
+    Attributes:
+      done: The instant before which all windows are complete, s; NaN before the first one.
+      length: s per window.
+    """
+
+    def __init__(self, params: ParameterDict, settings: FitSettings) -> None:
+        """Begin without data."""
+        self.done = math.nan
+        self.length = settings.window_length or STRETCH
+        self._params = params
+        self._settings = settings
+        self._builder: CandidateBuilder | None = None
+        self._compiled: mujoco.MjModel | None = None
+        self._continues = False  # whether a window ends where the next one begins
+
+    def cut(self, sequences: ModelSequences, until: float, gaps: Gaps, *, ended: bool) -> list[Cut]:
+        """Cut what lies behind :attr:`done`.
+
+        Args:
+          sequences: The recording, as the only sequence of its model.
+          until: The instant up to which all signals have arrived, s.
+          gaps: Stretches [s] that no window may touch, sorted.
+          ended: Whether nothing follows.
+
+        Returns:
+          Windows with their last instants; the last one may still grow.
+        """
+        begin, end = usable_span(sequences, 0)
+        if math.isnan(self.done):
+            self.done = begin
+        end = min(end, until)
+        if end <= self.done:
+            return []
+        bounds = self.bounds(end, gaps, ended=ended)
+        windows = cut_sequence(
+            sequences,
+            0,
+            self._model(sequences),
+            bounds,
+            estimate_starts=self._settings.estimate_starts,
+            velocity_filter=self._settings.velocity_filter,
+        )
+        ends = [last for _, last in bounds]
+        return [(w, next(last for last in ends if w.window.start < last)) for w in windows]
+
+    def builder(self, sequences: ModelSequences) -> CandidateBuilder:
+        """Return the recording's model with its parameters."""
+        if self._builder is None:
+            params = self._params.for_robot(sequences.robot)
+            self._builder = CandidateBuilder(sequences.spec, params)
+        return self._builder
+
+    def begin_anew(self) -> None:
+        """Forget the grid: what follows is on another time axis."""
+        self.done, self._continues = math.nan, False
+
+    def skip_to(self, time: float) -> float:
+        """Leave out what lies before an instant, and return how many windows that is."""
+        skipped = max(0.0, time - self.done) / self.length
+        if skipped:
+            self.done, self._continues = time, False
+        return skipped
+
+    def _model(self, sequences: ModelSequences) -> mujoco.MjModel:
+        """A model with the sizes and the timestep of all candidates."""
+        if self._compiled is None:
+            self._compiled = self.builder(sequences).build(self._params.as_vector()).model
+        return self._compiled
+
+    def bounds(self, end: float, gaps: Gaps, *, ended: bool) -> list[tuple[float, float]]:
+        """The windows up to an instant; those that cannot grow any more are done with."""
+        bounds = []
+        for begin, last in window_bounds((self.done, end), self.length, 0.0, gaps):
+            whole = last - begin >= self.length - SAME
+            grows = last >= end - SAME and not whole and not ended
+            follows = self._continues and begin < self.done + SAME
+            if not grows:
+                self.done, self._continues = last, whole
+            if whole or grows or not follows or last - begin >= SHORTEST * self.length:
+                bounds.append((begin, last))
+        known = not any(low < end and high > self.done for low, high in gaps)
+        if self._continues and known and not ended and bounds and bounds[-1][1] < end - SAME:
+            bounds.append((self.done, end))
+        return bounds

@@ -1,0 +1,64 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The settings of an estimate that follows a robot while it moves, and the estimate itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import BodyFinding
+from sysid_ros.engine.uncertainty import ParameterEstimate
+
+
+@dataclass(frozen=True)
+class HorizonSettings:
+    """The span that an estimate looks back over.
+
+    Attributes:
+      length: s of the latest windows that are simulated anew when the estimate moves.
+      forgetting: s after which what lies before the horizon counts by 1/e; ``None`` forgets
+        nothing.
+    """
+
+    length: float = 10.0
+    forgetting: float | None = None
+
+
+@dataclass(frozen=True)
+class HorizonEstimate:
+    """The parameters at one instant.
+
+    Attributes:
+      time: Instant of the latest sample that the estimate contains, s on the recording's axis.
+      parameters: Values with standard errors and flags.
+      covariance: Of the values, (p, p); NaN where nothing is claimed.
+      scales: A typical magnitude of each parameter, (p,).
+      settled: Whether there are enough windows to see how they scatter; before, standard errors
+        promise too much.
+      undetermined: Combinations that the data leaves open, one sentence each.
+      unexplained: Signals that the model does not explain, one sentence each.
+      windows: How many windows were used so far.
+      noise: Standard deviation of every signal, in its unit.
+      simulated: How many windows were simulated for this estimate.
+      thinned: How many windows were left out so far, because there was no time for them.
+      bodies: Whose inertia torque tells.
+      changed: Instant before which nothing counts any more, because a load was taken up or put
+        down, s; ``None`` where that was not seen.
+    """
+
+    time: float
+    parameters: tuple[ParameterEstimate, ...]
+    covariance: FloatArray
+    scales: FloatArray
+    settled: bool
+    undetermined: tuple[str, ...]
+    unexplained: tuple[str, ...]
+    windows: int
+    noise: Mapping[str, float]
+    simulated: int
+    thinned: float = 0.0
+    bodies: tuple[BodyFinding, ...] = ()
+    changed: float | None = None

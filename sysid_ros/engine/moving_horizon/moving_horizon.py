@@ -1,0 +1,331 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parameters estimated from a recording as it grows, by simulating its latest windows.
+
+The objective is that of the windowed fit. Only the windows of a horizon are simulated; what lies
+before is a quadratic function (:mod:`.arrival_cost`). A window is simulated when it is new, and all
+of them are when the estimate has moved so far that their Gauss-Newton models no longer hold (as
+iSAM2 does; Kaess et al. 2012). The window that is still growing counts as well, so that an estimate
+contains the latest sample.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import FitSettings
+from sysid_ros.engine.least_squares import FitStatus, Point, SolverSettings, minimize
+from sysid_ros.engine.moving_horizon.arrival_cost import ArrivalCost, Share, gram_of
+from sysid_ros.engine.moving_horizon.growing_windows import Cut, Gaps, GrowingWindows
+from sysid_ros.engine.moving_horizon.horizon_memory import Memory
+from sysid_ros.engine.moving_horizon.horizon_problem import HorizonProblem
+from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
+from sysid_ros.engine.moving_horizon.information import (
+    Box,
+    covariance_of,
+    noise_levels,
+    unexplained,
+)
+from sysid_ros.engine.moving_horizon.simulated_window import SimulatedWindow, Simulator
+from sysid_ros.engine.parameters import ParameterDict, minimum_change, priors
+from sysid_ros.engine.problem import parameter_scale
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
+from sysid_ros.engine.uncertainty import (
+    bounds_width,
+    describe_open_directions,
+    estimates,
+    sensor_of,
+)
+from sysid_ros.errors import DataError, StopRequestedError
+
+# Change of a parameter after which windows are simulated anew: in magnitudes, in standard errors;
+# and the change from which on a search takes the place of a step.
+NEAR = 0.02, 0.3
+FAR = 0.2, 3.0
+# Magnitudes between the point and the bounds: where a friction is zero, nothing shows its size.
+INSET = 0.01
+ROUNDS = 3  # in which windows are simulated anew, in one update
+SEARCH = SolverSettings(max_iterations=20, cost_tolerance=1e-4)
+NOISE_MOVED = 0.01  # relative change of a noise level that counts
+LEAST_NOISE = 1e-5  # of a signal's first level
+
+
+class MovingHorizon:
+    """The estimate of one recording's parameters by simulation."""
+
+    def __init__(
+        self,
+        params: ParameterDict,
+        settings: FitSettings,
+        horizon: HorizonSettings,
+        known: Mapping[str, float],
+        *,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> None:
+        """Begin without data.
+
+        Args:
+          params: Start, bounds and priors.
+          settings: Of the fit: windows, starts, engine, threads.
+          horizon: How far to look back.
+          known: Noise levels by sensor name, in the sensor's unit.
+          should_stop: Asked between native calls; true ends an update with StopRequestedError.
+        """
+        self._settings = settings
+        self._horizon = horizon
+        self._known = dict(known)
+        self._should_stop = should_stop
+        self._box = Box.of(params)
+        self._theta = params.as_vector()
+        self._anchor = params.as_nominal_vector()
+        self._growing = GrowingWindows(params, settings)
+        self._past = ArrivalCost(horizon.forgetting)
+        self._windows: list[SimulatedWindow] = []
+        self._noise: dict[str, float] = {}
+        self._least: dict[str, float] = {}
+        self._left = 0  # windows that left the horizon
+        self._thinned = 0.0  # windows that were left out
+        self._simulated = 0  # windows in this update
+        self._searched = False
+
+    @property
+    def needed_from(self) -> float:
+        """The first instant whose samples an update still needs, s; NaN before the first."""
+        return self._growing.done
+
+    def begin_anew(self) -> None:
+        """Keep what is known, and await a recording on another time axis."""
+        if self._windows:
+            self._leave_until(math.inf)
+        self._past.begin_anew()
+        self._growing.begin_anew()
+
+    def skip_to(self, time: float) -> None:
+        """Leave out what lies before an instant, s, and count the windows that were lost."""
+        self._thinned += self._growing.skip_to(time)
+
+    def update(
+        self,
+        sequences: ModelSequences,
+        until: float = math.inf,
+        gaps: Gaps = (),
+        *,
+        ended: bool = False,
+    ) -> HorizonEstimate | None:
+        """Account for what the recording has gained since the last call.
+
+        Args:
+          sequences: The recording, as the only sequence of its model; what lies well before
+            :attr:`needed_from` may be left out.
+          until: The instant up to which all signals have arrived, s.
+          gaps: Stretches [s] that no window may touch, sorted.
+          ended: Whether nothing follows.
+
+        Returns:
+          The estimate; ``None`` while there is not a whole window.
+
+        Raises:
+          DataError: A signal is not in the model.
+          StopRequestedError: As asked for.
+        """
+        self._simulated = 0
+        grown_from = self._growing.done
+        new = self._growing.cut(sequences, until, gaps, ended=ended)
+        builder = self._growing.builder(sequences)
+        with (
+            single_blas_thread(),
+            RolloutPool(self._settings.threads, should_stop=self._should_stop) as rollouts,
+        ):
+            simulator = Simulator(self._box.params, self._settings.engine, builder, rollouts)
+            self._take(new, grown_from, simulator)
+            if not self._windows or self._windows[0].begin >= self._growing.done:
+                return None
+            self._move(simulator)
+        found = self._estimate()
+        self._leave()
+        return found
+
+    def _take(self, new: Sequence[Cut], grown_from: float, simulator: Simulator) -> None:
+        """Simulate new windows, one of them in the place of what it was when it was shorter."""
+        before = {window.begin: window for window in self._windows}
+        self._windows = [each for each in self._windows if not each.begin >= grown_from]
+        if not new:
+            return
+        for name, level in simulator.first_noise(new, self._known).items():
+            self._noise.setdefault(name, level)
+            self._least.setdefault(name, LEAST_NOISE * level)
+        theta = self._box.inside(self._theta, INSET)
+        starts = [
+            before[window.window.start].start_at(theta, self._noise)
+            if window.window.start in before
+            else np.zeros(window.n_start)
+            for window, _ in new
+        ]
+        self._windows += simulator.simulated(new, Point(theta, tuple(starts)))
+        self._simulated += len(new)
+
+    def _move(self, simulator: Simulator) -> None:
+        """Go to the optimum; simulate windows anew where their models do not hold there."""
+        for _ in range(ROUNDS):
+            self._update_noise()
+            found, errors = self._optimum()
+            if not self._searched or self._apart(self._theta, found, errors, FAR):
+                self._search(simulator)
+                continue
+            point = self._box.inside(found, INSET)
+            stale = [
+                k for k, w in enumerate(self._windows) if self._apart(w.theta, point, errors, NEAR)
+            ]
+            self._theta = found
+            if not stale:
+                return
+            self._simulate_anew(stale, point, simulator)
+        self._theta, _ = self._optimum()
+
+    def _apart(
+        self, one: FloatArray, other: FloatArray, errors: FloatArray, limit: tuple[float, float]
+    ) -> bool:
+        """Return whether points differ by more than some magnitudes and standard errors."""
+        scale = parameter_scale(self._box.lower, self._box.upper, other)
+        least = np.maximum(limit[0] * scale, limit[1] * errors)
+        return bool(np.any(np.abs(one - other) > least))
+
+    def _simulate_anew(
+        self, chosen: Sequence[int], theta: FloatArray, simulator: Simulator
+    ) -> None:
+        """Simulate some windows elsewhere."""
+        old = [self._windows[k] for k in chosen]
+        starts = tuple(window.start_at(theta, self._noise) for window in old)
+        found = simulator.simulated([(w.window, w.end) for w in old], Point(theta, starts))
+        for k, window in zip(chosen, found, strict=True):
+            self._windows[k] = window
+        self._simulated += len(found)
+
+    def _search(self, simulator: Simulator) -> None:
+        """Look for the optimum of the horizon step by step."""
+        theta = self._box.inside(self._theta, INSET)
+        starts = tuple(window.start_at(theta, self._noise) for window in self._windows)
+        cuts = [(window.window, window.end) for window in self._windows]
+        own = HorizonProblem(simulator.problem(cuts, self._noise), self._before(theta), theta)
+        solution = minimize(own, Point(theta, starts), SEARCH)
+        if solution.linearization is None or solution.status is FitStatus.CANCELED:
+            raise StopRequestedError
+        self._theta, self._searched = solution.point.theta, True
+        point = Point(self._box.inside(self._theta, INSET), solution.point.starts)
+        self._windows = simulator.simulated(cuts, point)
+        self._simulated += len(cuts) * (solution.iterations + 2)
+
+    def _before(self, theta: FloatArray) -> FloatArray:
+        """The sum of the windows before the horizon and of the hold on what nothing determines.
+
+        Returns:
+          ``[J r]^T [J r]`` at ``theta``, (p + 1, p + 1).
+        """
+        gram = gram_of(self._past.at(self._now), theta)
+        mean, precision = minimum_change(self._anchor, self._box.lower, self._box.upper)
+        precision = np.where(priors(self._box.params)[1] > 0.0, 0.0, precision)
+        p = theta.size
+        gram[:p, :p] += np.diag(precision)
+        gram[:p, p] += precision * (theta - mean)
+        gram[p, :p] = gram[:p, p]
+        return gram
+
+    def _optimum(self) -> tuple[FloatArray, FloatArray]:
+        """The optimum of the windows' Gauss-Newton models within the bounds.
+
+        Returns:
+          The point and its standard errors by noise alone, (p,) each.
+        """
+        theta = self._windows[-1].theta
+        mean, precision = priors(self._box.params)
+        shares = [each.share(self._noise) for each in self._windows]
+        gram = self._before(theta) + gram_of(shares, theta)
+        gram[:-1, :-1] += np.diag(precision)
+        gram[:-1, -1] += precision * (theta - mean)
+        found = self._box.optimum(gram, theta)
+        scale = parameter_scale(self._box.lower, self._box.upper, found)
+        errors = np.sqrt(np.diag(np.linalg.pinv(gram[:-1, :-1] * np.outer(scale, scale))))
+        return found, errors * scale
+
+    def _update_noise(self) -> None:
+        """Take the levels that are not known beforehand from the residuals."""
+        found = noise_levels(self._shares(), self._theta.size, self._least)
+        for name, level in found.items():
+            moved = abs(level / self._noise[name] - 1.0) > NOISE_MOVED
+            if moved and sensor_of(name) not in self._known:
+                self._noise[name] = level
+
+    @property
+    def _now(self) -> float:
+        """The instant of the latest sample, s."""
+        return self._windows[-1].end
+
+    def _shares(self) -> list[Share]:
+        return [*self._past.at(self._now), *(window.share(self._noise) for window in self._windows)]
+
+    def _estimate(self) -> HorizonEstimate:
+        shares, theta = self._shares(), self._theta
+        found = covariance_of(self._box, theta, shares, self._settings.intervals, self._noise)
+        recent = noise_levels(
+            [w.share(self._noise) for w in self._windows], theta.size, self._least
+        )
+        known = {
+            name: level for name, level in self._noise.items() if sensor_of(name) in self._known
+        }
+        names = tuple(self._box.params.scalar_names())
+        if self._horizon.forgetting is not None:
+            self._anchor = np.where(np.isfinite(found.errors), theta, self._anchor)
+        return HorizonEstimate(
+            time=self._now,
+            parameters=estimates(self._box, theta, found),
+            covariance=found.matrix,
+            scales=parameter_scale(self._box.lower, self._box.upper, theta),
+            settled=found.method == self._settings.intervals,
+            undetermined=describe_open_directions(found, names, theta, bounds_width(self._box)),
+            unexplained=unexplained(recent, known),
+            windows=self._left + len(self._windows),
+            noise=dict(self._noise),
+            simulated=self._simulated,
+            thinned=self._thinned,
+        )
+
+    @property
+    def memory(self) -> Memory:
+        """All that is known, in one piece that outlives the process."""
+        shares = self._shares() if self._windows else self._past.at(0.0)
+        total = functools.reduce(Share.plus, shares) if shares else None
+        return Memory(tuple(self._box.params.scalar_names()), total, dict(self._noise))
+
+    def recall(self, memory: Memory) -> None:
+        """Go on from what another run knew; call it before the first update.
+
+        Raises:
+          DataError: It is of other parameters.
+        """
+        names = tuple(self._box.params.scalar_names())
+        if memory.names != names:
+            raise DataError(
+                f"the state is of {', '.join(memory.names)}; estimated are {', '.join(names)}"
+            )
+        self._noise = dict(memory.noise)
+        self._least = {name: LEAST_NOISE * level for name, level in self._noise.items()}
+        if memory.known is not None:
+            self._theta, self._searched = memory.known.theta, True
+            self._past.add(memory.known)
+            self._past.begin_anew()
+
+    def _leave(self) -> None:
+        """Hand windows that the horizon has left behind to the past."""
+        self._leave_until(min(self._now - self._horizon.length, self._growing.done))
+
+    def _leave_until(self, time: float) -> None:
+        while self._windows and self._windows[0].end <= time:
+            self._past.add(self._windows.pop(0).share(self._noise))
+            self._left += 1

@@ -1,0 +1,126 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sums of rows of inverse dynamics by block of time, the latest ones and what is left of older."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.regressor import Grams
+
+LENGTH = 1.0  # s of a block
+MOST_BLOCKS = 40  # that are kept apart
+
+
+@dataclass(frozen=True)
+class Block:
+    """The rows of one second, or of several that were joined.
+
+    Attributes:
+      begin: Its first instant, s.
+      time: The instant at which it has this weight, s.
+      grams: Of one block.
+    """
+
+    begin: float
+    time: float
+    grams: Grams
+
+    @property
+    def rows(self) -> float:
+        """The number of rows it counts for."""
+        return float(self.grams.counts.sum())
+
+    def scaled(self, weight: float) -> Block:
+        """The same with less weight."""
+        sums = tuple(weight * one for one in self.grams.sums)
+        counts = np.round(weight * self.grams.counts).astype(np.int64)
+        return replace(self, grams=replace(self.grams, sums=sums, counts=counts))
+
+    def plus(self, later: Block) -> Block:
+        """Both together, at the later one's instant."""
+        pairs = zip(self.grams.sums, later.grams.sums, strict=True)
+        sums = tuple(one + other for one, other in pairs)
+        counts = self.grams.counts + later.grams.counts
+        return Block(self.begin, later.time, replace(later.grams, sums=sums, counts=counts))
+
+
+class TorqueBlocks:
+    """All rows that count."""
+
+    def __init__(self, forgetting: float | None) -> None:
+        """Begin without any.
+
+        Args:
+          forgetting: s after which rows count by 1/e; ``None`` for never.
+        """
+        self._forgetting = forgetting
+        self._blocks: list[Block] = []
+
+    def add(self, new: Block) -> None:
+        """Take over rows, later than those before; within a second they are one block."""
+        blocks = self.at(new.time)
+        if blocks and new.begin < blocks[-1].begin + LENGTH:
+            blocks[-1] = blocks[-1].plus(new)
+        else:
+            blocks.append(new)
+        if len(blocks) > MOST_BLOCKS:
+            pairs = itertools.pairwise(each.rows for each in blocks[:-1])
+            least = int(np.argmin([one + other for one, other in pairs]))
+            blocks[least : least + 2] = [blocks[least].plus(blocks[least + 1])]
+        self._blocks = blocks
+
+    def at(self, time: float) -> list[Block]:
+        """The blocks with the weights that they have at an instant."""
+        if self._forgetting is None:
+            return list(self._blocks)
+        return [
+            replace(
+                each.scaled(math.exp(-max(time - each.time, 0.0) / self._forgetting)), time=time
+            )
+            for each in self._blocks
+        ]
+
+    def drop_before(self, time: float) -> None:
+        """Forget blocks that begin before an instant, s."""
+        self._blocks = [each for each in self._blocks if each.begin >= time]
+
+    def begin_anew(self) -> None:
+        """Begin another time axis."""
+        self._blocks = [replace(each, begin=-LENGTH, time=0.0) for each in self._blocks]
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+
+def joined(blocks: Sequence[Block]) -> Grams:
+    """All blocks as one sum by block."""
+    parts = [each.grams for each in blocks]
+    sums = tuple(np.concatenate(own) for own in zip(*(p.sums for p in parts), strict=True))
+    return replace(parts[0], sums=sums, counts=np.concatenate([p.counts for p in parts]))
+
+
+def explained_share(
+    grams: Grams, matrix: FloatArray, theta: FloatArray, weights: FloatArray
+) -> float:
+    """Share of the weighted squared residual that other values of the parameters would explain.
+
+    Args:
+      grams: The rows.
+      matrix: From parameters to columns, (p, k).
+      theta: All parameters as estimated, (p,).
+      weights: Of degrees of freedom, (nv,).
+    """
+    ones = np.ones(len(weights))
+    total = float((grams.squares(theta).sum(axis=0) * weights).sum())
+    normal, plain = grams.normal(weights, ones)
+    inner, slope = matrix.T @ normal @ matrix, matrix.T @ (plain - normal @ theta)
+    gained = float(slope @ np.linalg.lstsq(inner, slope, rcond=1e-9)[0])
+    return gained / total if total > 0.0 else 0.0

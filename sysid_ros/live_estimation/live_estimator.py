@@ -1,0 +1,193 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The estimate of an experiment's parameters from messages as they come."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from sysid_ros.dataset import declared_noise, fit_settings, model_of, model_sequences, unusable
+from sysid_ros.engine.moving_horizon import (
+    HorizonEstimate,
+    HorizonSettings,
+    Memory,
+    MovingHorizon,
+    TorqueHorizon,
+)
+from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.errors import BagError, DataError, ExperimentError
+from sysid_ros.experiment import Experiment, SequenceConfig
+from sysid_ros.live_estimation.message_buffer import MessageBuffer, known_until
+from sysid_ros.recording.bags import TopicTypes
+from sysid_ros.recording.mapping import (
+    MappedRecording,
+    control_time_series,
+    measured_time_series,
+)
+from sysid_ros.recording.messages import RawMessage
+from sysid_ros.robots import build_parameters, by_sensor, have_own_parameters, with_namespace
+
+PERIOD = 0.1  # s between estimates
+BEFORE = 2.0  # s before the first window that is still needed, for filters and delays
+MOST_FAILURES = 20  # updates in a row after which messages are forgotten
+AT_FIRST = 0.3  # s that a robot is listened to before the first look
+
+
+@dataclass(frozen=True)
+class LiveEstimate:
+    """The answer to messages.
+
+    Attributes:
+      estimate: The latest estimate; ``None`` before the first whole window.
+      stamp_ns: Instant of its latest sample, nanoseconds since the epoch.
+      problem: Why the latest messages could not be used; empty where they could.
+    """
+
+    estimate: HorizonEstimate | None
+    stamp_ns: int = 0
+    problem: str = ""
+
+
+class LiveEstimator:
+    """Estimates parameters from messages, by the experiment's method."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        recording: TopicTypes,
+        bag: SequenceConfig,
+        horizon: HorizonSettings,
+        *,
+        data_dir: Path | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> None:
+        """Begin without messages.
+
+        Args:
+          experiment: The experiment.
+          recording: Tells the types of topics.
+          bag: What the messages belong to: its name, robot and model.
+          horizon: How far to look back.
+          data_dir: Where models are found first.
+          should_stop: Asked while simulating; true ends an update with StopRequestedError.
+
+        Raises:
+          SysidError: The model or a topic is missing, or nothing is to be estimated.
+        """
+        experiment = with_namespace(experiment, bag.robot, recording.topics)
+        self._buffer = MessageBuffer(experiment, recording)
+        self._spec = model_of(experiment, bag, data_dir).with_sensors
+        params = build_parameters(experiment, self._spec)
+        if not params.as_vector().size:
+            raise ExperimentError("the experiment has no parameters to be estimated")
+        self._name = bag.name
+        self._robot = bag.robot if have_own_parameters(experiment) else None
+        self._max_gap = experiment.fit.max_gap
+        settings = replace(fit_settings(experiment), threads=1, model_error=False)
+        noise = declared_noise(experiment)
+        self._horizon: MovingHorizon | TorqueHorizon = (
+            TorqueHorizon(params, settings, horizon)
+            if settings.method == "inverse_dynamics"
+            else MovingHorizon(params, settings, horizon, noise, should_stop=should_stop)
+        )
+        self._latest = LiveEstimate(None)
+        self._sequences: ModelSequences | None = None
+        self._failures = 0
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """The topics whose messages are wanted."""
+        return self._buffer.topics
+
+    @property
+    def memory(self) -> Memory | None:
+        """All that is known; ``None`` where that is not kept, of torque."""
+        return self._horizon.memory if isinstance(self._horizon, MovingHorizon) else None
+
+    def recall(self, memory: Memory) -> None:
+        """Go on from what another run knew.
+
+        Raises:
+          DataError: It is of other parameters.
+        """
+        if isinstance(self._horizon, MovingHorizon):
+            self._horizon.recall(memory)
+
+    def update(
+        self,
+        messages: Iterable[RawMessage],
+        *,
+        ended: bool = False,
+        most_behind: float = math.inf,
+    ) -> LiveEstimate:
+        """Account for messages.
+
+        Args:
+          messages: New ones of :attr:`topics`, in the order of receipt.
+          ended: Whether nothing follows.
+          most_behind: s of data at most, besides a window, that are simulated; what is older is
+            left out and counted.
+
+        Raises:
+          StopRequestedError: As asked for.
+        """
+        try:
+            self._buffer.add(messages)
+            mapped = self._buffer.mapped(self._name)
+            until = known_until(mapped)
+            if until < AT_FIRST and not ended:
+                return self._latest
+            self._horizon.skip_to(until - most_behind)
+            estimate = self._horizon.update(
+                self._with(mapped, until), until, unusable(mapped), ended=ended
+            )
+        except (BagError, DataError) as error:
+            return replace(self._latest, problem=self._failed(str(error)))
+        self._failures = 0
+        if estimate is not None:
+            stamp_ns = mapped.start_ns + round(1e9 * estimate.time)
+            self._latest = LiveEstimate(estimate, stamp_ns)
+        if not math.isnan(self._horizon.needed_from):
+            self._buffer.forget_before(self._horizon.needed_from - BEFORE)
+        return self._latest
+
+    def _failed(self, problem: str) -> str:
+        """Begin with new messages where those kept cannot be used: a clock was set, for example."""
+        self._failures += 1
+        if self._failures >= MOST_FAILURES:
+            self._failures = 0
+            self._buffer.begin_anew()
+            self._horizon.begin_anew()
+        return problem
+
+    def _with(self, mapped: MappedRecording, until: float) -> ModelSequences:
+        """The recording as the sequence of its model, which is compiled once."""
+        if self._sequences is None:
+            recordings = {mapped.name: mapped}
+            self._sequences = model_sequences("model", self._spec, recordings, self._robot)
+        found = copy.copy(self._sequences)
+        control = control_time_series(mapped)
+        if all(signal.held for signal in mapped.controls):
+            control = _held(control, until, self._max_gap)
+        found.control = [control]
+        found.sensordata = [by_sensor(self._spec, measured_time_series(mapped))]
+        return found
+
+
+def _held(control: TimeSeries, until: float, max_gap: float) -> TimeSeries:
+    """Commands that are published on change, in force until the latest measurement."""
+    if until - control.times[-1] <= max_gap:
+        return control
+    return TimeSeries(
+        np.append(control.times, until),
+        np.vstack([control.data, control.data[-1:]]),
+        control.signal_mapping,
+        control.interpolation,
+    )

@@ -1,0 +1,108 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The latest messages of a robot as signals of its model, on a time axis that stays."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from sysid_ros.errors import BagError
+from sysid_ros.experiment import Experiment
+from sysid_ros.recording.bags import ColumnReader, TopicTypes
+from sysid_ros.recording.mapping import MappedRecording, WantedFields, map_columns
+from sysid_ros.recording.messages import RawMessage
+
+PATIENCE = 1.0  # s that a topic may lag behind the others before they go on without it
+
+
+class MessageBuffer:
+    """Keeps messages as long as something needs them.
+
+    Attributes:
+      topics: Those that the experiment maps.
+    """
+
+    def __init__(self, experiment: Experiment, recording: TopicTypes) -> None:
+        """Begin without messages.
+
+        Args:
+          experiment: With the robot's own topics.
+          recording: Tells the types of topics; a bag need not stay open.
+
+        Raises:
+          SysidError: A topic is missing, or a field is not in its type.
+        """
+        self._experiment = experiment
+        self._wanted = WantedFields.of(recording, experiment.signals, experiment.enabled_when)
+        self._recording = recording
+        self.topics = frozenset(self._wanted.fields)
+        self._latest_ns = 0
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Forget all messages and when time began."""
+        self._reader = ColumnReader(self._recording, self._wanted.fields)
+        self._start_ns: int | None = None
+        # Up to when everything was known, and what had been received then.
+        self._known: deque[tuple[float, int]] = deque()
+
+    def add(self, messages: Iterable[RawMessage]) -> None:
+        """Take over messages, in the order of receipt.
+
+        Raises:
+          BagError: One is damaged.
+        """
+        kept = list(messages)
+        self._reader.read(iter(kept))
+        self._latest_ns = max([self._latest_ns, *(message.log_ns for message in kept)])
+
+    def mapped(self, name: str) -> MappedRecording:
+        """The signals of what is kept; t = 0 is the first message's of all.
+
+        Args:
+          name: Of the sequence.
+
+        Raises:
+          SysidError: There is no message of a topic yet, or the samples cannot be used.
+        """
+        columns = self._reader.columns()
+        for topic in {signal.topic for signal in self._experiment.signals}:
+            if not len(columns[topic].log_ns):
+                raise BagError(f"no message of {topic} yet")
+        found = map_columns(
+            columns,
+            self._wanted,
+            clock=self._experiment.clock,
+            max_gap=self._experiment.fit.max_gap,
+            name=name,
+            enabled_when=self._experiment.enabled_when,
+            clock_correction=self._experiment.clock_correction,
+            start_ns=self._start_ns,
+        )
+        self._start_ns = found.start_ns
+        self._known.append((known_until(found), self._latest_ns))
+        return found
+
+    def forget_before(self, time: float) -> None:
+        """Forget messages that belong to the time before an instant, s."""
+        received = None
+        while self._known and self._known[0][0] < time:
+            received = self._known.popleft()[1]
+        if received is not None:
+            self._reader.forget_before(received)
+
+
+def known_until(mapped: MappedRecording) -> float:
+    """The instant up to which all signals have arrived, s.
+
+    A held command says nothing about when the next one comes; a signal that has stopped is not
+    waited for.
+    """
+    ends = [
+        float(signal.times[-1])
+        for signal in (*mapped.measured, *mapped.controls)
+        if len(signal.times) and not signal.held
+    ]
+    return max(min(ends), max(ends) - PATIENCE)

@@ -1,0 +1,316 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Lifecycle node ``estimator``: publishes an experiment's parameters while the robot moves.
+
+Messages are taken as raw bytes, as by the recorder; estimates are made in a thread of their own, so
+that the node answers meanwhile.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.timer import Timer
+from std_msgs.msg import Float64, Float64MultiArray
+
+from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, Memory
+from sysid_ros.errors import DataError, ExperimentError, StopRequestedError, SysidError
+from sysid_ros.experiment import Experiment, SequenceConfig, load_experiment, message_paths_of
+from sysid_ros.live_estimation import PERIOD, LiveEstimate, LiveEstimator
+from sysid_ros.nodes import parameters
+from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
+from sysid_ros.nodes.estimator.messages import identified, numbers, status
+from sysid_ros.nodes.printable_log import log_of
+from sysid_ros.nodes.process import run_node
+from sysid_ros.nodes.recorder.topic_selection import TopicSelection, topics_of
+from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
+from sysid_ros.nodes.topic_names import topic_part
+from sysid_ros.recording.bags import LiveTopics
+from sysid_ros.recording.messages import RawMessage
+from sysid_ros_interfaces.msg import IdentifiedParameters
+
+_POLL_PERIOD = 0.02  # s between takings of messages
+_WATCH_PERIOD = 0.2  # s between looks at the graph
+_KEPT_EVERY = 10.0  # s between states that are written
+_QUEUE = 5000  # messages of a topic that may wait
+_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+Transition = Callable[["Estimator", LifecycleState], TransitionCallbackReturn]
+
+
+def _reported(transition: Transition) -> Transition:
+    """Say why a transition fails; rclpy would keep the exception to itself."""
+
+    @functools.wraps(transition)
+    def wrapper(node: Estimator, state: LifecycleState) -> TransitionCallbackReturn:
+        try:
+            return transition(node, state)
+        except SysidError as error:
+            log_of(node).error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        except Exception:
+            log_of(node).error(traceback.format_exc())
+            raise
+
+    return wrapper
+
+
+class Estimator(LifecycleNode):
+    """Subscribes while active, and estimates."""
+
+    def __init__(self, **node_options: Any) -> None:
+        super().__init__("estimator", **node_options)
+        text, number = parameters.text, parameters.number
+        text(self, "experiment", "", "experiment file, as for the fit", read_only=False)
+        data_dir = text(self, "data_dir", "", "folder where models are looked for")
+        self._data_dir = Path(data_dir).expanduser() if data_dir else None
+        self._robot = text(self, "robot", "", "which of several robots: its namespace")
+        self.autostart = parameters.flag(
+            self, "autostart", True, "whether the node configures and activates itself"
+        )
+        length = parameters.positive(
+            self, "horizon", 10.0, "seconds that are simulated anew when the estimate moves"
+        )
+        forgetting = number(
+            self, "forgetting", 0.0, "seconds after which what lies before counts by 1/e; 0: never",
+            low=0.0,
+        )  # fmt: skip
+        self._horizon = HorizonSettings(length, forgetting or None)
+        self._most_behind = parameters.positive(
+            self, "most_behind", 2.0, "seconds of data that may wait; older windows are left out"
+        )
+        state_file = text(self, "state_file", "", "file that carries what is known over a restart")
+        self._state_file = Path(state_file).expanduser() if state_file else None
+        self._experiment: Experiment | None = None
+        self._watch: TopicWatch | None = None
+        self._estimator: LiveEstimator | None = None
+        self._messages: list[RawMessage] = []
+        self._thread = ThreadPoolExecutor(1)
+        self._work: Future[LiveEstimate] | None = None
+        self._ending = False
+        self._began = self._kept = -math.inf  # time.monotonic() of the latest update and state
+        self._latest = LiveEstimate(None)
+        self._published: HorizonEstimate | None = None
+        self._problem = ""
+        self._timers_while_active: list[Timer] = []
+        self._estimate = self.create_publisher(IdentifiedParameters, "~/estimate", _LATCHED)
+        self._numbers = self.create_publisher(Float64MultiArray, "~/numbers", 10)
+        self._values: dict[str, Publisher[Float64]] = {}
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+
+    @_reported
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Read the experiment."""
+        path = str(self.get_parameter("experiment").value or "")
+        if not path:
+            raise ExperimentError("the parameter experiment must name a file")
+        self._experiment = load_experiment(Path(path).expanduser())
+        return TransitionCallbackReturn.SUCCESS
+
+    @_reported
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Subscribe, and begin to estimate once all topics are published."""
+        self._watch = TopicWatch(
+            self,
+            TopicSelection(topics_of(self._configured, self._robot)),
+            WatchCallbacks(
+                found=lambda topic: None,
+                gone=lambda name: None,
+                message=self._on_message,
+                lost=lambda name, count: None,
+            ),
+            depth=_QUEUE,
+        )
+        self._timers_while_active = [
+            self.create_timer(period, callback, clock=steady_clock())
+            for period, callback in (
+                (_POLL_PERIOD, self._look),
+                (_WATCH_PERIOD, self._watch.refresh),
+                (1.0, self._publish_diagnostics),
+            )
+        ]
+        return super().on_activate(state)
+
+    @_reported
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """End the subscriptions and keep what is known."""
+        self.stop()
+        return super().on_deactivate(state)
+
+    @_reported
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the experiment."""
+        self._experiment = None
+        return TransitionCallbackReturn.SUCCESS
+
+    def stop(self) -> None:
+        """Wait for the update under way, and keep what is known."""
+        for timer in self._timers_while_active:
+            self.destroy_timer(timer)
+        self._timers_while_active = []
+        if self._watch is not None:
+            self._watch.close()
+        self._ending = True
+        if self._work is not None:
+            self._finish(self._work)
+        if self._estimator is not None:
+            self._keep(self._estimator)
+        self._ending, self._work, self._estimator, self._messages = False, None, None, []
+
+    @property
+    def _configured(self) -> Experiment:
+        """The experiment.
+
+        Raises:
+          ExperimentError: The node is not configured.
+        """
+        if self._experiment is None:
+            raise ExperimentError("the estimator is not configured")
+        return self._experiment
+
+    def _on_message(self, topic: WatchedTopic, data: bytes, info: Any) -> None:
+        log_ns = info["received_timestamp"] or time.time_ns()
+        publish_ns = info["source_timestamp"] or log_ns
+        if uses_simulated_time(self):
+            log_ns = publish_ns = int(self.get_clock().now().nanoseconds)
+        self._messages.append(RawMessage(topic.bag_topic.name, log_ns, publish_ns, data))
+
+    def _look(self) -> None:
+        """Take messages, publish an estimate that is done, and begin one if it is time to."""
+        watch = self._watch
+        if watch is None:
+            return
+        watch.poll()
+        if self._work is not None:
+            if not self._work.done():
+                return
+            self._finish(self._work)
+            self._work = None
+            if self._estimator and time.monotonic() - self._kept > _KEPT_EVERY:
+                self._keep(self._estimator)
+        missing = [name for name, problem in watch.health().items() if problem]
+        if self._estimator is None and (missing or not watch.topics):
+            self._problem = f"{', '.join(missing)}: not published" if missing else "no topic yet"
+            self._messages.clear()
+            return
+        if self._messages and time.monotonic() - self._began >= PERIOD:
+            self._began = time.monotonic()
+            new, self._messages = self._messages, []
+            self._work = self._thread.submit(self._update, new, dict(watch.topics))
+
+    def _update(
+        self, messages: Sequence[RawMessage], topics: dict[str, WatchedTopic]
+    ) -> LiveEstimate:
+        """Account for messages; runs in the thread."""
+        if self._estimator is None:
+            self._estimator = self._begin(topics)
+        return self._estimator.update(messages, most_behind=self._most_behind)
+
+    def _begin(self, topics: dict[str, WatchedTopic]) -> LiveEstimator:
+        described = [topic.bag_topic for topic in topics.values()]
+        estimator = LiveEstimator(
+            self._configured,
+            LiveTopics(described, message_paths_of(self._configured)),
+            SequenceConfig("live", robot=self._robot or None),
+            self._horizon,
+            data_dir=self._data_dir,
+            should_stop=lambda: self._ending,
+        )
+        if self._state_file is not None and self._state_file.exists():
+            try:
+                estimator.recall(Memory.read(self._state_file))
+                log_of(self).info(f"carrying on from {self._state_file}")
+            except DataError as error:
+                log_of(self).warning(f"beginning anew: {error}")
+        return estimator
+
+    def _keep(self, estimator: LiveEstimator) -> None:
+        self._kept = time.monotonic()
+        memory = estimator.memory
+        if self._state_file is None or memory is None:
+            return
+        try:
+            memory.write(self._state_file)
+        except SysidError as error:
+            log_of(self).warning(str(error))
+
+    def _finish(self, work: Future[LiveEstimate]) -> None:
+        """Publish what an update found out."""
+        try:
+            self._latest = work.result()
+        except StopRequestedError:
+            return
+        except SysidError as error:
+            self._say(str(error))
+            return
+        self._say(self._latest.problem)
+        estimate = self._latest.estimate
+        if estimate is None or estimate is self._published:
+            return
+        self._published = estimate
+        model = self._configured.model or self._configured.model_topic or ""
+        self._estimate.publish(identified(estimate, model, self._latest.stamp_ns))
+        self._numbers.publish(numbers(estimate.parameters))
+        for one in estimate.parameters:
+            if one.name not in self._values:
+                self._values[one.name] = self.create_publisher(
+                    Float64, f"~/value/{topic_part(one.name)}", 10
+                )
+            self._values[one.name].publish(Float64(data=one.value))
+
+    def _say(self, problem: str) -> None:
+        if problem and problem != self._problem:
+            log_of(self).warning(problem)
+        self._problem = problem
+
+    def _publish_diagnostics(self) -> None:
+        estimate = self._latest.estimate
+        values = {} if estimate is None else {
+            "windows": str(estimate.windows),
+            "left out": f"{estimate.thinned:.1f}",
+            "age (s)": f"{1e-9 * (self.get_clock().now().nanoseconds - self._latest.stamp_ns):.3f}",
+            "simulated at once": str(estimate.simulated),
+        }  # fmt: skip
+        late = estimate is not None and estimate.thinned > 0.0
+        message = DiagnosticArray(
+            status=[status(self.get_name(), self._problem, values, late=late)]
+        )
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node.
+
+    Returns:
+      The exit status.
+    """
+
+    def make() -> Estimator:
+        node = Estimator()
+        nice = parameters.integer(
+            node, "nice", 5, "0 to 19: how much this stands back behind the robot's processes"
+        )
+        os.nice(min(max(nice, 0), 19))
+        if node.autostart and node.trigger_configure() == TransitionCallbackReturn.SUCCESS:
+            node.trigger_activate()
+        return node
+
+    def ready_to_end(node: Estimator) -> bool:
+        node.stop()
+        return True
+
+    return run_node(make, args, ready_to_end=ready_to_end)

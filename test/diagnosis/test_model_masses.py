@@ -1,0 +1,41 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A link whose mass is not the model's is named, where motion shows it and no fit finds it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import pytest
+from arm_recording import arm_model, simulate, write_experiment
+
+from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.experiment import load_experiment, with_overrides
+
+OFF = 1.5  # factor of the true mass
+
+
+def with_a_light_link(xml: str, name: str) -> str:
+    """The model with everything right but the mass of one link, which is too small."""
+    spec = mujoco.MjSpec.from_string(xml)
+    body = spec.body(name)
+    body.mass, body.inertia = body.mass / OFF, body.inertia / OFF
+    text: str = spec.to_xml()
+    return text
+
+
+@pytest.mark.parametrize("servos", [False, True])
+def test_the_link_and_how_much_heavier_it_is(tmp_path: Path, servos: bool) -> None:
+    truth = arm_model(1, 2, servos=servos)
+    model = with_a_light_link(truth, "link1")
+    file = write_experiment(tmp_path, model, simulate(truth, 1))
+    experiment = load_experiment(file)
+    (finding,) = check_experiment(experiment, None)
+    assert finding.kind is FindingKind.GRAVITY
+    assert finding.signals[0] == "link1"
+    assert finding.evidence["mass"] == pytest.approx(OFF, rel=0.05)
+    assert finding.repair == "- {body: link1, mass: null}"
+    free = with_overrides(experiment, ["parameters+=[{body: link1, mass: null}]"])
+    assert check_experiment(free, None) == ()

@@ -1,0 +1,60 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Functions that are compiled as parts of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES, compiled, compiled_apart
+
+
+@compiled
+def _scale(x: FloatArray, by: float) -> None:
+    for i in range(x.size):
+        x[i] *= by
+
+
+@compiled_apart
+def _twice(x: FloatArray) -> None:
+    _scale(x, 2.0)
+
+
+@compiled_apart
+def _thrice(x: FloatArray) -> float:
+    _scale(x, 3.0)
+    return float(np.sqrt(x[0]))
+
+
+def _six_times(x: FloatArray) -> float:
+    _twice(x)
+    return _thrice(x)
+
+
+@pytest.mark.parametrize("options", [OPTIONS_OF_WHOLES, {}], ids=["whole", "numba's own"])
+def test_what_calls_parts_has_them_in_its_own_module(options: dict[str, Any]) -> None:
+    njit: Any = numba.njit
+    function = njit(error_model="numpy", nogil=True, **options)(_six_times)
+    x = np.array([1.5, 1.0])
+    assert function(x) == 3.0
+    assert x.tolist() == [9.0, 6.0]
+    (signature,) = function.signatures
+    defined = [
+        line for line in function.inspect_llvm(signature).splitlines() if line.startswith("declare")
+    ]
+    assert not [line for line in defined if "test_one_module" in line]
+
+
+@pytest.mark.skipif(not OPTIONS_OF_WHOLES, reason="this numba compiles in its own way")
+def test_a_part_has_no_machine_code_of_its_own() -> None:
+    njit: Any = numba.njit
+    njit(**OPTIONS_OF_WHOLES)(_six_times)(np.ones(1))
+    dispatcher: Any = _twice
+    ((_, made),) = dispatcher.overloads.items()
+    assert made.library.get_pointer_to_function(made.fndesc.llvm_func_name) == 0

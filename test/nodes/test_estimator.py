@@ -1,0 +1,83 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The robot moves, and another process says what its parameters are."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+from diagnostic_msgs.msg import DiagnosticArray
+from patience import PATIENCE
+from ros_client import LATCHED, RosClient
+from std_msgs.msg import Float64, Float64MultiArray
+from std_srvs.srv import SetBool
+
+from sysid_ros.nodes.demo import ChildProcesses, node_arguments
+from sysid_ros_interfaces.msg import IdentifiedParameters
+
+
+def start_estimator(
+    nodes: ChildProcesses, experiment: Path, **parameters: str
+) -> subprocess.Popen[bytes]:
+    given = {"experiment": str(experiment), **parameters}
+    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    return nodes.start("estimator", ["sysid_ros.nodes.estimator", "--ros-args", *values])
+
+
+def test_parameters_are_published_while_the_robot_moves(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+):
+    arguments = node_arguments(demo_files, tmp_path)
+    arguments["excite"] += ("-p", "multisine.duration:=300.0")  # longer than any test
+    for name in ("sim_robot", "excite"):
+        nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name]])
+    state = tmp_path / "state.json"
+    experiment = demo_files / "experiment.yaml"
+    estimator = start_estimator(nodes, experiment, state_file=str(state), most_behind="30.0")
+    estimates = client.collect(IdentifiedParameters, "/estimator/estimate", LATCHED)
+    numbers = client.collect(Float64MultiArray, "/estimator/numbers")
+    values = client.collect(Float64, "/estimator/value/elbow_damping")
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    client.wait_until(
+        lambda: client.call(SetBool, "/excite/arm", SetBool.Request(data=True)).success
+    )
+    client.wait_until(lambda: len(estimates) > 3 and numbers and values)
+    names = [parameter.name for parameter in estimates[-1].parameters]
+    assert {"shoulder_armature", "elbow_damping", "payload_mass"} <= set(names)
+    stamps = [one.header.stamp.sec + 1e-9 * one.header.stamp.nanosec for one in estimates]
+    assert stamps == sorted(set(stamps))
+    assert [dim.size for dim in numbers[-1].layout.dim] == [len(names), 3]
+    client.wait_until(
+        lambda: any(
+            status.name == "estimator: estimator" and any(v.key == "windows" for v in status.values)
+            for message in diagnostics
+            for status in message.status
+        )
+    )
+    estimator.send_signal(signal.SIGINT)
+    assert estimator.wait(timeout=PATIENCE) == 0
+    kept = json.loads(state.read_text(encoding="utf-8"))
+    assert kept["names"] == names
+    before = len(estimates)
+    start_estimator(nodes, experiment, state_file=str(state), most_behind="30.0")
+    log = tmp_path / "logs" / "estimator.log"
+    client.wait_until(lambda: "carrying on from" in log.read_text(encoding="utf-8"))
+    client.wait_until(lambda: len(estimates) > before)
+
+
+def test_what_is_missing_is_said(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+):
+    start_estimator(nodes, demo_files / "experiment.yaml")
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    client.wait_until(
+        lambda: any(
+            "/joint_states" in status.message and "not published" in status.message
+            for message in diagnostics
+            for status in message.status
+        )
+    )
