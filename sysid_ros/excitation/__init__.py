@@ -29,7 +29,7 @@ from sysid_ros.excitation.motion import Motion
 from sysid_ros.excitation.multisine import Multisine, design_multisine
 from sysid_ros.excitation.path import ExcitationPath, check_limits
 from sysid_ros.excitation.playback import Playback
-from sysid_ros.excitation.reference import ExcitationError, Reference
+from sysid_ros.excitation.reference import ExcitationError, Reference, SlowReference
 from sysid_ros.excitation.spline_reference import SplineReference
 from sysid_ros.excitation.timed_trajectory import TimedTrajectory
 from sysid_ros.excitation.trajectory_file import (
@@ -56,6 +56,7 @@ __all__ = [
     "Multisine",
     "Playback",
     "Reference",
+    "SlowReference",
     "SplineReference",
     "TabulatedReference",
     "TimedTrajectory",

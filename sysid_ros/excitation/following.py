@@ -48,6 +48,7 @@ class FollowingWatch:
 
     def start(self, now: float, command: FloatArray) -> None:
         """Begin with a robot that obeys ``command`` (n,)."""
+        self.farthest = np.zeros(len(command))  # from its commands so far, (n,) rad or m
         self._commands: deque[tuple[float, FloatArray]] = deque([(now, command)])
         self._looked = now
         self._since = np.full(len(command), now)
@@ -82,6 +83,7 @@ class FollowingWatch:
         window = np.array([command for _, command in self._commands])
         low, high = window.min(axis=0), window.max(axis=0)
         away = np.maximum(low - position, position - high)
+        self.farthest = np.maximum(self.farthest, away)
         for i in np.flatnonzero(away > self._tolerance)[:1]:
             return (
                 f"joint {self._joints[i]!r} does not follow: it is at {position[i]:.4g}, "

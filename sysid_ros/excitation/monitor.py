@@ -64,6 +64,11 @@ class JointMonitor:
         """True if positions of all joints have arrived."""
         return bool(np.all(np.isfinite(self._instants[_POSITION])))
 
+    @property
+    def farthest(self) -> FloatArray:
+        """Largest distance (n,) of joints from their commands since the start; zero for efforts."""
+        return np.array(self._following.farthest)
+
     def observe(
         self,
         now: float,

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from sysid_ros.arrays import FloatArray
@@ -32,3 +33,30 @@ class Reference(Protocol):
 
     def values(self, times: FloatArray) -> FloatArray:
         """Commands (m, n) at ``times`` (m,) seconds after the start, clipped to the duration."""
+
+
+@dataclass(frozen=True)
+class SlowReference:
+    """Another reference at a share of its speed."""
+
+    reference: Reference
+    speed: float  # above 0, at most 1
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Joint names, in the order of the values."""
+        return self.reference.joints
+
+    @property
+    def duration(self) -> float:
+        """Length in seconds."""
+        return self.reference.duration / self.speed
+
+    @property
+    def rests(self) -> bool:
+        """True if it begins and ends at rest."""
+        return self.reference.rests
+
+    def values(self, times: FloatArray) -> FloatArray:
+        """Commands (m, n) at ``times`` (m,) seconds after the start."""
+        return self.reference.values(self.speed * times)

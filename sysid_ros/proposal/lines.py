@@ -36,4 +36,16 @@ class Line:
         found = {self.kind: self.name}
         if self.placed:
             found |= {"type": self.placed[0], "at": self.placed[1]}
-        return {**found, "topic": self.channel.topic, "field": self.channel.field}
+        found |= {"topic": self.channel.topic, "field": self.channel.field}
+        return found | ({"interpolation": self.interpolation} if self.interpolation else {})
+
+    @property
+    def interpolation(self) -> str:
+        """The way its samples are joined, where it is not that of its message type; empty else.
+
+        The reference of a joint_trajectory_controller is a smooth curve of which its state shows
+        samples, unlike a command that holds until the next one. Held, it would be late by half
+        the time between them.
+        """
+        of_trajectory = self.channel.msgtype.endswith("/JointTrajectoryControllerState")
+        return "linear" if of_trajectory and self.kind == "actuator" else ""

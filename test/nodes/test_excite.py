@@ -47,6 +47,27 @@ def test_armed_motion_starts_where_the_robot_stands_and_returns(
     robot.wait_for("running")
 
 
+@pytest.mark.parametrize("strays", [False, True])
+def test_a_slow_pass_comes_first_and_is_looked_at(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, strays: bool
+):
+    given = {"use_sim_time": "true", "slow_pass": "0.5", "following.tolerance": "0.1"}
+    start_excite(nodes, tmp_path, **given)
+    robot = Robot(client, simulated=True)
+    if strays:  # by less than the tolerance, and more than half of it
+        robot.change = lambda message: message.position.__setitem__(2, robot.position[2] + 0.07)
+    robot.wait_for("ready")
+    assert robot.arm().success
+    robot.wait_for("stopped: in the slow pass joint 'elbow' was 0.07 away" if strays else "done")
+    robot.assert_no_step((0.0, 0.07 if strays else 0.0))
+    values = robot.values()
+    turns = np.flatnonzero(np.diff((values[:, 0] > 0.15).astype(int)) == 1)
+    assert len(turns) == (1 if strays else 2)
+    if not strays:
+        slow, full = np.abs(np.diff(values[:380], axis=0)).max(), robot.largest_step()
+        assert slow < 0.6 * full
+
+
 URDF = """<robot name="arm">
   <joint name="shoulder"><limit lower="-1" upper="1" velocity="3" effort="1"/></joint>
   <joint name="elbow"><limit lower="-1" upper="0.3" velocity="3" effort="1"/></joint>

@@ -86,8 +86,10 @@ class ControllerMotion:
         """Return nothing: who else sends a goal or trajectory ends ours, which is noticed."""
         return ""
 
-    def begin(self, position: FloatArray) -> FloatArray:
+    def begin(self, position: FloatArray, speed: float) -> FloatArray:
         """Begin where the controller holds the robot, which stands at ``position``, (n,).
+
+        It goes at a share ``speed`` of the motion's speed.
 
         Returns:
           The command (n,) that counts from now on.
@@ -97,7 +99,7 @@ class ControllerMotion:
         """
         if self._held is not None and self._now() - self._held[0] < _SILENCE:
             position = self._held[1]
-        self._motion = self._settings.controlled(position)
+        self._motion = self._settings.controlled(position, speed)
         self._canceled = False
         self._words, self._silent = 0, 0.0
         trajectory = self._motion.trajectory

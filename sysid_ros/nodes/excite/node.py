@@ -55,6 +55,8 @@ class Excite(Node):
         self._states = self.create_publisher(String, "~/state", latched)
         plays = ControllerMotion if self._settings.is_controlled else StreamedMotion
         self._motion: ControllerMotion | StreamedMotion = plays(self, self._settings, self._now)
+        self._passes: list[float] = []  # that are still to come
+        self._rest = self._monitor.positions  # the command before and after the motion
         self._state = ""
         self._tell("waiting")
         if self._settings.is_effort:
@@ -98,13 +100,39 @@ class Excite(Node):
             return "a motion is running"
         try:
             self._refuse_obstacles()
-            command = self._motion.begin(self._monitor.positions)
+            self._passes = list(self._settings.passes)
+            if len(self._passes) > 1:  # a slow pass must not begin what cannot go on
+                self._settings.refuse_beyond_limits(self._monitor.positions)
+            self._play(self._monitor.positions)
         except SysidError as error:
             log_of(self).error(f"not moving: {error}")
             return str(error)
-        self._monitor.start(self._now(), command)
         self._tell("running")
         return ""
+
+    def _play(self, position: FloatArray) -> None:
+        """Begin the next pass from a position (n,)."""
+        speed = self._passes.pop(0)
+        if speed < 1.0:
+            log_of(self).info(f"a slow pass first, at {100.0 * speed:g} % of the speed")
+        self._rest = self._motion.begin(position, speed)
+        self._monitor.start(self._now(), self._rest)
+
+    def _end_pass(self) -> None:
+        """Go on to the next pass, if the last one ended well and there is one."""
+        if self._state != "running":
+            self._monitor.end()
+        elif not self._passes:
+            self._monitor.end()
+            self._tell("done")
+        elif strayed := self._settings.strayed(self._monitor.farthest):
+            self._monitor.end()
+            self._tell(f"stopped: {strayed}")
+        else:
+            try:
+                self._play(self._rest)
+            except SysidError as error:
+                self._tell(f"stopped: {error}")
 
     def _refuse_obstacles(self) -> None:
         reason = self._motion.obstacle() or self._controller.problem()
@@ -122,9 +150,7 @@ class Excite(Node):
         self._note(now, self._motion.go_on(now))
         self._stop(self._motion.fault(now))
         if self._motion.ended():
-            self._monitor.end()
-            if self._state == "running":
-                self._tell("done")
+            self._end_pass()
 
     def _note(self, now: float, command: FloatArray | None) -> None:
         if command is not None:

@@ -27,6 +27,7 @@ from sysid_ros.excitation import (
     MotionLimits,
     Playback,
     Reference,
+    SlowReference,
     check_limits,
     design_multisine,
     join_limits,
@@ -42,6 +43,7 @@ _COMMAND_TYPES = {
     "joint_trajectory": JointTrajectory,
     "follow_joint_trajectory": None,  # an action, and no message
 }
+_SLOW_SHARE = 0.5  # of the tolerance that a slow pass may take
 _TOLERANCE_SHARE, _LARGEST_TOLERANCE = 0.1, 0.2  # of a joint's range; rad or m
 
 
@@ -56,6 +58,7 @@ class ExcitationSettings:
     is_effort: bool  # whether commands are efforts rather than positions
     rate: float  # commands per second
     ramp: float  # s
+    slow_pass: float  # share of its speed at which the motion is played before; 0: it is not
     stop_time: float  # s
     timeout: float  # s without joint states, or without a command
     tolerance: FloatArray  # (n,) rad or m between commanded and measured position
@@ -88,25 +91,53 @@ class ExcitationSettings:
         )
         return JointMonitor(self.joints, self.limits, following, timeout=self.timeout)
 
-    def controlled(self, position: FloatArray) -> ControlledMotion:
+    @property
+    def passes(self) -> tuple[float, ...]:
+        """Shares of the motion's speed at which it is played, one after the other."""
+        return (self.slow_pass, 1.0) if self.slow_pass else (1.0,)
+
+    def strayed(self, farthest: FloatArray) -> str:
+        """Say which joint followed a slow pass too badly for the full one; empty if none did.
+
+        Args:
+          farthest: Largest distance (n,) from its commands, rad or m.
+        """
+        for i in np.flatnonzero(farthest > _SLOW_SHARE * self.tolerance)[:1]:
+            return (
+                f"in the slow pass joint {self.joints[i]!r} was {farthest[i]:.4g} away from its "
+                f"commands, more than {_SLOW_SHARE:g} of its tolerance {self.tolerance[i]:.4g}: at "
+                "full speed it would not follow"
+            )
+        return ""
+
+    def refuse_beyond_limits(self, position: FloatArray) -> None:
+        """Plan the motion at full speed from ``position``, (n,), and forget it.
+
+        Raises:
+          ExcitationError: It would leave the limits.
+        """
+        plan = self.controlled if self.is_controlled else self.streamed
+        plan(position)
+
+    def controlled(self, position: FloatArray, speed: float = 1.0) -> ControlledMotion:
         """Plan the motion that a controller times, from ``position``, (n,).
 
         Raises:
           ExcitationError: It would leave the limits.
         """
-        path = ExcitationPath(self.reference, position, ramp=self.ramp)
+        path = self._path(position, speed)
         limits = self.limits.of_positions()
         return ControlledMotion(path, limits, period=self.period, stop_time=self.stop_time)
 
-    def streamed(self, position: FloatArray) -> Motion:
-        """Plan the motion that is sent command by command, from ``position``, (n,).
+    def streamed(self, position: FloatArray, speed: float = 1.0) -> Motion:
+        """Plan the motion that is sent command by command, likewise.
 
         Raises:
           ExcitationError: It would leave the limits.
         """
         limits = self._command_limits()
         rest = np.zeros(len(self.joints)) if self.is_effort else position
-        path = ExcitationPath(self.reference, rest, ramp=self.ramp)
+        path = self._path(rest, speed)
         check_limits(path, limits)
         playback = Playback(
             path,
@@ -123,6 +154,10 @@ class ExcitationSettings:
             timeout=self.timeout,
             released=rest if self.is_effort else None,
         )
+
+    def _path(self, rest: FloatArray, speed: float) -> ExcitationPath:
+        reference = self.reference if speed == 1.0 else SlowReference(self.reference, speed)
+        return ExcitationPath(reference, rest, ramp=self.ramp / speed)
 
     def _command_limits(self) -> CommandLimits:
         return self.limits.of_efforts() if self.is_effort else self.limits.of_positions()
@@ -165,6 +200,14 @@ def declare_excitation(node: Node) -> ExcitationSettings:
         is_effort=is_effort,
         rate=positive(node, "rate", 100.0, "commands per second"),
         ramp=positive(node, "ramp", 2.0, "seconds of soft start and soft end"),
+        slow_pass=parameters.number(
+            node,
+            "slow_pass",
+            0.0,
+            "share of its speed at which the motion is played once before; 0: it is not",
+            low=0.0,
+            high=1.0,
+        ),
         stop_time=positive(node, "stop_time", 0.3, "least seconds of a soft stop"),
         timeout=positive(
             node,

@@ -51,13 +51,16 @@ class StreamedMotion:
         """Name others that move the robot, in a sentence; empty if nobody does."""
         return self._topic.rivals()
 
-    def begin(self, position: FloatArray) -> FloatArray:
-        """Begin from ``position`` (n,); returns the command (n,) that counts from now on.
+    def begin(self, position: FloatArray, speed: float) -> FloatArray:
+        """Begin from ``position`` (n,) at a share of the motion's speed.
+
+        Returns:
+          The command (n,) that counts from now on.
 
         Raises:
           ExcitationError: The motion would leave the limits.
         """
-        self._motion = self._settings.streamed(position)
+        self._motion = self._settings.streamed(position, speed)
         self._sent = self._now()
         return self._motion.last
 

@@ -28,6 +28,7 @@ from sysid_ros.nodes.sim_robot.trajectory_follower import (
 
 _FEEDBACK = 0.05  # s of the robot's time
 _STATE = 0.01  # s of the robot's time
+_ROUNDING = 1e-6  # s
 _REPLACED = Ending(FollowError.INVALID_GOAL, "replaced by a new goal")
 
 
@@ -86,10 +87,10 @@ class TrajectoryAction:
         ending = self._follower.update(state.time, state.position)
         if ending is not None:
             self._end(ending)
-        if self._goal is not None and state.time >= self._told + _FEEDBACK:
+        if self._goal is not None and state.time >= self._told + _FEEDBACK - _ROUNDING:
             self._told = state.time
             self._goal.publish_feedback(self._filled(self._action.Feedback(), state, "desired"))
-        if state.time >= self._published + _STATE:
+        if state.time >= self._published + _STATE - _ROUNDING:
             self._published = state.time
             self._states.publish(self._filled(self._state_type(), state, "reference"))
         return np.array(self._follower.reference[0])
