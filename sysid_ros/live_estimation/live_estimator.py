@@ -36,7 +36,7 @@ from sysid_ros.robots import build_parameters, by_sensor, have_own_parameters, w
 
 PERIOD = 0.1  # s between estimates
 BEFORE = 2.0  # s before the first window that is still needed, for filters and delays
-MOST_FAILURES = 5  # updates in a row after which messages are forgotten
+LONGEST_FAILURE = 2.0  # s after which messages that cannot be used are forgotten
 AT_FIRST = 0.3  # s that a robot is listened to before the first look
 
 
@@ -99,7 +99,7 @@ class LiveEstimator:
         )
         self._latest = LiveEstimate(None)
         self._sequences: ModelSequences | None = None
-        self._failures = 0
+        self._failing_since: int | None = None  # when messages were received, ns
 
     @property
     def topics(self) -> frozenset[str]:
@@ -152,7 +152,7 @@ class LiveEstimator:
             return replace(self._latest, problem=str(error))
         except DataError as error:
             return replace(self._latest, problem=self._failed(str(error)))
-        self._failures = 0
+        self._failing_since = None
         if estimate is not None:
             stamp_ns = mapped.start_ns + round(1e9 * estimate.time)
             self._latest = LiveEstimate(estimate, stamp_ns)
@@ -162,9 +162,10 @@ class LiveEstimator:
 
     def _failed(self, problem: str) -> str:
         """Begin with new messages where those kept cannot be used: a clock was set, for example."""
-        self._failures += 1
-        if self._failures >= MOST_FAILURES:
-            self._failures = 0
+        received = self._buffer.received_ns
+        self._failing_since = self._failing_since or received
+        if received - self._failing_since > 1e9 * LONGEST_FAILURE:
+            self._failing_since = None
             self._buffer.begin_anew()
             self._horizon.begin_anew()
         return problem

@@ -22,6 +22,7 @@ class MessageBuffer:
 
     Attributes:
       topics: Those that the experiment maps.
+      received_ns: When the latest message was received, nanoseconds since the epoch.
     """
 
     def __init__(self, experiment: Experiment, recording: TopicTypes) -> None:
@@ -38,7 +39,7 @@ class MessageBuffer:
         self._wanted = WantedFields.of(recording, experiment.signals, experiment.enabled_when)
         self._recording = recording
         self.topics = frozenset(self._wanted.fields)
-        self._latest_ns = 0
+        self.received_ns = 0
         self.begin_anew()
 
     def begin_anew(self) -> None:
@@ -56,7 +57,7 @@ class MessageBuffer:
         """
         kept = list(messages)
         self._reader.read(iter(kept))
-        self._latest_ns = max([self._latest_ns, *(message.log_ns for message in kept)])
+        self.received_ns = max([self.received_ns, *(message.log_ns for message in kept)])
 
     def mapped(self, name: str) -> MappedRecording:
         """The signals of what is kept; t = 0 is the first message's of all.
@@ -82,7 +83,7 @@ class MessageBuffer:
             start_ns=self._start_ns,
         )
         self._start_ns = found.start_ns
-        self._known.append((known_until(found), self._latest_ns))
+        self._known.append((known_until(found), self.received_ns))
         return found
 
     def forget_before(self, time: float) -> None:
