@@ -15,13 +15,13 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.regressor import Grams
 
-LENGTH = 1.0  # s of a block
+LENGTH = 0.5  # s of a block
 MOST_BLOCKS = 40  # that are kept apart
 
 
 @dataclass(frozen=True)
 class Block:
-    """The rows of one second, or of several that were joined.
+    """The rows of half a second, or of more that were joined.
 
     Attributes:
       begin: Its first instant, s.
@@ -35,7 +35,7 @@ class Block:
 
     @property
     def rows(self) -> float:
-        """The number of rows it counts for."""
+        """The number of rows that it counts for."""
         return float(self.grams.counts.sum())
 
     def scaled(self, weight: float) -> Block:
@@ -65,7 +65,7 @@ class TorqueBlocks:
         self._blocks: list[Block] = []
 
     def add(self, new: Block) -> None:
-        """Take over rows, later than those before; within a second they are one block."""
+        """Take over rows, later than those before."""
         blocks = self.at(new.time)
         if blocks and new.begin < blocks[-1].begin + LENGTH:
             blocks[-1] = blocks[-1].plus(new)
@@ -88,9 +88,9 @@ class TorqueBlocks:
             for each in self._blocks
         ]
 
-    def drop_before(self, time: float) -> None:
-        """Forget blocks that begin before an instant, s."""
-        self._blocks = [each for each in self._blocks if each.begin >= time]
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._blocks = []
 
     def begin_anew(self) -> None:
         """Begin another time axis."""
