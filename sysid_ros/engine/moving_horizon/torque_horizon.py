@@ -189,7 +189,7 @@ class TorqueHorizon:
         share = explained_share(grams, matrix, theta, latest.weights)
         if share >= SAME_CAUSE:
             self._changed = telling[0].begin
-            self._blocks.drop_before(telling[0].begin)
+            self._blocks.clear()
             for block in telling:
                 self._blocks.add(block)
             self._apart.clear()
