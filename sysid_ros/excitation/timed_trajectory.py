@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.interpolate import CubicSpline, PPoly
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.path import ExcitationPath
@@ -50,8 +50,8 @@ class TimedTrajectory:
         )
 
     @cached_property
-    def _curves(self) -> tuple[PPoly, ...]:
-        curve = PPoly(self._coefficients(), self.times)
+    def _curves(self) -> tuple[scipy.interpolate.PPoly, ...]:
+        curve = scipy.interpolate.PPoly(self._coefficients(), self.times)
         return curve, curve.derivative(), curve.derivative(2)
 
     def _coefficients(self) -> FloatArray:
@@ -85,7 +85,7 @@ def trajectory_through(
     joints: tuple[str, ...], times: FloatArray, positions: FloatArray
 ) -> TimedTrajectory:
     """The smoothest curve through points (m, n) that ends at rest: their cubic spline."""
-    spline = CubicSpline(times, positions, bc_type=("not-a-knot", "clamped"))
+    spline = scipy.interpolate.CubicSpline(times, positions, bc_type=("not-a-knot", "clamped"))
     velocities, accelerations = spline(times, 1), spline(times, 2)
     velocities[-1] = accelerations[-1] = 0.0
     return TimedTrajectory(joints, times, positions, velocities, accelerations)

@@ -64,6 +64,8 @@ def torque_errors(
     group = max(groups, key=lambda one: len(one.sequence_name))
     builder = CandidateBuilder(group.spec, params.for_robot(group.robot))
     before, after = builder.build(params.as_vector()), builder.build(values)
+    if before.model.njnt != seen.model.njnt:  # joints that are not measured were welded
+        return ()
     errors = [_errors(seen, sources, candidate) for candidate in (before, after)]
     if any(error is None for error in errors):
         return ()
@@ -154,7 +156,8 @@ def _corrected(
 ) -> Filtered | None:
     """The motion and torque, without what the candidate says its signals add to them."""
     efforts = [signal for signals in sources.values() for signal in signals]
-    inputs = set(seen.efforts.values())
+    sensors = {candidate.model.sensor(i).name for i in range(candidate.model.nsensor)}
+    inputs = set(seen.efforts.values()) - sensors
     delays: dict[str, float] = {}
     scale: dict[str, float] = {}
     offset: dict[str, float] = {}

@@ -41,6 +41,7 @@ class SimRobot(Node):
 
     def __init__(self, **node_options: Any) -> None:
         super().__init__("sim_robot", **node_options)
+        self._action: TrajectoryAction | None = None
         rate = parameters.positive(self, "rate", 500.0, "joint states per second")
         command_type = parameters.choice(
             self,
@@ -50,7 +51,6 @@ class SimRobot(Node):
         )
         self._robot = self._make_robot(rate)
         self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=_QUEUE))
-        self._action: TrajectoryAction | None = None
         if command_type == "follow_joint_trajectory":
             first = self._robot.measure().position
             self._action = TrajectoryAction(self, self._robot.joints, first, self._begin)
