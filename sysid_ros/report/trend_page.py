@@ -130,7 +130,7 @@ def trend_over_days(trend: ParameterTrend) -> Markup:
         y = frame.row(frame.y.low), frame.row(frame.y.high)
         parts.append(element("line", css="mark", x1=x, x2=x, y1=y[0], y2=y[1]))
     whiskers = (
-        element("line", css="grid", x1=frame.column(t), x2=frame.column(t), y1=a, y2=b)
+        element("line", css="line zero", x1=frame.column(t), x2=frame.column(t), y1=a, y2=b)
         for t, a, b in (
             (t, frame.row(v - h), frame.row(v + h))
             for t, v, h in zip(trend.times, trend.values, half, strict=True)

@@ -19,6 +19,7 @@ _FEWEST_OTHERS = 4
 # Standard errors by which parameters are taken to differ more in their scatter than is seen: where
 # they do and it is overlooked, alarms are false.
 _CAUTION = 1.0
+_MOST = 3.0  # times what a parameter shows itself: the most that others count
 
 
 def variance_between(values: FloatArray, errors: FloatArray, groups: Sequence[int]) -> float:
@@ -68,7 +69,7 @@ def scatter_prior(variances: Sequence[float], dofs: Sequence[float]) -> ScatterP
       dofs: Their degrees of freedom.
 
     Returns:
-      The law; its degrees of freedom are never more than those that went in.
+      The law; its degrees of freedom are limited, as parameters never scatter quite alike.
     """
     known = [(v, d) for v, d in zip(variances, dofs, strict=True) if v > 0.0 and d > 0.0]
     if len(known) < _FEWEST_OTHERS:
@@ -77,7 +78,7 @@ def scatter_prior(variances: Sequence[float], dofs: Sequence[float]) -> ScatterP
     logs = np.log([v for v, _ in known]) - special.digamma(half) + np.log(half)
     spread = float(np.var(logs, ddof=1)) * (1.0 + _CAUTION * math.sqrt(2.0 / (len(known) - 1)))
     spread -= float(np.mean(special.polygamma(1, half)))
-    most = 2.0 * float(half.sum())
+    most = _MOST * 2.0 * float(half.mean())
     dof = min(most, 2.0 * _trigamma_inverse(spread)) if spread > 0.0 else most
     mean = float(np.mean(logs)) + float(special.digamma(0.5 * dof)) - math.log(0.5 * dof)
     return ScatterPrior(math.exp(mean), dof)
