@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.trend.scatter import ScatterPrior
@@ -45,7 +45,7 @@ class Effect:
 
     def interval(self) -> tuple[float, float]:
         """Interval of 95 %."""
-        half = self.error * float(special.stdtrit(self.dof, _INTERVAL))
+        half = self.error * float(scipy.special.stdtrit(self.dof, _INTERVAL))
         return self.size - half, self.size + half
 
 
@@ -105,7 +105,7 @@ def effects(
     scatter = (left + prior.dof * prior.variance) / dof
     known = np.sum((own * roots[:, None] * series.errors[:, None]) ** 2, axis=0) / norm**2
     error = np.sqrt(np.maximum(scatter / norm, known))
-    p = 2.0 * special.stdtr(dof, -np.abs(size) / error)
+    p = 2.0 * scipy.special.stdtr(dof, -np.abs(size) / error)
     return [
         Effect(float(size[i]), float(error[i]), float(dof), float(p[i])) if usable[i] else None
         for i in range(size.size)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from sysid_ros.arrays import FloatArray
 
@@ -75,12 +75,12 @@ def scatter_prior(variances: Sequence[float], dofs: Sequence[float]) -> ScatterP
     if len(known) < _FEWEST_OTHERS:
         return ScatterPrior()
     half = 0.5 * np.array([d for _, d in known])
-    logs = np.log([v for v, _ in known]) - special.digamma(half) + np.log(half)
+    logs = np.log([v for v, _ in known]) - scipy.special.digamma(half) + np.log(half)
     spread = float(np.var(logs, ddof=1)) * (1.0 + _CAUTION * math.sqrt(2.0 / (len(known) - 1)))
-    spread -= float(np.mean(special.polygamma(1, half)))
+    spread -= float(np.mean(scipy.special.polygamma(1, half)))
     most = _MOST * 2.0 * float(half.mean())
     dof = min(most, 2.0 * _trigamma_inverse(spread)) if spread > 0.0 else most
-    mean = float(np.mean(logs)) + float(special.digamma(0.5 * dof)) - math.log(0.5 * dof)
+    mean = float(np.mean(logs)) + float(scipy.special.digamma(0.5 * dof)) - math.log(0.5 * dof)
     return ScatterPrior(math.exp(mean), dof)
 
 
@@ -90,8 +90,8 @@ def _trigamma_inverse(value: float) -> float:
         return 1.0 / value
     found = 0.5 + 1.0 / value
     for _ in range(50):
-        height = float(special.polygamma(1, found))
-        step = height * (1.0 - height / value) / float(special.polygamma(2, found))
+        height = float(scipy.special.polygamma(1, found))
+        step = height * (1.0 - height / value) / float(scipy.special.polygamma(2, found))
         found += step
         if abs(step) < 1e-9 * found:
             break

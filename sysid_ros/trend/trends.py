@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.trend.changes import (
@@ -147,7 +147,7 @@ def _expected(
     total = dof + prior.dof
     scatter = (own * dof + prior.variance * prior.dof) / total if total else 1.0
     spread = np.sqrt(np.maximum(scatter / roots**2, series.errors**2))
-    return model @ solved, spread * float(special.stdtrit(max(total, 1.0), 0.975))
+    return model @ solved, spread * float(scipy.special.stdtrit(max(total, 1.0), 0.975))
 
 
 def _covariate(model: FloatArray, series: Series, prior: ScatterPrior) -> Effect | None:
