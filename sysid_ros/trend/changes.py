@@ -78,7 +78,8 @@ def effects(
 
     The scatter is estimated from what each leaves unexplained (Knapp and Hartung, Improved tests
     for a random effects meta-regression with a single covariate, Stat. Med. 22, 2003), together
-    with what other parameters show (Smyth 2004), and is never below the estimates' own errors.
+    with what other parameters show (Smyth 2004). The error is never below what the estimates' own
+    errors leave.
 
     Args:
       series: Values.
@@ -104,8 +105,13 @@ def effects(
     dof = rest + prior.dof
     scatter = (left + prior.dof * prior.variance) / dof
     known = np.sum((own * roots[:, None] * series.errors[:, None]) ** 2, axis=0) / norm**2
-    error = np.sqrt(np.maximum(scatter / norm, known))
-    p = 2.0 * scipy.special.stdtr(dof, -np.abs(size) / error)
+    seen, stated = np.sqrt(scatter / norm), np.sqrt(known)
+    error = np.maximum(seen, stated)
+    # Both must exclude chance: the scatter, which is estimated, and the errors, which are stated.
+    p = 2.0 * np.maximum(
+        scipy.special.stdtr(dof, -np.abs(size) / np.maximum(seen, 1e-12 * error)),
+        scipy.special.ndtr(-np.abs(size) / stated),
+    )
     return [
         Effect(float(size[i]), float(error[i]), float(dof), float(p[i])) if usable[i] else None
         for i in range(size.size)
