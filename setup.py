@@ -92,6 +92,7 @@ setup(
         "sysid_ros.search",
         "sysid_ros.sysid",
         "sysid_ros.terminal",
+        "sysid_ros.trend",
         "sysid_ros.video",
     ],
     package_data={

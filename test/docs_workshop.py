@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from contextlib import suppress
@@ -87,6 +88,7 @@ def make_workshop(folder: Path) -> Path:
         shutil.copytree(folder / "bags" / "motion_2", folder / "bags" / name)
     for name in ("m1", "m4", "results/monday", "results/tuesday"):
         shutil.copytree(folder / "results" / "RESULT", folder / name)
+    _results_of_a_week(folder)
     return folder
 
 
@@ -98,6 +100,24 @@ def _fit(folder: Path) -> None:
     (made,) = results.iterdir()
     shutil.copytree(made, results / "OTHER")
     made.rename(results / "RESULT")
+
+
+def _results_of_a_week(folder: Path) -> None:
+    """Results of other recordings on days after one another, with a condition."""
+    document = json.loads((folder / "results" / "RESULT" / "result.json").read_text())
+    recordings = {topic["sequence"] for topic in document["quality"]}
+    conditions = "sequences: [{bag: x, conditions: {temperature: 21.5}}]"
+    for day in range(1, 8):
+        dates = {f"recorded {name}": f"2026-03-0{day}T12:00:00+00:00" for name in recordings}
+        hashes = {name: f"{name} of day {day}" for name in recordings}
+        result = folder / "runs" / f"day_{day}"
+        result.mkdir(parents=True)
+        changed = {
+            **document,
+            "hashes": {**document["hashes"], **hashes},
+            "provenance": {**document["provenance"], **dates, "experiment": conditions},
+        }
+        (result / "result.json").write_text(json.dumps(changed))
 
 
 def _cut_a_comparison_short(folder: Path) -> None:

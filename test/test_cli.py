@@ -79,6 +79,7 @@ def test_a_fit_finds_the_hidden_parameters(
     for name, truth in TRUE.items():
         assert result["parameters"][name]["value"] == pytest.approx(truth, rel=0.02)
     assert result["validation"]["rmse_all"] < 0.1 * result["validation"]["rmse_all_initial"]
+    assert "2023-11-14T22:13:20+00:00" in result["provenance"].values()  # of the first bag
     assert {"parameters.yaml", "model.xml", "residuals.npz", "report.html"} <= {
         file.name for file in folder.iterdir()
     }

@@ -30,7 +30,7 @@ ORDER = (
     "engine.measured_torque", "engine.moving_horizon",
     "recording.messages", "recording.bags", "recording.mapping", "recording",
     "experiment", "robots", "dataset", "live_estimation", "diagnosis.fits", "diagnosis",
-    "proposal", "judgement", "terminal",
+    "proposal", "judgement", "trend", "terminal",
     "exports", "results", "run_logs", "playback", "video", "report.svg", "report",
     "search", "pipeline", "fit_page", "comparison", "excitation", "excitation.design",
     "rehearsal", "sysid", "nodes",

@@ -19,6 +19,7 @@ from sysid_ros.commands import (
     rehearse,
     replay,
     report,
+    trend,
     view,
 )
 
@@ -35,6 +36,7 @@ COMMANDS = (
     export,
     apply,
     report,
+    trend,
     replay,
     view,
     design,

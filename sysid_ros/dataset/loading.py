@@ -115,6 +115,7 @@ def load_dataset(
         ),
         hashes=hashes,
         undriven=undriven,
+        recorded={read.name: read.mapped.start_ns for read in reads},
     )
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
@@ -54,6 +54,7 @@ class Dataset:
       warnings: Plain sentences about the data.
       hashes: SHA-256 of every model and bag by name.
       undriven: Actuators that no signal drives.
+      recorded: Start of each recording by name, epoch nanoseconds of its clock.
     """
 
     source_spec: mujoco.MjSpec
@@ -65,6 +66,7 @@ class Dataset:
     warnings: tuple[str, ...]
     hashes: Mapping[str, str]
     undriven: tuple[str, ...] = ()
+    recorded: Mapping[str, int] = field(default_factory=dict)
 
 
 def model_sequences(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.judgement.evaluation import evaluate, evaluate_model
 from sysid_ros.judgement.outcome import (
+    RECORDED_PREFIX,
     AppliedParameter,
     Evaluation,
     JointTorque,
@@ -26,6 +27,7 @@ from sysid_ros.judgement.verdict import judge, result_warnings, scored_warnings,
 
 __all__ = [
     "PRECISION",
+    "RECORDED_PREFIX",
     "AppliedParameter",
     "Evaluation",
     "JointTorque",

@@ -17,6 +17,9 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult
 from sysid_ros.recording.mapping import TopicQuality
 
+# Provenance entries of this beginning name a recording and hold its date.
+RECORDED_PREFIX = "recorded "
+
 
 class Judgement(str, Enum):
     """The use of a fit, for programs; the verdict gives the reason.

@@ -9,6 +9,7 @@ import platform
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime, timezone
 from functools import partial
 from importlib import metadata
 
@@ -30,6 +31,7 @@ from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.findings import doubts_of
 from sysid_ros.judgement.outcome import (
+    RECORDED_PREFIX,
     AppliedParameter,
     JointTorque,
     Outcome,
@@ -57,6 +59,7 @@ from sysid_ros.judgement.torque_scoring import (
 )
 from sysid_ros.judgement.verdict import warnings, with_verdict
 
+_EARLIEST_NS = 946_684_800 * 10**9  # the year 2000
 _UNSCORED = (
     "Not scored: the time limit passed before the recordings were simulated with the parameters "
     "found; raise fit.time_limit."
@@ -257,6 +260,17 @@ def with_provenance(outcome: Outcome, name: str, text: str) -> Outcome:
     return replace(outcome, provenance={**outcome.provenance, name: text})
 
 
+def _dates(dataset: Dataset) -> dict[str, str]:
+    """The date of each recording by a clock that tells one; simulated time starts in 1970."""
+    return {
+        f"{RECORDED_PREFIX}{name}": datetime.fromtimestamp(
+            start_ns // 10**9, timezone.utc
+        ).isoformat()
+        for name, start_ns in dataset.recorded.items()
+        if start_ns > _EARLIEST_NS
+    }
+
+
 def _provenance(experiment: Experiment, dataset: Dataset) -> Mapping[str, str]:
     versions = {
         f"version {package}": metadata.version(package)
@@ -267,6 +281,7 @@ def _provenance(experiment: Experiment, dataset: Dataset) -> Mapping[str, str]:
         **versions,
         "version python": platform.python_version(),
         **{f"sha256 {name}": digest for name, digest in dataset.hashes.items()},
+        **_dates(dataset),
         "command": " ".join(sys.argv),
         "experiment file": str(experiment.path or ""),
         "experiment": experiment.text,

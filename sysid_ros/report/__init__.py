@@ -9,6 +9,7 @@ from sysid_ros.report.overlay_data import overlay_content
 from sysid_ros.report.render import render_comparison, render_page, render_report
 from sysid_ros.report.several_results import compared_parameters
 from sysid_ros.report.svg import number, unit
+from sysid_ros.report.trend_page import render_trends
 
 __all__ = [
     "compared_parameters",
@@ -17,5 +18,6 @@ __all__ = [
     "render_comparison",
     "render_page",
     "render_report",
+    "render_trends",
     "unit",
 ]

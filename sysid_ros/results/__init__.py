@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.results.checkpoint import CHECKPOINT_FILE, Checkpoint, finalize_checkpoint
 from sysid_ros.results.parameters_file import read_values, write_parameters
-from sysid_ros.results.previous import previous_results
+from sysid_ros.results.previous import model_hashes, previous_results, recording_hashes
 from sysid_ros.results.reading import ResultError, read_results
 from sysid_ros.results.result_document import (
     HASH_PREFIX,
@@ -67,6 +67,7 @@ __all__ = [
     "finalize_checkpoint",
     "folders_with_state",
     "is_work_folder",
+    "model_hashes",
     "open_work_folder",
     "parameter_entry",
     "previous_results",
@@ -74,6 +75,7 @@ __all__ = [
     "read_results",
     "read_state",
     "read_values",
+    "recording_hashes",
     "write_parameters",
     "write_signals",
     "write_state",

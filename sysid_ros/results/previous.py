@@ -52,9 +52,19 @@ def previous_results(outcome: Outcome, output_dir: Path, before: str = "") -> di
 
 def model_hashes(outcome: Outcome) -> set[str]:
     """The SHA-256 of every model file behind an outcome: all inputs that are no recordings."""
+    return _hashes(outcome, of_recordings=False)
+
+
+def recording_hashes(outcome: Outcome) -> set[str]:
+    """The SHA-256 of every recording behind an outcome."""
+    return _hashes(outcome, of_recordings=True)
+
+
+def _hashes(outcome: Outcome, *, of_recordings: bool) -> set[str]:
     recordings = {topic.sequence for topic in outcome.quality}
     return {
         digest
         for key, digest in outcome.provenance.items()
-        if key.startswith(HASH_PREFIX) and key.removeprefix(HASH_PREFIX) not in recordings
+        if key.startswith(HASH_PREFIX)
+        and (key.removeprefix(HASH_PREFIX) in recordings) == of_recordings
     }

@@ -14,6 +14,7 @@ from sysid_ros.terminal.printing import (
     print_outcome,
 )
 from sysid_ros.terminal.progress import FitProgress, ReadingProgress, is_counted, working
+from sysid_ros.terminal.trend_table import print_trends
 
 __all__ = [
     "FitProgress",
@@ -25,5 +26,6 @@ __all__ = [
     "print_estimates",
     "print_evaluations",
     "print_outcome",
+    "print_trends",
     "working",
 ]

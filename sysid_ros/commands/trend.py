@@ -1,0 +1,112 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""``sysid_ros trend``: follow the parameters of one robot over results of several days."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sysid_ros.commands.common import AddParser, complain, debug_arguments
+from sysid_ros.errors import DataError, ExperimentError
+from sysid_ros.printable import print_text
+
+if TYPE_CHECKING:
+    from sysid_ros.judgement import Outcome
+
+
+def register(add_parser: AddParser) -> None:
+    """Declare the command and its arguments."""
+    parser = add_parser("trend", parents=[debug_arguments()], help=_run.__doc__)
+    parser.add_argument(
+        "results",
+        type=Path,
+        nargs="+",
+        metavar="RESULTS",
+        help="result folders of the same model, or folders that hold some",
+    )
+    parser.add_argument(
+        "--limit",
+        type=float,
+        metavar="PERCENT",
+        help="a change of more than this is an error (none is)",
+    )
+    parser.add_argument(
+        "--condition",
+        metavar="NAME",
+        help="a condition of the sequences that may explain changes, such as a temperature",
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", default=Path("trend.html"), help="the page"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Follow parameters over results of several days: change points, drift, a judgement."""
+    if options.limit is not None and not options.limit > 0.0:
+        raise ExperimentError(f"--limit is {options.limit:g}; it takes a percentage above 0")
+    from sysid_ros.files import dumps, replace_file
+    from sysid_ros.report import render_trends
+    from sysid_ros.terminal import print_trends
+    from sysid_ros.trend import dated_results, trend_document, trends
+
+    results = dated_results(_outcomes(options.results), options.condition)
+    found = trends(results, options.limit)
+    replace_file(options.output, render_trends(found, results, options.limit))
+    if options.json:
+        print(dumps(trend_document(found, results, options.limit, options.condition)))
+    else:
+        print_trends(found)
+        print_text(f"page: {options.output}")
+    return 0
+
+
+def _outcomes(given: Iterable[Path]) -> dict[str, Outcome]:
+    """The results of one model, each recording once.
+
+    Raises:
+      DataError: They identify different models.
+    """
+    from sysid_ros.results import model_hashes, read_results
+
+    folders = [folder for path in given for folder in _result_folders(path.resolve())]
+    folders = sorted(dict.fromkeys(folders), key=lambda folder: (folder.name, str(folder)))
+    ambiguous = len({folder.name for folder in folders}) < len(folders)
+    found: dict[str, Outcome] = {}
+    for folder in folders:
+        label = str(folder) if ambiguous else folder.name
+        outcome = read_results(folder, signals=False)
+        first = next(iter(found.items()), (label, outcome))
+        if not model_hashes(outcome) & model_hashes(first[1]):
+            raise DataError(
+                f"{label} identifies another model than {first[0]}; a trend is that of one model"
+            )
+        for other in [name for name, one in found.items() if _share(one, outcome)]:
+            complain(f"{other} and {label} are fits of the same recording; the latter counts")
+            del found[other]
+        found[label] = outcome
+    return found
+
+
+def _share(first: Outcome, second: Outcome) -> bool:
+    """Return whether two results rest on a common recording."""
+    from sysid_ros.results import recording_hashes
+
+    return bool(recording_hashes(first) & recording_hashes(second))
+
+
+def _result_folders(path: Path) -> list[Path]:
+    """The folder itself where it is a result, else the results in it."""
+    from sysid_ros.results import RESULT
+
+    if (path / RESULT).is_file() or not path.is_dir():
+        return [path]
+    inside = [one for one in path.iterdir() if (one / RESULT).is_file() and one.name[0] != "."]
+    if not inside:
+        raise DataError(f"{path} is no result folder, and holds none")
+    return inside

@@ -1,0 +1,99 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The trend of one parameter and the judgement of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.trend.changes import Effect
+from sysid_ros.trend.series import Series
+
+
+class Level(str, Enum):
+    """The judgement of one parameter's course, as in diagnostic messages."""
+
+    OK = "OK"
+    WARN = "WARN"  # it changes by more than scatter explains
+    ERROR = "ERROR"  # by more than the stated limit, too
+    UNKNOWN = "UNKNOWN"  # too few results to tell
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change point.
+
+    Attributes:
+      last_before: Date of the last entry before it, in days since 1970.
+      first_after: Date of the first entry after it.
+      before: Value before.
+      effect: The step.
+    """
+
+    last_before: float
+    first_after: float
+    before: float
+    effect: Effect
+
+    @property
+    def percent(self) -> float:
+        """Size relative to the value before, in percent."""
+        return percent_of(self.effect.size, self.before)
+
+
+@dataclass(frozen=True)
+class ParameterTrend:
+    """One parameter's course over the results.
+
+    Attributes:
+      name: The parameter's.
+      unit: Of its values.
+      level: The judgement.
+      sentence: The reason for it.
+      times: Date of each result that determines it, in days since 1970, (n,).
+      values: The estimates, (n,).
+      errors: Their standard errors as the results state them, (n,).
+      series: The same, joined by day; None where there is too little.
+      course: Value at each entry of the series as the trend has it, (k,).
+      half_width: Half the interval of 95 % within which an entry is expected there, (k,).
+      changes: Change points.
+      drift: Slope per day beside the changes; None where it cannot be told.
+      drifting: True if it is the drift that is significant.
+      p: Significance of change or drift, corrected for positions and parameters.
+      covariate: Change of the value per unit of the covariate, if there is one.
+    """
+
+    name: str
+    unit: str
+    level: Level
+    sentence: str
+    times: FloatArray
+    values: FloatArray
+    errors: FloatArray
+    series: Series | None = None
+    course: FloatArray | None = None
+    half_width: FloatArray | None = None
+    changes: tuple[Change, ...] = ()
+    drift: Effect | None = None
+    drifting: bool = False
+    p: float = 1.0
+    covariate: Effect | None = None
+
+    @property
+    def percent(self) -> float:
+        """Largest change that is significant, in percent of the value before; zero if none is."""
+        sizes = [change.percent for change in self.changes]
+        if self.course is not None and (self.changes or self.drifting):
+            sizes.append(percent_of(float(self.course[-1] - self.course[0]), float(self.course[0])))
+        return max(sizes, key=abs, default=0.0)
+
+
+def percent_of(change: float, before: float) -> float:
+    """Return a change in percent of the value before; infinite where that is zero."""
+    with np.errstate(divide="ignore"):
+        return float(100.0 * np.divide(change, abs(before))) if change else 0.0
