@@ -44,6 +44,8 @@ class ControllerMotion:
         Raises:
           ExcitationError: The package control_msgs is not installed.
         """
+        import scipy.interpolate  # noqa: F401, a second, which no motion must begin with
+
         try:
             from control_msgs.action import FollowJointTrajectory
             from control_msgs.msg import JointTrajectoryControllerState
