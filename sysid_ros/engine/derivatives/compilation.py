@@ -35,7 +35,7 @@ class EntryPoints(NamedTuple):
 def entry_points() -> EntryPoints:
     """The entry points, ready to be called.
 
-    Compiles them, which takes some 40 s, unless they were kept on disk; waits where
+    Compiles them, which takes a minute, unless they were kept on disk; waits where
     another process is compiling them.
     """
     digest = hashlib.sha256()
