@@ -51,7 +51,8 @@ class ControlledMotion:
         """The way to rest for a controller that is at ``place`` seconds.
 
         Its times are those of the whole trajectory. It begins a little behind the place, goes on
-        at full speed until it has certainly reached the controller, and brakes from there.
+        at full speed while it is on its way to the controller, and brakes from there. One that takes
+        longer than that is joined with a step.
 
         Returns:
           The trajectory; ``None`` where the motion is over before.
