@@ -51,8 +51,8 @@ class ControlledMotion:
         """The way to rest for a controller that is at ``place`` seconds.
 
         Its times are those of the whole trajectory. It begins a little behind the place, goes on
-        at full speed while it is on its way to the controller, and brakes from there. One that takes
-        longer than that is joined with a step.
+        at full speed while it is on its way to the controller, and brakes from there. A trajectory
+        that takes longer than that to arrive is joined with a step.
 
         Returns:
           The trajectory; ``None`` where the motion is over before.
