@@ -39,7 +39,7 @@ class Estimate:
     Attributes:
       x: Parameters, (k,).
       gains: Of each degree of freedom: measured torque = gain times torque, (nv,).
-      weights: Inverse variances of residuals, (nv,).
+      weights: Inverse variances of residuals, (kinds of rows,).
       solution: Of the program, with gains behind the parameters.
       prior: Of parameters and gains.
       equations: Of parameters and gains, at the last weights, by block.

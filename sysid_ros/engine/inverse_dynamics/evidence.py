@@ -79,7 +79,7 @@ def gather(regressor: Regressor, recordings: Sequence[Recording], settings: Sett
         )
     kept, smoothed = zip(*pairs, strict=True)
     blocks = number_blocks(smoothed, filters.rows, settings.blocks)
-    grams = sums_by_condition(regressor, recordings, smoothed, blocks, filters, settings.momentum)
+    grams = sums_by_condition(regressor, recordings, smoothed, blocks, filters, settings)
     return Evidence(filters, kept, smoothed, tuple(blocks), grams)
 
 
@@ -89,7 +89,7 @@ def sums_by_condition(
     smoothed: Sequence[SmoothStretch],
     blocks: Sequence[IntArray],
     filters: Filters,
-    momentum: bool,
+    settings: Settings,
 ) -> dict[str, Grams]:
     """Sums of the stretches of each condition; a block that holds none of them is zero."""
     count = 1 + max(int(numbers.max()) for numbers in blocks)
@@ -98,7 +98,7 @@ def sums_by_condition(
         here = [i for i, s in enumerate(smoothed) if recordings[s.recording].condition == condition]
         found[condition] = sum_grams(
             regressor, [smoothed[i] for i in here], filters, [blocks[i] for i in here], count,
-            momentum=momentum,
+            momentum=settings.momentum, apart=settings.reversals_apart,
         )  # fmt: skip
     return found
 
@@ -148,7 +148,7 @@ def equations(
     Args:
       grams: By condition.
       free: The estimated parameters.
-      weights: Of degrees of freedom, (nv,).
+      weights: Of kinds of rows, (kinds,).
       gains: s_0 of degrees of freedom, (nv,).
       gain_dofs: Degrees of freedom whose gain is estimated.
       x: The estimate so far, which gives theta_0; (k,).
@@ -167,8 +167,8 @@ def equations(
             hessians[b, :k, :k] += matrix.T @ normal @ matrix
             gradients[b, :k] += matrix.T @ (plain - normal @ fixed)
             for place, dof in enumerate(gain_dofs, k):
-                alone = np.where(np.arange(len(weights)) == dof, weights, 0.0)
-                own, target = one.normal(alone, np.ones(len(weights)), block)
+                alone = np.where(one.dofs == dof, weights, 0.0)
+                own, target = one.normal(alone, np.ones(len(gains)), block)
                 s = gains[dof]
                 hessians[b, place, place] += theta @ own @ theta
                 hessians[b, :k, place] += s * matrix.T @ own @ theta

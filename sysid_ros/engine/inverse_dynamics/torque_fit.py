@@ -99,13 +99,12 @@ def fit_evidence(
     model, k = regressor.model, len(free.names)
     gain_dofs, spread = estimated_gains(model, settings)
     final = estimate(model, free, evidence.grams, settings, gain_dofs, spread)
-    moments = noise_moments(regressor, recordings, evidence, settings.momentum)
+    moments = noise_moments(regressor, recordings, evidence, settings)
     gains = {
         model.joint(int(model.dof_jntid[dof])).name: (float(final.gains[dof]), float(error))
         for dof, error in zip(gain_dofs, final.uncertainty.standard_errors[k:], strict=True)
     }
     edge = [final.prior.bodies[i].body for i in final.solution.on_edge]
-    counts = sum(one.counts.sum(axis=0) for one in evidence.grams.values())
     return InverseDynamicsFit(
         free=free,
         x=final.x,
@@ -115,7 +114,7 @@ def fit_evidence(
         at_bound=final.solution.at_bound[:k],
         on_edge=tuple(model.body(body).name for body in edge),
         gains=gains,
-        residual_std=_spread(final, evidence, free, counts),
+        residual_std=_spread(final, evidence, free),
         filters=evidence.filters,
         base=_base(regressor, free, evidence.grams, final),
         predictions=_predictions(regressor, recordings, free, evidence, final),
@@ -154,24 +153,25 @@ def estimated_gains(model: mujoco.MjModel, settings: Settings) -> tuple[IntArray
     return np.array(dofs, dtype=np.intp), np.array(list(settings.gains.values()), dtype=np.float64)
 
 
-def _spread(
-    final: Estimate, evidence: Evidence, free: FreeParameters, counts: npt.NDArray[np.int64]
-) -> FloatArray:
-    squares = sum(
-        one.squares(free.theta(final.x, condition), final.gains).sum(axis=0)
-        for condition, one in evidence.grams.items()
-    )
+def _spread(final: Estimate, evidence: Evidence, free: FreeParameters) -> FloatArray:
+    """Root mean square of residuals of each degree of freedom, (nv,)."""
+    nv = len(final.gains)
+    squares, counts = np.zeros(nv), np.zeros(nv)
+    for condition, one in evidence.grams.items():
+        left = one.squares(free.theta(final.x, condition), final.gains).sum(axis=0)
+        squares += np.bincount(one.dofs, left, nv)
+        counts += np.bincount(one.dofs, one.counts.sum(axis=0), nv)
     return np.where(counts > 0, np.sqrt(squares / np.maximum(counts, 1)), np.nan)
 
 
 def _base(
     regressor: Regressor, free: FreeParameters, grams: Mapping[str, Grams], final: Estimate
 ) -> BaseParameters:
-    condition = next(iter(grams))
+    condition, one = next(iter(grams.items()))
     matrix = free.matrix[condition]
     rows = regressor.rows(random_motion(regressor.model))
     exact = np.zeros((len(free.names), len(free.names)))
-    for j in np.flatnonzero(final.weights > 0.0):
+    for j in np.unique(one.dofs[final.weights > 0.0]):
         part = rows[:, j] @ matrix
         exact += part.T @ part
     by_column = grouping_order(regressor.model, regressor.columns)

@@ -25,6 +25,7 @@ class Settings:
       sharp_friction: Whether MuJoCo's law is given the shortest time constant that it allows, which
         the written model then has too.
       momentum: Whether rows are in momentum form, without accelerations.
+      reversals_apart: Whether rows in which friction's sign is uncertain have weights of their own.
       motion_cutoff: Hz; ``None`` to choose from the positions.
       row_cutoff: Hz; ``None`` for the highest of the motion's.
       blocks: Of time, for intervals.
@@ -41,6 +42,7 @@ class Settings:
     friction_velocity: float | None = None
     sharp_friction: bool = True
     momentum: bool = False
+    reversals_apart: bool = True
     motion_cutoff: float | None = None
     row_cutoff: float | None = None
     blocks: int = 40

@@ -160,7 +160,7 @@ def _directions(evidence: Evidence, fit: InverseDynamicsFit) -> Directions:
     """Of the estimated parameters, by columns of unit length."""
     gram = np.zeros((len(fit.x), len(fit.x)))
     for condition, one in evidence.grams.items():
-        normal, _ = one.normal(fit.weights, np.ones(len(fit.weights)))
+        normal, _ = one.normal(fit.weights, np.ones(int(one.dofs[-1]) + 1))
         gram += fit.free.matrix[condition].T @ normal @ fit.free.matrix[condition]
     return directions_of_gram(gram, 1e-6)
 
