@@ -27,7 +27,7 @@ from sysid_ros.engine.inverse_dynamics.statistics import (
     jackknife,
     quick_errors,
 )
-from sysid_ros.engine.regressor import Columns
+from sysid_ros.engine.regressor import DELAY, Columns
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -76,7 +76,7 @@ def grouping_order(model: mujoco.MjModel, columns: Columns) -> IntArray:
         kind, owner = columns.kinds[column], columns.owners[column]
         if kind in _ORDER:
             return owner, 0, _ORDER.index(kind)
-        if kind.startswith("tendon"):
+        if kind.startswith("tendon") or kind == DELAY:
             return model.nbody, 2, column
         joint = int(model.dof_jntid[owner]) if kind == "offset" else owner
         return int(model.jnt_bodyid[joint]), 1, column

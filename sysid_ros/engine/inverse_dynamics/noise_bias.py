@@ -33,6 +33,7 @@ from sysid_ros.engine.regressor import (
     Regressor,
     Stretch,
     coordinate_groups,
+    delay_nodes,
     smooth,
 )
 
@@ -61,7 +62,7 @@ def noise_moments(
     pieces = [p for s in evidence.stretches for p in _pieces(s, evidence.filters)]
     noises = [_noise(regressor, evidence, piece, rng) for piece in pieces]
     plus, minus, plain = (
-        _sums(regressor, recordings, pieces, noises, sign, evidence.filters, settings)
+        _sums(regressor, recordings, pieces, noises, sign, evidence, settings)
         for sign in (1.0, -1.0, 0.0)
     )
     return {
@@ -108,16 +109,19 @@ def _sums(
     pieces: Sequence[Stretch],
     noises: Sequence[FloatArray],
     sign: float,
-    filters: Filters,
+    evidence: Evidence,
     settings: Settings,
 ) -> dict[str, Grams]:
+    filters, (around, *_) = evidence.filters, [one.around for one in evidence.shifted.values()]
+    shifts = around[:, None] + delay_nodes(filters, regressor)
     louder = [
-        smooth(regressor.model, replace(piece, qpos=piece.qpos + sign * noise), filters)
+        smooth(regressor.model, replace(piece, qpos=piece.qpos + sign * noise), filters, shifts)
         for piece, noise in zip(pieces, noises, strict=True)
     ]
     kept = [one for one in louder if one is not None]
     blocks = [np.zeros(len(one.times), dtype=np.intp) for one in kept]
-    return sums_by_condition(regressor, recordings, kept, blocks, filters, settings)
+    found = sums_by_condition(regressor, recordings, kept, blocks, filters, settings, around)
+    return {condition: one.at(evidence.delays[condition]) for condition, one in found.items()}
 
 
 def _moment(one: Grams, plus: Grams, minus: Grams, plain: Grams) -> Grams:

@@ -18,14 +18,20 @@ from sysid_ros.engine.inverse_dynamics.base_parameters import (
     estimate_base,
     grouping_order,
 )
-from sysid_ros.engine.inverse_dynamics.estimate import Estimate, estimate, without_gains
+from sysid_ros.engine.inverse_dynamics.estimate import (
+    Estimate,
+    estimate,
+    estimated_gains,
+    without_gains,
+)
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, equations, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.noise_bias import noise_moments
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
+from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
-from sysid_ros.engine.regressor import Grams, Motion, Recording, Regressor
+from sysid_ros.engine.regressor import DELAY, Grams, Motion, Recording, Regressor
 from sysid_ros.errors import DataError, ExperimentError
 
 FloatArray = npt.NDArray[np.float64]
@@ -62,6 +68,7 @@ def fit_inverse_dynamics(
         kinds=settings.kinds,
         friction_velocity=settings.friction_velocity,
         sharp_friction=settings.sharp_friction,
+        delays={"torque_delay": range(model.nv)} if settings.torque_delay else None,
     )
     conditions = tuple(dict.fromkeys(one.condition for one in recordings))
     if free is None:
@@ -77,6 +84,7 @@ def fit_inverse_dynamics(
         evidence = gather(regressor, recordings, settings)
         if not any(one.counts.any() for one in evidence.grams.values()):
             raise DataError("no torque was measured, or none outside contacts and gaps")
+        evidence = with_settled_delays(regressor, recordings, free, settings, evidence)
         return fit_evidence(regressor, recordings, free, settings, evidence)
 
 
@@ -94,7 +102,7 @@ def fit_evidence(
       recordings: Motion and torque.
       free: What is estimated.
       settings: Prior, margins.
-      evidence: The recordings' sums.
+      evidence: The recordings' sums, linearised about the delays.
     """
     model, k = regressor.model, len(free.names)
     gain_dofs, spread = estimated_gains(model, settings)
@@ -137,22 +145,6 @@ def _noise_bias(final: Estimate, free: FreeParameters, moments: Mapping[str, Gra
     return bias
 
 
-def estimated_gains(model: mujoco.MjModel, settings: Settings) -> tuple[IntArray, FloatArray]:
-    """Degrees of freedom whose torque has an unknown factor, and the factors' prior spread.
-
-    Raises:
-      ExperimentError: The model lacks a joint.
-    """
-    joints = {model.joint(j).name: int(model.jnt_dofadr[j]) for j in range(model.njnt)}
-    for name in settings.gains:
-        if name not in joints:
-            raise ExperimentError(
-                f"gains name the joint {name!r}, which the model lacks; it has {', '.join(joints)}"
-            )
-    dofs = [joints[name] for name in settings.gains]
-    return np.array(dofs, dtype=np.intp), np.array(list(settings.gains.values()), dtype=np.float64)
-
-
 def _spread(final: Estimate, evidence: Evidence, free: FreeParameters) -> FloatArray:
     """Root mean square of residuals of each degree of freedom, (nv,)."""
     nv = len(final.gains)
@@ -174,6 +166,8 @@ def _base(
     for j in np.unique(one.dofs[final.weights > 0.0]):
         part = rows[:, j] @ matrix
         exact += part.T @ part
+    delays = np.any(matrix[[kind == DELAY for kind in free.columns.kinds]] != 0.0, axis=0)
+    exact[delays, delays] = np.max(np.diag(exact), initial=1.0)  # of the measurement, not the robot
     by_column = grouping_order(regressor.model, regressor.columns)
     order = [x for column in by_column for x in np.flatnonzero(matrix[column])]
     kept, combination = base_combination(exact, np.array(list(dict.fromkeys(order)), dtype=np.intp))

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.engine.regressor import (
+    DELAY,
     INERTIAL,
     Columns,
     central,
@@ -61,7 +62,7 @@ def written_spec(
     for body in columns.bodies:
         _write_inertia(bodies[body], theta[columns.of_body(body)])
     for kind, owner, value in zip(columns.kinds, columns.owners, theta.tolist(), strict=True):
-        if kind in INERTIAL:
+        if kind in INERTIAL or kind == DELAY:  # a delay is the measurement's
             continue
         if kind == "offset":
             if offsets and value != 0.0:

@@ -24,6 +24,7 @@ from sysid_ros.engine.inverse_dynamics import (
     InverseDynamicsFit,
     fit_evidence,
     gather,
+    with_settled_delays,
 )
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.measured_torque.found_torque import torque_findings
@@ -79,9 +80,14 @@ def fit_torque(
         if should_stop is not None and should_stop():
             raise StopRequestedError("the fit was stopped before anything was estimated")
         still = still_joints(problem.declared, evidence.filters)
-        values, status = linearised(problem.declared, evidence.grams, own, still)
-        free = problem.declared.free(values, still)
-        fit = fit_evidence(problem.regressor, problem.recordings, free, own, evidence)
+        robot, recordings, declared = problem.regressor, problem.recordings, problem.declared
+        free = declared.free(declared.params.as_vector(), still)
+        evidence = with_settled_delays(robot, recordings, free, own, evidence)
+        values, status = linearised(declared, evidence.grams, own, still)
+        if declared.curved:
+            free = declared.free(values, still)
+            evidence = with_settled_delays(robot, recordings, free, own, evidence)
+        fit = fit_evidence(robot, recordings, free, own, evidence)
     return _result(problem, evidence, fit, status, still, on_iteration, began)
 
 

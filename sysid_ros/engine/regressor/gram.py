@@ -93,7 +93,7 @@ class FilteredRows:
 
     Attributes:
       times: (rows,) s.
-      torque: (rows, nv), NaN where unknown.
+      torque: (rows, nv, nodes), NaN where unknown.
       regressor: For each degree of freedom its columns in use, (rows, s_j).
       classes: How sure friction's sign is, (rows, nv), see :func:`~.reversals.row_classes`.
     """
@@ -125,10 +125,31 @@ def sum_grams(
       momentum: Whether rows are in momentum form, without accelerations.
       apart: Whether rows are kept apart by how sure friction's sign is.
     """
+    parts = sum_joined(
+        regressor, stretches, filters, block_of, blocks, 1, momentum=momentum, apart=apart
+    )
+    return Grams(*parts)
+
+
+def sum_joined(
+    regressor: Regressor,
+    stretches: Sequence[SmoothStretch],
+    filters: Filters,
+    block_of: Sequence[IntArray],
+    blocks: int,
+    nodes: int,
+    *,
+    momentum: bool,
+    apart: bool,
+) -> tuple[tuple[IntArray, ...], tuple[FloatArray, ...], npt.NDArray[np.int64], int, IntArray]:
+    """The fields of :class:`Grams`, with torque at several shifts in place of one.
+
+    Takes what :func:`sum_grams` takes, and the number of shifts.
+    """
     classes = CLASSES if apart else 1
     dofs = np.repeat(np.arange(regressor.model.nv), classes)
     support = [one for one in regressor.support() for _ in range(classes)]
-    sums = [np.zeros((blocks, len(s) + 1, len(s) + 1)) for s in support]
+    sums = [np.zeros((blocks, len(s) + nodes, len(s) + nodes)) for s in support]
     counts = np.zeros((blocks, len(dofs)), dtype=np.int64)
     for stretch, numbers in zip(stretches, block_of, strict=True):
         first = 0
@@ -137,13 +158,13 @@ def sum_grams(
             first += len(rows.times)
             for block in np.unique(here):
                 for kind, j in enumerate(dofs):
-                    use = (here == block) & np.isfinite(rows.torque[:, j])
+                    use = (here == block) & np.isfinite(rows.torque[:, j, 0])
                     if apart:
                         use &= rows.classes[:, j] == kind % classes
-                    joined = np.column_stack([rows.regressor[j][use], rows.torque[use, j]])
+                    joined = np.hstack([rows.regressor[j][use], rows.torque[use, j]])
                     sums[kind][block] += joined.T @ joined
                     counts[block, kind] += int(use.sum())
-    return Grams(tuple(support), tuple(sums), counts, len(regressor.columns), dofs)
+    return tuple(support), tuple(sums), counts, len(regressor.columns), dofs
 
 
 def filtered_rows(
@@ -175,12 +196,12 @@ def filtered_rows(
             thin(slopes, every, moved, filtered)
         rows = regressor.rows(motion, kernel.REST if momentum else kernel.FORCE, scratch)
         thin(weights, every, rows.reshape(-1, size), filtered)
-        torque = stretch.torque[first:last]
+        torque = stretch.shifted[first:last]
         known = regressor.known_torque(motion)
         if known is not None:
-            added = np.zeros_like(torque)
+            added = np.zeros(torque.shape[:2])
             thin(weights, every, known, added)
-            torque = torque - added
+            torque = torque - added[:, :, None]
         table = filtered.reshape(last - first, regressor.model.nv, -1)
         parts = tuple(table[:, j, columns] for j, columns in enumerate(support))
         classes = row_classes(regressor.model, motion, weights, every, last - first)

@@ -1,11 +1,11 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows in which the sign of dry friction is uncertain, so that they can have weights of their own.
+"""Rows in which the sign of dry friction is uncertain, to be given weights of their own.
 
 While a joint rests or turns round, its friction is anything between both signs, and no smoothed
-velocity tells which. What a law of friction gets wrong there is far larger than the noise of torque,
-and pulls damping, friction and armature away from what the rest of the motion says.
+velocity tells which. What a law of friction gets wrong there is far larger than the noise of
+torque, and pulls damping, friction and armature away from what the rest of the motion says.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sysid_ros.engine.regressor.regressor_tables import fixed_tendons, tendon_ar
 FloatArray = npt.NDArray[np.float64]
 
 CLASSES = 3  # of rows: friction's sign is known, known for the most part, uncertain
-_SHARES = (0.05, 0.3)  # of the row filter's weight on uncertain instants, between these classes
+_SHARES = (0.005, 0.3)  # between the classes: the row filter's weight on uncertain instants
 _SLOW, _SLOW_SLIDE = 0.02, 0.004  # rad/s and m/s: friction is not whole yet
 _SOON = 0.01  # s, within which a joint that decelerates turns round
 
