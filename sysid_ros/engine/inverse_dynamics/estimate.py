@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray, IndexArray, IntArray
+from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scales, reach
 from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
@@ -19,11 +20,8 @@ from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 from sysid_ros.engine.inverse_dynamics.program import Constraints, Solution, solve, with_equality
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, residual_weights
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
-from sysid_ros.engine.regressor import INERTIAL, Grams
+from sysid_ros.engine.regressor import Grams
 from sysid_ros.errors import ExperimentError
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 _DEAF = 1e-9  # of the torque: what less than this comes from has no effect on the data
 _CONSISTENT = 2  # solutions of the program: one for the weights of the other
@@ -63,7 +61,7 @@ def estimate(
     free: FreeParameters,
     grams: Mapping[str, Grams],
     settings: Settings,
-    gain_dofs: IntArray,
+    gain_dofs: IndexArray,
     gain_spread: FloatArray,
 ) -> Estimate:
     """Estimate parameters from sums of all rows.
@@ -99,7 +97,7 @@ def first_estimate(
     free: FreeParameters,
     grams: Mapping[str, Grams],
     settings: Settings,
-    gain_dofs: IntArray,
+    gain_dofs: IndexArray,
     gain_spread: FloatArray,
 ) -> FloatArray:
     """Parameters (k,) by least squares with weights from residuals, which may be inconsistent.
@@ -115,7 +113,7 @@ def _first(
     free: FreeParameters,
     grams: Mapping[str, Grams],
     settings: Settings,
-    gain_dofs: IntArray,
+    gain_dofs: IndexArray,
     prior: Prior,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Parameters, gains and weights."""
@@ -137,7 +135,7 @@ def _first_weights(grams: Mapping[str, Grams]) -> FloatArray:
     return np.where(rows > 0, rows / np.maximum(squares, 1e-18), 0.0)
 
 
-def _with(gains: FloatArray, dofs: IntArray, values: FloatArray) -> FloatArray:
+def _with(gains: FloatArray, dofs: IndexArray, values: FloatArray) -> FloatArray:
     changed: FloatArray = gains.copy()
     changed[dofs] = values
     return changed
@@ -170,7 +168,7 @@ def _weights(
     return weights * _trust(next(iter(grams.values())).dofs, counts.sum(axis=0))
 
 
-def _trust(dofs: IntArray, rows: npt.NDArray[np.int64]) -> FloatArray:
+def _trust(dofs: IndexArray, rows: IntArray) -> FloatArray:
     """Factors of weights, (kinds,).
 
     What a law of friction gets wrong at reversals is no noise that averages out. Such rows count
@@ -270,7 +268,7 @@ def _constraints(
     return with_equality(limits, [row], [settings.total_mass - fixed])
 
 
-def estimated_gains(model: mujoco.MjModel, settings: Settings) -> tuple[IntArray, FloatArray]:
+def estimated_gains(model: mujoco.MjModel, settings: Settings) -> tuple[IndexArray, FloatArray]:
     """Degrees of freedom whose torque has an unknown factor, and the factors' prior spread.
 
     Raises:

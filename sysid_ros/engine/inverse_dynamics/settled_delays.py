@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from sysid_ros.engine.inverse_dynamics.estimate import estimated_gains, first_estimate
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import Recording, Regressor
-
-FloatArray = npt.NDArray[np.float64]
 
 _ROUNDS = 12  # of linearisation
 _SETTLED = 1e-7  # s

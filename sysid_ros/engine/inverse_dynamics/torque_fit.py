@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.base_parameters import (
     BaseParameters,
     base_combination,
@@ -33,9 +33,6 @@ from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsF
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import DELAY, Grams, Motion, Recording, Regressor
 from sysid_ros.errors import DataError, ExperimentError
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 _RANDOM_POSES = 200
 

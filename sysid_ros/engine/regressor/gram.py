@@ -14,14 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray, IndexArray, IntArray
 from sysid_ros.engine.regressor.filtering import Filters, SmoothStretch, row_weights, thin
 from sysid_ros.engine.regressor.regressor import Motion, Regressor
 from sysid_ros.engine.regressor.reversals import CLASSES, row_classes
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 _CHUNK = 500_000  # numbers of the regressor at a time
 _FEWEST_ROWS = 16
@@ -42,11 +39,11 @@ class Grams:
       dofs: The degree of freedom of each kind, (kinds,).
     """
 
-    support: tuple[IntArray, ...]
+    support: tuple[IndexArray, ...]
     sums: tuple[FloatArray, ...]
-    counts: npt.NDArray[np.int64]
+    counts: IntArray
     width: int
-    dofs: IntArray
+    dofs: IndexArray
 
     def normal(
         self, weights: FloatArray, gains: FloatArray, block: int | None = None
@@ -101,14 +98,14 @@ class FilteredRows:
     times: FloatArray
     torque: FloatArray
     regressor: tuple[FloatArray, ...]
-    classes: IntArray
+    classes: IndexArray
 
 
 def sum_grams(
     regressor: Regressor,
     stretches: Sequence[SmoothStretch],
     filters: Filters,
-    block_of: Sequence[IntArray],
+    block_of: Sequence[IndexArray],
     blocks: int,
     *,
     momentum: bool = False,
@@ -135,13 +132,13 @@ def sum_joined(
     regressor: Regressor,
     stretches: Sequence[SmoothStretch],
     filters: Filters,
-    block_of: Sequence[IntArray],
+    block_of: Sequence[IndexArray],
     blocks: int,
     nodes: int,
     *,
     momentum: bool,
     apart: bool,
-) -> tuple[tuple[IntArray, ...], tuple[FloatArray, ...], npt.NDArray[np.int64], int, IntArray]:
+) -> tuple[tuple[IndexArray, ...], tuple[FloatArray, ...], IntArray, int, IndexArray]:
     """The fields of :class:`Grams`, with torque at several shifts in place of one.
 
     Takes what :func:`sum_grams` takes, and the number of shifts.

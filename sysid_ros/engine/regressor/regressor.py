@@ -18,13 +18,11 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
 from sysid_ros.engine.regressor.regressor_tables import friction_of, layout_of, tree_of
 from sysid_ros.errors import ModelError
-
-FloatArray = npt.NDArray[np.float64]
 
 _BITS = mujoco.mjtDisableBit
 _COUNTS = ("nflex", "nmocap", "nplugin")
@@ -89,7 +87,7 @@ class Regressor:
         self.model = model
         delays = delays or {}
         self.columns: Columns = columns_of(model, kinds, tuple(delays))
-        self.delay_columns: npt.NDArray[np.intp] = np.full(model.nv, -1, dtype=np.intp)
+        self.delay_columns: IndexArray = np.full(model.nv, -1, dtype=np.intp)
         for number, dofs in enumerate(delays.values()):
             self.delay_columns[list(dofs)] = self.columns.place[number, DELAY]
         self._tree = tree_of(model)
@@ -141,7 +139,7 @@ class Regressor:
         )  # fmt: skip
         return out
 
-    def support(self) -> list[npt.NDArray[np.intp]]:
+    def support(self) -> list[IndexArray]:
         """Columns that can differ from zero in the row of each degree of freedom."""
         tree, columns, nv = self._tree, self.columns, self.model.nv
         used = np.zeros((nv, len(columns)), dtype=np.bool_)

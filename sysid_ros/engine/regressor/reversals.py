@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.regressor.filtering import thin
 from sysid_ros.engine.regressor.regressor import Motion
 from sysid_ros.engine.regressor.regressor_tables import fixed_tendons, tendon_arms
-
-FloatArray = npt.NDArray[np.float64]
 
 CLASSES = 3  # of rows: friction's sign is known, known for the most part, uncertain
 _SHARES = (0.005, 0.3)  # between the classes: the row filter's weight on uncertain instants
@@ -28,7 +26,7 @@ _SOON = 0.01  # s, within which a joint that decelerates turns round
 
 def row_classes(
     model: mujoco.MjModel, motion: Motion, weights: FloatArray, every: int, rows: int
-) -> npt.NDArray[np.intp]:
+) -> IndexArray:
     """The class of each row and degree of freedom, (rows, nv), from 0 to CLASSES - 1.
 
     Args:
@@ -50,7 +48,7 @@ def row_classes(
 
 def _is_slow(
     velocity: FloatArray, acceleration: FloatArray, limit: FloatArray | float
-) -> npt.NDArray[np.bool_]:
+) -> BoolArray:
     return np.asarray(np.abs(velocity) < limit + _SOON * np.abs(acceleration))
 
 

@@ -16,9 +16,8 @@ falls short by a sixth of (omega dt)^2. It has an end, so that what a gap touche
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
 
 HALF_LENGTH = 2.0  # periods of the cut-off on either side
 _WINDOW = (0.375, 0.5, 0.125)  # cos^4, whose first three derivatives vanish at the ends
@@ -47,7 +46,8 @@ def smoothing_kernel(cutoff: float, step: float, order: int = 0, shift: float = 
     half = half_samples(cutoff, step) + int(np.ceil(abs(shift) / step))
     t = step * np.arange(-half, half + 1, dtype=np.float64) - shift
     inside = np.abs(t) <= HALF_LENGTH / cutoff * (1.0 + 1e-6)
-    sinc, window = _sinc(cutoff, t), inside * np.stack(_window(cutoff, t))
+    sinc = _sinc(cutoff, t)
+    window: FloatArray = inside * np.stack(_window(cutoff, t))
     plain: FloatArray = sinc[0] * window[0]
     total = float(plain.sum())
     if order == 0:

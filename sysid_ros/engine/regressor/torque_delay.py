@@ -17,14 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray, IndexArray, IntArray
 from sysid_ros.engine.regressor.filtering import Filters, SmoothStretch
 from sysid_ros.engine.regressor.gram import Grams, sum_joined
 from sysid_ros.engine.regressor.regressor import Regressor
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 _NODES = 7
 _SHARE = 0.3  # of the shortest period that the row filter passes: the range on either side
@@ -69,14 +66,14 @@ class ShiftedGrams:
       columns: That of each degree of freedom's delay, -1 for none, (nv,).
     """
 
-    support: tuple[IntArray, ...]
+    support: tuple[IndexArray, ...]
     sums: tuple[FloatArray, ...]
-    counts: npt.NDArray[np.int64]
+    counts: IntArray
     width: int
-    dofs: IntArray
+    dofs: IndexArray
     nodes: FloatArray
     around: FloatArray
-    columns: IntArray
+    columns: IndexArray
 
     def at(self, delays: FloatArray, theta: FloatArray | None = None) -> Grams:
         """The sums with the delay as a column, linearised.
@@ -119,7 +116,7 @@ def sum_shifted(
     regressor: Regressor,
     stretches: Sequence[SmoothStretch],
     filters: Filters,
-    block_of: Sequence[IntArray],
+    block_of: Sequence[IndexArray],
     blocks: int,
     around: FloatArray,
     *,
