@@ -156,7 +156,10 @@ def tried(robot: Robot, folder: Path) -> Tried:
         if interval is None or estimate.name not in parameters:
             continue
         intervals += 1
-        value = true_value(parameters[estimate.name], truth, plan.controllers[0].delay)
+        late = plan.controllers[0].delay
+        if estimate.name.endswith("_torque_delay"):  # sampled as it is sent, held until the next
+            late -= 0.5 / plan.rate
+        value = true_value(parameters[estimate.name], truth, late)
         if not interval[0] <= value <= interval[1]:
             missed.append(
                 f"{estimate.name} {interval[0]:.4g} to {interval[1]:.4g}, truth {value:.4g}"

@@ -118,8 +118,8 @@ class TorqueFitConfig:
     torque_delay: bool = key(
         default=True,
         metadata=rule(
-            "estimate by how much the torque of each topic is later than positions (or earlier, "
-            "below zero), unless `parameters` name a `delay` of it"
+            "estimate the delay of each topic's torque against positions, unless `parameters` "
+            "name one"
         ),
     )
     prior: str = key(

@@ -40,7 +40,7 @@ def torque_predictions(
         cutoffs = motion, findings.row_cutoff
     return torque_traces(
         used.groups, inputs.params, values, used.excluded, torque_settings(inputs.experiment),
-        cutoffs,
+        cutoffs, sharp_friction=findings is None or findings.sharp_friction,
     )  # fmt: skip
 
 

@@ -236,7 +236,7 @@ def _identified_spec(
 ) -> mujoco.MjSpec:
     """The model with the values that are common to all robots, and those of one."""
     spec = CandidateBuilder(dataset.source_spec, params.for_robot(robot)).spec(result.values)
-    if result.torque is not None:  # what was fitted is MuJoCo's friction at its sharpest
+    if result.torque is not None and result.torque.sharp_friction:
         sharpen_friction(spec)
     return spec
 

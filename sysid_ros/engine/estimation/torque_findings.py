@@ -105,6 +105,8 @@ class TorqueFindings:
       inflation: How much larger variances are than white residuals would give.
       notes: Plain sentences about the measurements and the model.
       advice: Sentences that say which motion would determine what is open.
+      sharp_friction: Whether dry friction follows velocity as closely as MuJoCo allows, rather than
+        as softly as the model has it.
     """
 
     base: tuple[BaseParameter, ...]
@@ -117,6 +119,7 @@ class TorqueFindings:
     inflation: float
     notes: tuple[str, ...] = field(default=())
     advice: tuple[str, ...] = field(default=())
+    sharp_friction: bool = True
 
 
 def thinned(values: FloatArray, most: int) -> FloatArray:

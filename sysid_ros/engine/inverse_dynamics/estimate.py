@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray, IntArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scales, reach
 from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 from sysid_ros.engine.inverse_dynamics.program import Constraints, Solution, solve, with_equality
+from sysid_ros.engine.inverse_dynamics.reversal_bias import allowing_for_reversals
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, residual_weights
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import Grams
@@ -28,8 +29,6 @@ _CONSISTENT = 2  # solutions of the program: one for the weights of the other
 # Widths of the prior on armature and damping, in terms of the largest inertia of any joint; and the
 # least of that, in kg m^2, or by the acceleration (rad/s^2) that all torque would give it.
 _ARMATURE, _DAMPING, _LEAST_INERTIA, _FAST = 5.0, 100.0, 0.1, 10.0
-_DOUBTFUL = 0.1  # of their weight have rows in which the sign of friction is uncertain
-_ENOUGH = 0.1  # of the rows of a degree of freedom, that it is certain in
 _SAME = 1e-2  # relative change of weights and gains below which they are settled
 
 
@@ -89,6 +88,9 @@ def estimate(
         uncertainty = _uncertainty(solution, system, prior)
         used, weights = weights / inflation, _weights(grams, free, x, gains)
         inflation = max(1.0, inflation * uncertainty.inflation)
+    uncertainty = allowing_for_reversals(
+        uncertainty, solution, prior, free, grams, used, gains, gain_dofs
+    )
     return Estimate(x, gains, used, solution, prior, system, uncertainty)
 
 
@@ -163,21 +165,7 @@ def _weights(
         (one.squares(free.theta(x, condition), gains), one.counts, one.torque_squares())
         for condition, one in grams.items()
     ]
-    squares, counts, torque = (np.concatenate(part) for part in zip(*parts, strict=True))
-    weights = residual_weights(squares, counts, torque)
-    return weights * _trust(next(iter(grams.values())).dofs, counts.sum(axis=0))
-
-
-def _trust(dofs: IndexArray, rows: IntArray) -> FloatArray:
-    """Factors of weights, (kinds,).
-
-    What a law of friction gets wrong at reversals is no noise that averages out. Such rows count
-    by less than their residual says, if there are others of their degree of freedom.
-    """
-    plain = np.append(True, dofs[1:] != dofs[:-1])
-    all_rows = np.bincount(dofs, rows)
-    enough = np.bincount(dofs, np.where(plain, rows, 0)) >= _ENOUGH * all_rows
-    return np.where(plain | ~enough[dofs], 1.0, _DOUBTFUL)
+    return residual_weights(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _prior(

@@ -67,7 +67,7 @@ class Declared:
     @cached_property
     def model(self) -> mujoco.MjModel:
         """Compiled at the initial values, of the first robot."""
-        return self._compiled(self.params.as_vector(), self.robots[0])
+        return self.compiled(self.params.as_vector(), self.robots[0])
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ class Declared:
         """All parameters of the regressor, (p,), at values of the free ones."""
         key = (values.tobytes(), robot)
         if key not in self._known:
-            theta = self._columns_of(self._compiled(values, robot)).nominal
+            theta = self._columns_of(self.compiled(values, robot)).nominal
             at = self.params.copy()
             at.update_from_vector(values)
             for p in at.for_robot(robot or None).values():
@@ -217,7 +217,7 @@ class Declared:
         """Parameters whose ten columns are estimated, with their body."""
         return {p.name: modifier_of(p).names[0] for p in self.params.free() if self._is_whole(p)}
 
-    def _compiled(self, values: FloatArray, robot: str) -> mujoco.MjModel:
+    def compiled(self, values: FloatArray, robot: str) -> mujoco.MjModel:
         """The model without the springs that stand for offsets."""
         params = self.params.for_robot(robot or None)
         params.update_from_vector(values)

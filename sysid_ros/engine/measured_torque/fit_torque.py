@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -22,12 +23,15 @@ from sysid_ros.engine.estimation import (
 from sysid_ros.engine.inverse_dynamics import (
     Evidence,
     InverseDynamicsFit,
+    Settings,
     fit_evidence,
     gather,
     with_settled_delays,
 )
 from sysid_ros.engine.least_squares import FitStatus, Iteration
+from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.found_torque import torque_findings
+from sysid_ros.engine.measured_torque.friction_law import own_law_model
 from sysid_ros.engine.measured_torque.torque_estimates import (
     open_sentences,
     torque_estimates,
@@ -38,6 +42,7 @@ from sysid_ros.engine.measured_torque.torque_problem import (
     gains_at,
     regression_settings,
     torque_problem,
+    with_own_law,
 )
 from sysid_ros.engine.measured_torque.torque_sums import linearised, still_joints, values_at
 from sysid_ros.engine.parameters import ParameterDict
@@ -74,38 +79,62 @@ def fit_torque(
     with threadpool_limits(1, "blas"):  # the matrices are so small that threads only wait
         problem = torque_problem(models_sequences, params, known.gaps)
         own = regression_settings(problem.declared, settings.torque)
-        evidence = gather(problem.regressor, problem.recordings, own)
-        if not any(one.counts.any() for one in evidence.grams.values()):
-            raise DataError("no torque was measured, or none outside contacts and gaps")
-        if should_stop is not None and should_stop():
-            raise StopRequestedError("the fit was stopped before anything was estimated")
-        still = still_joints(problem.declared, evidence.filters)
-        robot, recordings, declared = problem.regressor, problem.recordings, problem.declared
-        free = declared.free(declared.params.as_vector(), still)
+        found = _fitted(problem, own, should_stop)
+        values, _ = _values(problem.declared, found.fit)
+        softer = own_law_model(problem.declared, found.evidence, found.fit, values)
+        if softer is not None:
+            problem = with_own_law(problem, softer)
+            found = _fitted(problem, own, should_stop)
+    return _result(problem, found, softer is None, on_iteration, began)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """A regression with the evidence that it rests on, and the joints that do not move."""
+
+    evidence: Evidence
+    fit: InverseDynamicsFit
+    status: FitStatus
+    still: Collection[int]
+
+
+def _fitted(
+    problem: TorqueProblem, own: Settings, should_stop: Callable[[], bool] | None
+) -> _Fitted:
+    robot, recordings, declared = problem.regressor, problem.recordings, problem.declared
+    evidence = gather(robot, recordings, own)
+    if not any(one.counts.any() for one in evidence.grams.values()):
+        raise DataError("no torque was measured, or none outside contacts and gaps")
+    if should_stop is not None and should_stop():
+        raise StopRequestedError("the fit was stopped before anything was estimated")
+    still = still_joints(declared, evidence.filters)
+    free = declared.free(declared.params.as_vector(), still)
+    evidence = with_settled_delays(robot, recordings, free, own, evidence)
+    values, status = linearised(declared, evidence.grams, own, still)
+    if declared.curved:
+        free = declared.free(values, still)
         evidence = with_settled_delays(robot, recordings, free, own, evidence)
-        values, status = linearised(declared, evidence.grams, own, still)
-        if declared.curved:
-            free = declared.free(values, still)
-            evidence = with_settled_delays(robot, recordings, free, own, evidence)
-        fit = fit_evidence(robot, recordings, free, own, evidence)
-    return _result(problem, evidence, fit, status, still, on_iteration, began)
+    return _Fitted(evidence, fit_evidence(robot, recordings, free, own, evidence), status, still)
 
 
-def _result(
-    problem: TorqueProblem,
-    evidence: Evidence,
-    fit: InverseDynamicsFit,
-    status: FitStatus,
-    still: Collection[int],
-    on_iteration: Callable[[Iteration], None] | None,
-    began: float,
-) -> FitResult:
-    declared = problem.declared
+def _values(declared: Declared, fit: InverseDynamicsFit) -> tuple[FloatArray, FloatArray]:
+    """Values of the declared parameters, and their slope, at what was estimated."""
     gains = np.ones(declared.model.nv)
     for _, dof, _ in declared.gains.values():
         joint = declared.model.joint(int(declared.model.dof_jntid[dof])).name
         gains[dof] = fit.gains[joint][0]
-    values, slope = values_at(declared, fit.x, gains)
+    return values_at(declared, fit.x, gains)
+
+
+def _result(
+    problem: TorqueProblem,
+    found: _Fitted,
+    sharp: bool,
+    on_iteration: Callable[[Iteration], None] | None,
+    began: float,
+) -> FitResult:
+    declared, evidence, fit, still = problem.declared, found.evidence, found.fit, found.still
+    values, slope = _values(declared, fit)
     errors = [error for _, error in fit.gains.values()]
     covariance = value_covariance(fit, np.array(errors), slope)
     first = declared.params.as_vector()
@@ -122,8 +151,8 @@ def _result(
     width = np.array([p.standard_error or np.nan for p in estimates])
     known = np.where(np.isfinite(width), 1.0, np.nan)
     return FitResult(
-        status=status,
-        message=_MESSAGES[status],
+        status=found.status,
+        message=_MESSAGES[found.status],
         parameters=estimates,
         covariance=covariance * np.outer(known, known),
         cost_initial=costs[0],
@@ -138,7 +167,9 @@ def _result(
         singular_values=_directions(evidence, fit).sizes,
         unidentifiable=open_sentences(estimates),
         optimizer="convex program",
-        torque=torque_findings(problem, evidence, fit, values, still),
+        torque=replace(
+            torque_findings(problem, evidence, fit, values, still), sharp_friction=sharp
+        ),
     )
 
 

@@ -19,6 +19,7 @@ from sysid_ros.engine.measured_torque.torque_problem import (
     gains_at,
     regression_settings,
     torque_problem,
+    with_own_law,
 )
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.regressor import smooth, stretches_of
@@ -62,6 +63,8 @@ def torque_traces(
     excluded: Mapping[str, Sequence[tuple[float, float]]],
     settings: TorqueSettings,
     cutoffs: tuple[Mapping[str, float], float] | None = None,
+    *,
+    sharp_friction: bool = True,
 ) -> tuple[TorqueTrace, ...]:
     """Predict the torque of sequences.
 
@@ -73,12 +76,15 @@ def torque_traces(
       settings: Of the fit.
       cutoffs: Hz of the motion by joint, and of the rows, with which the parameters were fitted,
         so that scores compare; by default chosen from these sequences.
+      sharp_friction: Whether they were fitted with the sharp law of dry friction.
 
     Raises:
       DataError: No stretch without a gap is longer than the filters.
     """
     problem = torque_problem(models_sequences, params, excluded)
     declared, model = problem.declared, problem.declared.model
+    if not sharp_friction:
+        problem = with_own_law(problem, declared.compiled(values, declared.robots[0]))
     filters = _filters(problem, settings, cutoffs)
     first = params.as_vector()
     found: list[TorqueTrace] = []

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -56,7 +56,7 @@ def torque_problem(
     params: ParameterDict,
     excluded: Mapping[str, Sequence[tuple[float, float]]],
 ) -> TorqueProblem:
-    """Read sequences for inverse dynamics.
+    """Read sequences for inverse dynamics; dry friction follows velocity as closely as it can.
 
     Args:
       models_sequences: Sequences of one model, in a group for each of several robots.
@@ -73,8 +73,7 @@ def torque_problem(
     robots = tuple(dict.fromkeys(group.robot or "" for group in models_sequences))
     sources = torque_sources(plain, models_sequences[0])
     declared = Declared(params, specs[0], sources.signals, robots)
-    delays = {name: dofs for name, (dofs, _) in declared.delays.values()}
-    regressor = Regressor(declared.model, kinds=declared.kinds, sharp_friction=True, delays=delays)
+    regressor = _regressor(declared)
     frozen = ParameterDict({n: p for n, p in params.items() if p.frozen})
     recordings = []
     for group in models_sequences:
@@ -87,6 +86,21 @@ def torque_problem(
     kept, masked, notes = without_contacts(declared.model, recordings)
     notes = (*_notes(sources), *notes)
     return TorqueProblem(declared, regressor, tuple(kept), sources, masked, notes)
+
+
+def with_own_law(problem: TorqueProblem, friction_of: mujoco.MjModel) -> TorqueProblem:
+    """The problem with the model's own law of dry friction, as soft as another model has it."""
+    return replace(problem, regressor=_regressor(problem.declared, friction_of))
+
+
+def _regressor(declared: Declared, friction_of: mujoco.MjModel | None = None) -> Regressor:
+    return Regressor(
+        declared.model,
+        kinds=declared.kinds,
+        sharp_friction=friction_of is None,
+        delays={name: dofs for name, (dofs, _) in declared.delays.values()},
+        friction_of=friction_of,
+    )
 
 
 def later_recording(

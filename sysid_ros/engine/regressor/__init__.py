@@ -17,7 +17,11 @@ from sysid_ros.engine.regressor.filtering import (
 )
 from sysid_ros.engine.regressor.gram import Grams, sum_grams
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
-from sysid_ros.engine.regressor.regressor_tables import fixed_tendons, sharp_friction
+from sysid_ros.engine.regressor.regressor_tables import (
+    fixed_tendons,
+    friction_signs,
+    sharp_friction,
+)
 from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH
 from sysid_ros.engine.regressor.torque_delay import (
     ShiftedGrams,
@@ -46,6 +50,7 @@ __all__ = [
     "delay_nodes",
     "delayed",
     "fixed_tendons",
+    "friction_signs",
     "mujoco_torque",
     "row_weights",
     "sharp_friction",

@@ -21,7 +21,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
-from sysid_ros.engine.regressor.regressor_tables import friction_of, layout_of, tree_of
+from sysid_ros.engine.regressor.regressor_tables import friction_of as friction_table
+from sysid_ros.engine.regressor.regressor_tables import layout_of, tree_of
 from sysid_ros.errors import ModelError
 
 _BITS = mujoco.mjtDisableBit
@@ -62,6 +63,7 @@ class Regressor:
         friction_velocity: float | None = None,
         sharp_friction: bool = False,
         delays: Mapping[str, Collection[int]] | None = None,
+        friction_of: mujoco.MjModel | None = None,
     ) -> None:
         """Prepare the tables of a model.
 
@@ -73,6 +75,8 @@ class Regressor:
             :func:`~.tables.sharp_friction`, rather than with the model's own solreffriction.
           delays: By name of an unknown delay of measured torque, the degrees of freedom that have
             it; see :mod:`.torque_delay`.
+          friction_of: The model with the friction and the inertia that say how soft MuJoCo's own
+            law is; by default ``model``.
 
         Raises:
           ModelError: The model has parts to which inverse dynamics does not apply.
@@ -92,7 +96,7 @@ class Regressor:
             self.delay_columns[list(dofs)] = self.columns.place[number, DELAY]
         self._tree = tree_of(model)
         self._layout = layout_of(model, self.columns)
-        self._friction = friction_of(model, friction_velocity, sharp_friction)
+        self._friction = friction_table(friction_of or model, friction_velocity, sharp_friction)
         from sysid_ros.engine.regressor import regressor_kernel as kernel
 
         self._law = kernel.MUJOCO_LAW if friction_velocity is None else kernel.VELOCITY_LAW

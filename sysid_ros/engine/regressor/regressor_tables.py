@@ -210,6 +210,21 @@ def friction_of(model: mujoco.MjModel, velocity_scale: float | None, sharp: bool
     return Friction(rate, np.maximum(softness * loss, 1e-9))
 
 
+def friction_signs(
+    model: mujoco.MjModel, qvel: FloatArray, qacc: FloatArray, *, sharp: bool
+) -> FloatArray:
+    """The share of dry friction of every degree of freedom by MuJoCo's law, (n, nv), -1 to 1.
+
+    Args:
+      model: With the friction and the inertia that count.
+      qvel: (n, nv).
+      qacc: (n, nv).
+      sharp: Whether the law has the time constant of :func:`sharp_friction`.
+    """
+    rate, width = (table[: model.nv] for table in friction_of(model, None, sharp))
+    return np.asarray(np.clip((qacc + rate * qvel) / width, -1.0, 1.0))
+
+
 def fixed_tendons(model: mujoco.MjModel) -> list[int]:
     """Ids of the tendons that are linear in joint positions."""
     joint = int(mujoco.mjtWrap.mjWRAP_JOINT)

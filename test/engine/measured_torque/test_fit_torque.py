@@ -172,6 +172,43 @@ def test_the_gain_of_a_torque_is_found_where_inertia_is_known():
     assert value(result, "gain") == pytest.approx(0.8, rel=0.01)
 
 
+def test_a_late_torque_has_its_delay_found_with_the_sign_of_an_input() -> None:
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    params = of_joints(spec)
+    names = tuple(f"{name}_effort" for name in JOINTS)
+    params.add(Parameter("torque_delay", 0.0, -0.05, 0.05,
+                         modifier=SignalModifier(names, "delay"), unit="s"))  # fmt: skip
+    params.add(scalar(spec, "body", "fore", "mass"))
+    times, motion, torque = moved(true_spec().compile())
+    late = np.column_stack([np.interp(times - 0.006, times, one) for one in torque.T])
+    sequences = torque_sequences(true_spec(), times, *noisy(motion.qpos, late))
+    result = sysid.fit([sequences], params, INVERSE)
+    low, high = result["torque_delay"].interval()
+    assert low <= -0.006 <= high
+    assert high - low < 0.004
+    assert value(result, "a_damping") == pytest.approx(DAMPING, rel=0.05)
+
+
+def test_a_simulated_robot_keeps_its_own_law_of_friction() -> None:
+    def soft(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+        for joint in spec.joints:
+            joint.solref_friction = np.array([0.08, 1.0])  # its sign changes 40 ms too soon
+        return spec
+
+    truth = soft(true_spec())
+    times, motion, torque = moved(truth.compile())
+    spec = soft(mujoco.MjSpec.from_string(nominal_xml()))
+    sequences = torque_sequences(spec, times, *noisy(motion.qpos, torque))
+    params = of_joints(spec)
+    for body in BODIES:
+        params.add(scalar(spec, "body", body, "inertia"))
+    result = sysid.fit([sequences], params, INVERSE)
+    assert result.torque is not None
+    assert not result.torque.sharp_friction
+    for name in JOINTS:
+        assert value(result, f"{name}_frictionloss") == pytest.approx(FRICTION, rel=0.1)
+
+
 def test_a_joint_that_does_not_move_keeps_the_models_friction():
     spec = true_spec()
     wrong = spec.copy()
