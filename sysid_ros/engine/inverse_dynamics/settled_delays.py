@@ -41,15 +41,16 @@ def with_settled_delays(
     gain_dofs, spread = estimated_gains(regressor.model, settings)
     x = free.nominal
     for _ in range(_CENTRES):
-        own = next(iter(evidence.shifted.values()))
+        shifted = {c: one.together() for c, one in evidence.shifted.items()}
+        own = next(iter(shifted.values()))
         room = float(np.abs(own.nodes).max())
         for _ in range(_ROUNDS):
-            before = {c: one.delays_of(free.theta(x, c)) for c, one in evidence.shifted.items()}
+            before = {c: one.delays_of(free.theta(x, c)) for c, one in shifted.items()}
             near = {c: np.clip(d, own.around - room, own.around + room) for c, d in before.items()}
-            grams = {c: one.at(near[c]) for c, one in evidence.shifted.items()}
+            grams = {c: one.at(near[c]) for c, one in shifted.items()}
             x = first_estimate(regressor.model, free, grams, settings, gain_dofs, spread)
             x = np.clip(x, free.lower, free.upper)
-            after = {c: one.delays_of(free.theta(x, c)) for c, one in evidence.shifted.items()}
+            after = {c: one.delays_of(free.theta(x, c)) for c, one in shifted.items()}
             if all(np.abs(after[c] - before[c]).max() < _SETTLED for c in after):
                 break
         if all(np.all(np.abs(d - own.around) <= room) for d in after.values()):

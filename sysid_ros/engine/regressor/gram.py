@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -45,6 +46,11 @@ class Grams:
     width: int
     dofs: IndexArray
 
+    @cached_property
+    def _totals(self) -> tuple[FloatArray, ...]:
+        """The sums of all blocks."""
+        return tuple(one.sum(axis=0) for one in self.sums)
+
     def normal(
         self, weights: FloatArray, gains: FloatArray, block: int | None = None
     ) -> tuple[FloatArray, FloatArray]:
@@ -60,12 +66,12 @@ class Grams:
         """
         matrix: FloatArray = np.zeros((self.width, self.width))
         vector: FloatArray = np.zeros(self.width)
-        for weight, gain, support, sums in zip(
-            weights, gains[self.dofs], self.support, self.sums, strict=True
+        for weight, gain, support, sums, whole in zip(
+            weights, gains[self.dofs], self.support, self.sums, self._totals, strict=True
         ):
             if weight == 0.0 or not support.size:
                 continue
-            total = sums.sum(axis=0) if block is None else sums[block]
+            total = whole if block is None else sums[block]
             matrix[np.ix_(support, support)] += weight * gain**2 * total[:-1, :-1]
             vector[support] += weight * gain * total[:-1, -1]
         return matrix, vector

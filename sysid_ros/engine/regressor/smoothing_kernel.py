@@ -15,6 +15,8 @@ falls short by a sixth of (omega dt)^2. It has an end, so that what a gap touche
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -28,6 +30,7 @@ def half_samples(cutoff: float, step: float) -> int:
     return max(1, int(np.floor(HALF_LENGTH / (cutoff * step) + 1e-6)))
 
 
+@lru_cache(maxsize=256)
 def smoothing_kernel(cutoff: float, step: float, order: int = 0, shift: float = 0.0) -> FloatArray:
     """Weights of a low-pass or of one of its derivatives for evenly sampled signals.
 
@@ -40,8 +43,8 @@ def smoothing_kernel(cutoff: float, step: float, order: int = 0, shift: float = 
       shift: s by which the filtered value is later than the sample, a fraction of a step or more.
 
     Returns:
-      (2 n + 1,) in 1/s^order, with n = half_samples without a shift; the filtered value at sample
-      i is the sum over k of weight[k] * signal[i + k - n].
+      (2 n + 1,) in 1/s^order, shared and not to be changed, with n = half_samples without a shift;
+      the filtered value at sample i is the sum over k of weight[k] * signal[i + k - n].
     """
     half = half_samples(cutoff, step) + int(np.ceil(abs(shift) / step))
     t = step * np.arange(-half, half + 1, dtype=np.float64) - shift

@@ -14,7 +14,7 @@ sums are therefore made for torque at these nodes, once, and those of any delay 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -106,6 +106,11 @@ class ShiftedGrams:
             support.append(own if column < 0 else np.append(own, column))
             sums.append(folded)
         return Grams(tuple(support), tuple(sums), self.counts, self.width, self.dofs)
+
+    def together(self) -> ShiftedGrams:
+        """The same with all blocks summed to one."""
+        sums = tuple(one.sum(axis=0, keepdims=True) for one in self.sums)
+        return replace(self, sums=sums, counts=self.counts.sum(axis=0, keepdims=True))
 
     def delays_of(self, theta: FloatArray) -> FloatArray:
         """The delay of each degree of freedom, (nv,) s, at values of all parameters."""
