@@ -31,13 +31,8 @@ from sysid_ros.engine.estimation.fit_start import (
 )
 from sysid_ros.engine.estimation.fit_state import FitState, check_state
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
-from sysid_ros.engine.estimation.model_error import (
-    SHARE,
-    ModelError,
-    model_error,
-    widened,
-    with_model_error,
-)
+from sysid_ros.engine.estimation.model_error import SHARE, model_error
+from sysid_ros.engine.estimation.shifts import ModelError, widened, with_model_error
 from sysid_ros.engine.least_squares import (
     INITIAL_DAMPING,
     LOSSES,

@@ -228,7 +228,8 @@ def _open_directions(hessian: FloatArray, variance: float, precision: FloatArray
     p = hessian.shape[0]
     if p == 0:
         return np.zeros((0, 0))
-    lengths = np.sqrt(np.diag(hessian))
+    # What starts can make up for is left with a rounding error, of either sign.
+    lengths = np.sqrt(np.maximum(np.diag(hessian), 0.0))
     heard = lengths > MARGIN * WINDOW_DIFFERENCES * lengths.max()
     found = directions_of_gram(hessian * np.outer(heard, heard), WINDOW_DIFFERENCES)
     dependent = list(found.vectors[found.open] / found.length)
