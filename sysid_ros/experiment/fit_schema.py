@@ -12,6 +12,9 @@ from sysid_ros.choices import FIT_METHODS, SEARCH_METHODS
 from sysid_ros.experiment.rules import rule
 
 
+LEFT_OUT = "left_out"
+
+
 @dataclass(frozen=True)
 class WindowConfig:
     """The cutting of recordings; ``length`` in seconds, ``None`` for the whole recording."""
@@ -25,6 +28,15 @@ class WindowConfig:
     overlap: float = key(
         default=0.0,
         metadata=rule("fraction of the length; only `scoring` may overlap", minimum=0, below=1),
+    )
+    contacts: str = key(
+        default="simulated",
+        metadata=rule(
+            "`left_out`: no window touches a stretch in which bodies of the model touch, those "
+            "apart that touch in more than 30 % of the recorded postures; not for `scoring`, "
+            "which leaves out the same",
+            choices=("simulated", LEFT_OUT),
+        ),
     )
 
 
