@@ -24,6 +24,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
+from sysid_ros.small_problems import student_quantile
+
 FloatArray = npt.NDArray[np.float64]
 
 _LEAST_ROWS = 8
@@ -71,7 +73,7 @@ def inverse_root(squares: FloatArray) -> FloatArray:
 
 def t_quantile(level: float, degrees: int) -> float:
     """Of Student's distribution, two-sided."""
-    return float(scipy.special.stdtrit(max(degrees, 1), 0.5 + level / 2.0))
+    return student_quantile(max(degrees, 1), 0.5 + level / 2.0)
 
 
 def residual_weights(
