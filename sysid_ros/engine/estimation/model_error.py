@@ -220,6 +220,8 @@ def _shift(
 ) -> Shift:
     """Linearize an alternative at the optimum and compare the Gauss-Newton steps."""
     groups = alternative.groups(base.problem.params, gaps)
+    for group, known in zip(groups, base.problem.groups, strict=True):
+        group.builder.trust(known.builder)
     parents = _parents(_places(groups), base.places)
     kept = np.isin(parents, used)
     problem = base.problem.with_groups(_chosen_windows(groups, kept), engine=base.problem.engine)
