@@ -126,6 +126,13 @@ class TorqueFitConfig:
             "`torque_offset`, unless `parameters` name that or the signal's `bias`"
         ),
     )
+    torque_delay: bool = key(
+        default=True,
+        metadata=rule(
+            "estimate by how much the torque of each topic is later than positions (or earlier, "
+            "below zero), unless `parameters` name a `delay` of it"
+        ),
+    )
     prior: str = key(
         default="entropic",
         metadata=rule(
