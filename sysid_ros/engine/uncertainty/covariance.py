@@ -194,7 +194,7 @@ class _Evidence:
     variance: float
     dof: float
     method: str
-    opened: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    opened: IndexArray = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
     def with_one(self, chosen: BoolArray, one: int) -> _Part:
         """The uncertainty with one more parameter free, which comes last."""
@@ -228,7 +228,7 @@ class _Evidence:
             chosen, total, dof / np.maximum(1.0 - known, 1e-6) ** 2, share, step, clustered
         )
 
-    def _of_what_is_open(self, chosen: npt.NDArray[np.intp], bread: FloatArray) -> FloatArray:
+    def _of_what_is_open(self, chosen: IndexArray, bread: FloatArray) -> FloatArray:
         """The covariance of the chosen because what is open may be anywhere in its bounds, (k, k).
 
         They follow it as the data demands. Along each direction it is as uncertain as data, priors
