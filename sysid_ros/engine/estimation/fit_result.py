@@ -34,7 +34,9 @@ class FitResult:
     elapsed: float  # s
     trace: tuple[Iteration, ...]
     noise: Mapping[str, float]  # standard deviation used per signal, in its unit
-    interval_method: str  # "clustered" by window | "blocks" inside windows | "white"
+    interval_method: (
+        str  # "clustered" by window | "blocks" inside windows | "white" | "unresolved": none
+    )
     singular_values: FloatArray  # of the Jacobian with columns scaled by the bounds
     unidentifiable: tuple[str, ...]  # combinations of parameters the data leaves open, in words
     optimizer: str
