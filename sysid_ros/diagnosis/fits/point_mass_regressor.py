@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
 _NEAR_ORIGIN = 0.3  # of a body's extent; its centre of mass has no direction then
@@ -123,7 +122,7 @@ def non_negative_fit(matrix: FloatArray, target: FloatArray) -> FloatArray:
     used = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
     solution: FloatArray = np.zeros(matrix.shape[1])
     joined = np.column_stack([matrix[:, used] / size[used], target])
-    factor = scipy.linalg.qr(joined, mode="r")[0][: joined.shape[1]]
+    factor: FloatArray = np.asarray(np.linalg.qr(joined, mode="r"))
     found, _ = scipy.optimize.nnls(factor[:, :-1], factor[:, -1], maxiter=30 * joined.shape[1])
     solution[used] = found / size[used]
     return solution
@@ -195,7 +194,7 @@ def _point_masses(model: mujoco.MjModel, motion: _Kinematics) -> FloatArray:
 
 
 def _wrenches(
-    motion: _Kinematics, rows: slice, owner: npt.NDArray[np.intp], points: FloatArray
+    motion: _Kinematics, rows: slice, owner: IndexArray, points: FloatArray
 ) -> FloatArray:
     """Moment about the tree's centre and force that move one kilogram at each point, (m, p, 6)."""
     place = np.einsum("npij,pj->npi", motion.turn[rows][:, owner], points)

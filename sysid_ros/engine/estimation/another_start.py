@@ -17,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.least_squares import (
@@ -69,7 +68,7 @@ class Bowl:
 
 def end_of_another_start(
     bowl: Bowl,
-    chosen: npt.NDArray[np.intp],
+    chosen: IndexArray,
     covariance: FloatArray,
     used: IndexArray,
     linearize: Callable[[Point], Linearization],

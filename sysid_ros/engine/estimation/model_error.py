@@ -22,9 +22,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
 from sysid_ros.engine.estimation.shifts import ModelError, Shift
@@ -222,6 +221,8 @@ def _shift(
 ) -> Shift:
     """Linearize an alternative at the optimum and compare the Gauss-Newton steps."""
     groups = alternative.groups(base.problem.params, gaps)
+    for group, known in zip(groups, base.problem.groups, strict=True):
+        group.builder.trust(known.builder)
     parents = _parents(_places(groups), base.places)
     kept = np.isin(parents, used)
     problem = base.problem.with_groups(_chosen_windows(groups, kept), engine=base.problem.engine)
@@ -276,9 +277,7 @@ def _parents(places: Sequence[_Place], base: Sequence[_Place]) -> IndexArray:
     return np.array(found, dtype=np.intp)
 
 
-def _chosen_windows(
-    groups: Sequence[WindowGroup], kept: npt.NDArray[np.bool_]
-) -> list[WindowGroup]:
+def _chosen_windows(groups: Sequence[WindowGroup], kept: BoolArray) -> list[WindowGroup]:
     """The groups with some of their windows only."""
     flags = iter(kept)
     chosen = [[k for k in range(len(group.windows)) if next(flags)] for group in groups]

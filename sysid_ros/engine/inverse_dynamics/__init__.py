@@ -29,15 +29,19 @@ from sysid_ros.engine.inverse_dynamics.coupling import (
     coupling_name,
     with_coupling,
 )
-from sysid_ros.engine.inverse_dynamics.estimate import estimate, without_gains
+from sysid_ros.engine.inverse_dynamics.estimate import (
+    estimate,
+    estimated_gains,
+    without_gains,
+)
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.prior import PriorKind
+from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
-    estimated_gains,
     fit_evidence,
     fit_inverse_dynamics,
 )
@@ -51,11 +55,8 @@ from sysid_ros.engine.regressor import (
     Motion,
     Recording,
     Regressor,
-    central,
     columns_of,
     mujoco_torque,
-    parameters_of,
-    pseudo_inertia,
 )
 
 __all__ = [
@@ -78,7 +79,6 @@ __all__ = [
     "base_combination",
     "base_names",
     "body_scales",
-    "central",
     "columns_of",
     "coupling_name",
     "estimate",
@@ -91,14 +91,13 @@ __all__ = [
     "grouping_order",
     "is_consistent",
     "mujoco_torque",
-    "parameters_of",
     "predict",
-    "pseudo_inertia",
     "sharpen_friction",
     "smallest_share",
     "torque_rmse",
     "with_coupling",
     "with_payload",
+    "with_settled_delays",
     "without_effect",
     "without_gains",
     "written_spec",

@@ -10,18 +10,16 @@ consistent fit is held against.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.base_parameters import jackknife_errors, least_squares
 from sysid_ros.engine.inverse_dynamics.evidence import gather
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, residual_weights
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import Filters, Recording, Regressor
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def fit_combinations(
       weighted: Whether each joint counts by its residuals, or all alike.
     """
     settings = settings or Settings()
-    evidence = gather(regressor, recordings, settings)
+    evidence = gather(regressor, recordings, replace(settings, reversals_apart=False))
     (grams,) = evidence.grams.values()
     weights, gains = np.ones(regressor.model.nv), np.ones(regressor.model.nv)
     for _ in range(settings.iterations if weighted else 1):

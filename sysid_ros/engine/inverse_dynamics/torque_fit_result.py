@@ -9,15 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics.base_parameters import BaseParameters
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, root_mean_square
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.regressor import Filters
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class InverseDynamicsFit:
     Attributes:
       free: What was estimated, with names, bounds and the model's values.
       x: Estimates, (k,): kg, kg m, kg m^2, and N m per unit.
-      weights: Of degrees of freedom, inverse variances of filtered torque, (nv,).
+      weights: Of kinds of rows, inverse variances of filtered torque, (kinds,).
       uncertainty: Covariance and intervals that hold under coloured residuals.
       noise_bias: What noise of positions in the regressor has added to each estimate, (k,).
       at_bound: Parameters on a bound, (k,).
@@ -45,7 +43,7 @@ class InverseDynamicsFit:
     weights: FloatArray
     uncertainty: Uncertainty
     noise_bias: FloatArray
-    at_bound: npt.NDArray[np.bool_]
+    at_bound: BoolArray
     on_edge: tuple[str, ...]
     gains: Mapping[str, tuple[float, float]]
     residual_std: FloatArray

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, Columns, columns_of
+from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
 from sysid_ros.engine.regressor.filtering import (
     Filters,
     SmoothStretch,
@@ -16,45 +16,42 @@ from sysid_ros.engine.regressor.filtering import (
     thin,
 )
 from sysid_ros.engine.regressor.gram import Grams, sum_grams
-from sysid_ros.engine.regressor.pseudo_inertia import (
-    BASIS,
-    INERTIAL,
-    central,
-    inertial_parameters,
-    parameters_of,
-    pseudo_inertia,
-)
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import fixed_tendons, sharp_friction
 from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH
+from sysid_ros.engine.regressor.torque_delay import (
+    ShiftedGrams,
+    delay_nodes,
+    delayed,
+    sum_shifted,
+)
 from sysid_ros.engine.regressor.torque_recording import Recording, Stretch, stretches_of
 
 __all__ = [
-    "BASIS",
     "DEFAULT_KINDS",
+    "DELAY",
     "HALF_LENGTH",
-    "INERTIAL",
     "Columns",
     "Filters",
     "Grams",
     "Motion",
     "Recording",
     "Regressor",
+    "ShiftedGrams",
     "SmoothStretch",
     "Stretch",
-    "central",
     "choose_filters",
     "columns_of",
     "coordinate_groups",
+    "delay_nodes",
+    "delayed",
     "fixed_tendons",
-    "inertial_parameters",
     "mujoco_torque",
-    "parameters_of",
-    "pseudo_inertia",
     "row_weights",
     "sharp_friction",
     "smooth",
     "stretches_of",
     "sum_grams",
+    "sum_shifted",
     "thin",
 ]

@@ -140,6 +140,10 @@ class RecordedRun:
         """The recording itself, which is the only one."""
         return self
 
+    def opening(self, chosen: int, steps: int) -> RecordedRun:
+        """The run itself, whose comparison is of the whole."""
+        return self
+
     def starts(self, candidate: Candidate, deviations: FloatArray) -> FloatArray:
         """The initial state with what parameters add to it, (1, nstate)."""
         return self._start(candidate)[np.newaxis]

@@ -92,6 +92,9 @@ class RunBatch(Protocol):
     def select(self, chosen: Sequence[int]) -> Any:
         """A batch of some of the runs."""
 
+    def opening(self, chosen: int, steps: int) -> Any:
+        """A batch of one run, which may end after so many steps; its residuals are the first."""
+
     def starts(self, candidate: Candidate, deviations: FloatArray) -> FloatArray:
         """The full-physics states, (w, nstate), moved by ``deviations``, (w, n_start)."""
 

@@ -28,9 +28,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.least_squares import ReducedSystem
 from sysid_ros.engine.uncertainty.rank import MARGIN, WINDOW_DIFFERENCES, directions_of_gram
 
@@ -90,7 +89,7 @@ def no_covariance(p: int, method: str = "none") -> Covariance:
 def covariance(
     system: ReducedSystem,
     width: FloatArray,
-    free: npt.NDArray[np.bool_],
+    free: BoolArray,
     *,
     method: str,
     n_samples: int,
@@ -170,7 +169,7 @@ class _Part:
       clustered: Whether the covariance is clustered by window.
     """
 
-    chosen: npt.NDArray[np.intp]
+    chosen: IndexArray
     matrix: FloatArray
     dof: FloatArray
     from_prior: FloatArray
@@ -195,13 +194,13 @@ class _Evidence:
     variance: float
     dof: float
     method: str
-    opened: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    opened: IndexArray = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
-    def with_one(self, chosen: npt.NDArray[np.bool_], one: int) -> _Part:
+    def with_one(self, chosen: BoolArray, one: int) -> _Part:
         """The uncertainty with one more parameter free, which comes last."""
         return self.of(np.append(np.flatnonzero(chosen), one))
 
-    def of(self, chosen: npt.NDArray[np.intp]) -> _Part:
+    def of(self, chosen: IndexArray) -> _Part:
         """The uncertainty of the chosen parameters with the others fixed."""
         keep = np.ix_(chosen, chosen)
         bread = np.asarray(np.linalg.inv(self.hessian[keep]), dtype=float)
@@ -229,7 +228,7 @@ class _Evidence:
             chosen, total, dof / np.maximum(1.0 - known, 1e-6) ** 2, share, step, clustered
         )
 
-    def _of_what_is_open(self, chosen: npt.NDArray[np.intp], bread: FloatArray) -> FloatArray:
+    def _of_what_is_open(self, chosen: IndexArray, bread: FloatArray) -> FloatArray:
         """The covariance of the chosen because what is open may be anywhere in its bounds, (k, k).
 
         They follow it as the data demands. Along each direction it is as uncertain as data, priors
@@ -276,9 +275,9 @@ def _open_directions(hessian: FloatArray, variance: float, precision: FloatArray
     return directions
 
 
-def involved_in(directions: FloatArray) -> npt.NDArray[np.bool_]:
+def involved_in(directions: FloatArray) -> BoolArray:
     """List the parameters that take part in any of the unit ``directions`` (k, p)."""
-    involved: npt.NDArray[np.bool_] = np.any(np.abs(directions) > INVOLVED, axis=0)
+    involved: BoolArray = np.any(np.abs(directions) > INVOLVED, axis=0)
     return involved
 
 
