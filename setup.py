@@ -90,7 +90,6 @@ setup(
         "sysid_ros.robots",
         "sysid_ros.run_logs",
         "sysid_ros.search",
-        "sysid_ros.small_problems",
         "sysid_ros.sysid",
         "sysid_ros.terminal",
         "sysid_ros.trend",

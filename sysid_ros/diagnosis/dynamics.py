@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, misfit_of, non_negative_fit, regressor
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.small_problems import non_negative_least_squares
 
 _COARSE = 150  # instants that a first look at a repair uses
 _RIDGE = 1e-10  # of a column's power; columns that repeat each other have no triangular factor
@@ -41,7 +41,9 @@ class _Table:
         target = np.einsum("rnp,nr->p", self.columns, torque * weight**2, optimize=True)
         hessian[np.diag_indices_from(hessian)] += _RIDGE * max(float(np.trace(hessian)), 1e-300)
         factor = np.linalg.cholesky(hessian)
-        found = non_negative_least_squares(factor.T, np.linalg.solve(factor, target))
+        found, _ = scipy.optimize.nnls(
+            factor.T, np.linalg.solve(factor, target), maxiter=30 * len(target)
+        )
         return np.asarray(weight * (torque - (self.columns @ found).T))
 
 

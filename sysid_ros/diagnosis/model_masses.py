@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.diagnosis.dynamics import Dynamics
@@ -27,7 +28,6 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import body_torques, moving_bodies, own_torques
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.small_problems import student_quantile
 
 _TRUSTED = 8.0  # factor by which the model's masses may be off
 _LEFT = 0.7  # share of the torques that the model's bodies and some friction may leave
@@ -108,7 +108,7 @@ class _Joint:
             return None
         scores = np.stack([matrix[part].T @ left[part] for part in parts])
         spread = inverse @ (scores.T @ scores) @ inverse * len(parts) / (len(parts) - 1)
-        quantile = student_quantile(len(parts) - 1, 0.975)
+        quantile = float(scipy.special.stdtrit(len(parts) - 1, 0.975))
         reach = quantile * math.sqrt(float(spread[0, 0])) / float(size[0])
         factor = float(found[0] / size[0])
         return factor - reach, factor, factor + reach

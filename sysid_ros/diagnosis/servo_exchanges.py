@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.explanation import Explanation
@@ -17,7 +18,6 @@ from sysid_ros.diagnosis.fits import Misfit, decisive
 from sysid_ros.diagnosis.hypotheses import joint_pairs
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.tracking import Tracking
-from sysid_ros.small_problems import least_assignment
 
 _SUSPECT = 0.3  # share left of a command that may be another servo's
 _LAGS = (0.0, 0.01, 0.02, 0.035, 0.055, 0.1, 0.2)  # s
@@ -42,7 +42,7 @@ def exchanged(
     if len(suspects) < 2:
         return []
     power, sign, lag = _table(test, suspects)
-    rows, columns = least_assignment(np.minimum(power, 1.0))
+    rows, columns = scipy.optimize.linear_sum_assignment(np.minimum(power, 1.0))
     source = {
         int(row): int(column)
         for row, column in zip(rows, columns, strict=True)

@@ -17,13 +17,13 @@ from collections.abc import Sequence
 
 import mujoco
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.small_problems import non_negative_least_squares
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
@@ -176,10 +176,8 @@ def _robust_residual(matrix: FloatArray, target: FloatArray, limits: FloatArray)
 def _bounded(matrix: FloatArray, target: FloatArray, limits: FloatArray) -> FloatArray:
     """Least squares between zero and limits, of a triangular matrix."""
     scaled = matrix * limits  # so that every limit is one
-    found = non_negative_least_squares(scaled, target)
+    found, _ = scipy.optimize.nnls(scaled, target, maxiter=30 * len(limits))
     if found.max(initial=0.0) > 1.0:
-        import scipy  # its optimizers take half a second to load, and most servos do without
-
         found = scipy.optimize.lsq_linear(scaled, target, bounds=(0.0, 1.0), method="bvls").x
     return np.asarray(found * limits)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.experiment.attribute_names import FRICTION
 from sysid_ros.experiment.cross_checks import check_fittable
-from sysid_ros.experiment.fit_schema import SearchConfig
+from sysid_ros.experiment.fit_schema import LEFT_OUT, SearchConfig
 from sysid_ros.experiment.load import (
     load_experiment,
     parse_experiment,
@@ -32,6 +32,7 @@ from sysid_ros.experiment.yaml_tree import parse_yaml, plain
 
 __all__ = [
     "FRICTION",
+    "LEFT_OUT",
     "PACKAGE",
     "UNITS",
     "Experiment",

@@ -34,6 +34,13 @@ def check_consistency(experiment: Experiment, root: Value, problems: Problems) -
             "windows.overlap must be 0, as a fit would count data twice; "
             "scoring.overlap is for the scores",
         )
+    scoring = experiment.scoring
+    if scoring is not None and scoring.contacts != experiment.windows.contacts:
+        problems.add(
+            place("scoring", "contacts"),
+            f"scoring.contacts is {scoring.contacts!r}, but windows.contacts "
+            f"{experiment.windows.contacts!r} says it for both",
+        )
     _check_bags(experiment, place, problems)
     _check_condition(experiment, place, problems)
     _check_folds(experiment, place, problems)

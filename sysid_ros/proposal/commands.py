@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis import is_effort, is_servo
@@ -24,7 +25,6 @@ from sysid_ros.proposal.correlations import correlations, is_velocity_servo
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import match_names, similarity
 from sysid_ros.proposal.orders import Order
-from sysid_ros.small_problems import least_assignment
 
 _GOOD = 0.1  # of an actuator's motion, 1 - r^2, that a command may leave unexplained
 _BETTER = 0.25  # of what another command leaves unexplained, that the right one may leave
@@ -314,7 +314,7 @@ def _in_order(
 
 def _decided(left: FloatArray) -> list[int]:
     """The column of each row: its own, but for cycles of rows that are decisively another's."""
-    rows, columns = least_assignment(left)
+    rows, columns = scipy.optimize.linear_sum_assignment(left)
     best = {int(row): int(column) for row, column in zip(rows, columns, strict=True)}
     chosen = list(range(len(left)))
     seen: set[int] = set()
@@ -344,7 +344,7 @@ def _by_motion(
     table = correlations(model, positions, [drive.actuator for drive in drives], channels)
     left = 1.0 - table**2
     lines, possible = [], []
-    rows, columns = least_assignment(left)
+    rows, columns = scipy.optimize.linear_sum_assignment(left)
     for row, column in zip(rows, columns, strict=True):
         others = np.delete(left[row], column)
         second = int(np.argmin(others)) if len(others) else -1

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
-from sysid_ros.small_problems import least_assignment
+import scipy
 
 _FILLERS = frozenset(
     {
@@ -48,7 +47,7 @@ def match_names(wanted: Sequence[str], given: Sequence[str]) -> dict[str, Match]
     if not wanted or not given:
         return {}
     table = np.array([[similarity(one, other) for other in given] for one in wanted])
-    rows, columns = least_assignment(-table)
+    rows, columns = scipy.optimize.linear_sum_assignment(-table)
     found = [(r, c) for r, c in zip(rows, columns, strict=True) if table[r, c] >= _PLAUSIBLE]
     pairs = [(wanted[row], given[column]) for row, column in found]
     alone = all(np.count_nonzero(table[row] >= table[row, column]) == 1 for row, column in found)

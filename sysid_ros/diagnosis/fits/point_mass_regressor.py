@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.small_problems import non_negative_least_squares
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
 _NEAR_ORIGIN = 0.3  # of a body's extent; its centre of mass has no direction then
@@ -122,8 +122,8 @@ def non_negative_fit(matrix: FloatArray, target: FloatArray) -> FloatArray:
     used = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
     solution: FloatArray = np.zeros(matrix.shape[1])
     joined = np.column_stack([matrix[:, used] / size[used], target])
-    factor = np.linalg.qr(joined, mode="r")
-    found = non_negative_least_squares(factor[:, :-1], factor[:, -1])
+    factor: FloatArray = np.asarray(np.linalg.qr(joined, mode="r"))
+    found, _ = scipy.optimize.nnls(factor[:, :-1], factor[:, -1], maxiter=30 * joined.shape[1])
     solution[used] = found / size[used]
     return solution
 

@@ -29,15 +29,19 @@ from sysid_ros.engine.inverse_dynamics.coupling import (
     coupling_name,
     with_coupling,
 )
-from sysid_ros.engine.inverse_dynamics.estimate import estimate, without_gains
+from sysid_ros.engine.inverse_dynamics.estimate import (
+    estimate,
+    estimated_gains,
+    without_gains,
+)
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.prior import PriorKind
+from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
-    estimated_gains,
     fit_evidence,
     fit_inverse_dynamics,
 )
@@ -93,6 +97,7 @@ __all__ = [
     "torque_rmse",
     "with_coupling",
     "with_payload",
+    "with_settled_delays",
     "without_effect",
     "without_gains",
     "written_spec",

@@ -24,7 +24,6 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
-from sysid_ros.small_problems import student_quantile
 
 _LEAST_ROWS = 8
 _QUIETEST = 1e-4  # of the torque
@@ -71,7 +70,7 @@ def inverse_root(squares: FloatArray) -> FloatArray:
 
 def t_quantile(level: float, degrees: int) -> float:
     """Of Student's distribution, two-sided."""
-    return student_quantile(max(degrees, 1), 0.5 + level / 2.0)
+    return float(scipy.special.stdtrit(max(degrees, 1), 0.5 + level / 2.0))
 
 
 def residual_weights(

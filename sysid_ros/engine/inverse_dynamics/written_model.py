@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import INERTIAL, central
-from sysid_ros.engine.regressor import Columns, fixed_tendons, sharp_friction
+from sysid_ros.engine.regressor import DELAY, Columns, fixed_tendons, sharp_friction
 from sysid_ros.errors import ModelError
 
 _POLYNOMIAL = {"damping": 0, "damping2": 1, "damping3": 2, "stiffness": 0}
@@ -54,7 +54,7 @@ def written_spec(
     for body in columns.bodies:
         _write_inertia(bodies[body], theta[columns.of_body(body)])
     for kind, owner, value in zip(columns.kinds, columns.owners, theta.tolist(), strict=True):
-        if kind in INERTIAL:
+        if kind in INERTIAL or kind == DELAY:  # a delay is the measurement's
             continue
         if kind == "offset":
             if offsets and value != 0.0:

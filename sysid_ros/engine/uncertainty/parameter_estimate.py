@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sysid_ros.small_problems import student_quantile
+import scipy
 
 NEAR_A_BOUND = 0.7  # share of what an interval may miss that the end towards a near bound may miss
 
@@ -77,4 +77,4 @@ class ParameterEstimate:
 
 def _quantile(dof: float, tail: float) -> float:
     """The size that a standard error times Student's t exceeds with this probability."""
-    return student_quantile(dof, 1.0 - tail)
+    return float(scipy.special.stdtrit(dof, 1.0 - tail))

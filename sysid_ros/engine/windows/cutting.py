@@ -96,6 +96,7 @@ class SequenceData:
 
     Attributes:
       name: The sequence's name.
+      number: Its place among the sequences of its model.
       signals: The measured channels.
       controls: One integral per actuator; ``None`` where an actuator is not driven.
       sensordata: The measurements, NaN where nothing was measured.
@@ -104,6 +105,7 @@ class SequenceData:
     """
 
     name: str
+    number: int
     signals: tuple[SignalColumn, ...]
     controls: tuple[SignalIntegral | None, ...]
     sensordata: TimeSeries
