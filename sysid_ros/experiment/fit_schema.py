@@ -11,7 +11,6 @@ from dataclasses import field as key
 from sysid_ros.choices import FIT_METHODS, SEARCH_METHODS
 from sysid_ros.experiment.rules import rule
 
-
 LEFT_OUT = "left_out"
 
 

@@ -112,9 +112,7 @@ def touching_stretches(
     return tuple(stretches)
 
 
-def _deepest(
-    model: mujoco.MjModel, data: mujoco.MjData, base_is_known: bool
-) -> dict[Pair, float]:
+def _deepest(model: mujoco.MjModel, data: mujoco.MjData, base_is_known: bool) -> dict[Pair, float]:
     """Depth [m] of every pair of geoms that touch; with the world only where the base is known."""
     found: dict[Pair, float] = {}
     for contact in data.contact:
