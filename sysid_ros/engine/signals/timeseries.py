@@ -15,7 +15,12 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.signals import mappings, timeseries_io
-from sysid_ros.engine.signals.interpolation import check_method, interpolate, interpolate_columns
+from sysid_ros.engine.signals.interpolation import (
+    check_method,
+    interpolate,
+    interpolate_columns,
+    is_held,
+)
 from sysid_ros.engine.signals.mappings import SignalMapping, SignalType
 from sysid_ros.engine.signals.series_checks import (
     check_mapping,
@@ -268,6 +273,10 @@ class TimeSeries:
         return self._with(self.times[first:] - self.times[first], self.data[first:])
 
     # Between samples
+
+    def holds(self, column: int) -> bool:
+        """Return whether a column keeps its last sample, as a command does."""
+        return self.interpolation is not None and is_held(self.interpolation[column])
 
     def interpolate(self, t: npt.ArrayLike, method: str | None = None) -> FloatArray:
         """Values at any instants.
