@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.excitation.limits import CommandLimits
 
 # Beyond rounding: a share of the limit, and an absolute size.
@@ -30,9 +29,7 @@ class StepLimits:
         """The limits for messages ``period`` seconds apart."""
         return cls(limits.rate * period, limits.acceleration * period**2)
 
-    def allow(
-        self, commands: FloatArray, last: FloatArray, before: FloatArray
-    ) -> npt.NDArray[np.bool_]:
+    def allow(self, commands: FloatArray, last: FloatArray, before: FloatArray) -> BoolArray:
         """Tell which of ``commands`` (m, n) may follow ``last`` and ``before`` it; (m,)."""
         steps = commands - last
         turns = steps - (last - before)
