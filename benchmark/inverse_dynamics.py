@@ -27,17 +27,16 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.engine.elements import INERTIAL, central
 from sysid_ros.engine.inverse_dynamics import (
     Motion,
     Recording,
     Regressor,
     Settings,
-    central,
     fit_combinations,
     fit_inverse_dynamics,
     torque_rmse,
 )
-from sysid_ros.engine.regressor.pseudo_inertia import INERTIAL
 
 FloatArray = npt.NDArray[np.float64]
 

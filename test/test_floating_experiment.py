@@ -18,7 +18,7 @@ from rosbags.typesys import Stores, get_typestore
 from sysid_ros import sysid
 from sysid_ros.experiment import load_experiment
 from sysid_ros.pipeline.experiment_run import run_experiment
-from sysid_ros.playback.motion import load_motion
+from sysid_ros.playback.recorded_motion import load_motion
 
 RATE = 100  # Hz
 NOISE = 1e-3  # m and rad

@@ -22,7 +22,7 @@ PACKAGE = ROOT / "sysid_ros"
 
 # Each may import what stands above it.
 ORDER = (
-    "arrays", "choices", "errors", "printable", "files", "processes", "pictures",
+    "arrays", "choices", "closing", "errors", "printable", "files", "processes", "pictures",
     "engine.compiled", "engine.elements", "engine.signals", "engine.friction",
     "engine.attributes", "engine.parameters", "engine.residuals", "engine.simulation",
     "engine.windows", "engine.derivatives", "engine.least_squares", "engine.problem",
@@ -39,8 +39,6 @@ ORDER = (
     "cli", "__main__",
 )  # fmt: skip
 
-# Modules of one name in neighbouring rooms that are not renamed yet.
-STILL_TWICE = {("", "motion"), ("", "reference")}
 MOST_MODULES = 26
 MOST_LINES = 400
 # Imports by name: a user's hook, and messages of packages that only a robot has.
@@ -203,7 +201,14 @@ def test_neighbouring_rooms_have_no_module_of_one_name() -> None:
         if path.name in ("__init__.py", "__main__.py") or parent.split(".")[0] in WITHOUT_FACE:
             continue
         other = seen.setdefault((room, name), module)
-        assert other == module or (room, name) in STILL_TWICE, f"{module} and {other}"
+        assert other == module, f"{module} and {other}"
+
+
+def test_types_of_arrays_have_one_name_each() -> None:
+    named = re.findall(r"= (npt\.NDArray\[np\.\w+\])", modules()["arrays"].read_text("utf-8"))
+    for module, path in modules().items():
+        text = path.read_text(encoding="utf-8")
+        assert module == "arrays" or not any(kind in text for kind in named), module
 
 
 def test_nothing_is_imported_by_name() -> None:

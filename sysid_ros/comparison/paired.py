@@ -17,10 +17,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.judgement import SequenceFit, SignalFit
 
 LEVEL = 0.01  # of the test
@@ -165,7 +164,7 @@ def _blocks(
     return columns
 
 
-def _squares(fits: Sequence[SignalFit], inside: npt.NDArray[np.bool_]) -> tuple[FloatArray, int]:
+def _squares(fits: Sequence[SignalFit], inside: BoolArray) -> tuple[FloatArray, int]:
     """Sum of squared errors by model over the samples that any model predicts."""
     errors = np.stack([(fit.fitted - fit.measured)[inside] for fit in fits])
     errors = errors[:, np.isfinite(errors).any(axis=0)]

@@ -14,9 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.levels import level_step
 from sysid_ros.diagnosis.recorded import Recorded, Samples
@@ -50,7 +49,7 @@ class _Stretch:
     value: Mapping[str, FloatArray]
     rate: Mapping[str, FloatArray]
     second: Mapping[str, FloatArray]
-    places: npt.NDArray[np.intp]
+    places: IndexArray
 
     def late(self, label: str, delay: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Value and derivatives of a signal that takes effect later, (m,) each."""
@@ -80,7 +79,7 @@ class Filtered:
     value: Mapping[str, FloatArray]
     rate: Mapping[str, FloatArray]
     second: Mapping[str, FloatArray]
-    block: npt.NDArray[np.intp]
+    block: IndexArray
     cutoff: float
     stretches: Sequence[_Stretch] = ()
 
@@ -185,13 +184,13 @@ def filtered(recorded: Recorded, labels: Sequence[str]) -> Filtered | None:
     return Filtered({}, {}, {}, block, cutoff, stretches).thinned(_ROWS)
 
 
-def _between(values: FloatArray, left: npt.NDArray[np.intp], part: FloatArray) -> FloatArray:
+def _between(values: FloatArray, left: IndexArray, part: FloatArray) -> FloatArray:
     """Values between places of a grid, linearly."""
     return np.asarray((1.0 - part) * values[left] + part * values[left + 1])
 
 
 def _hermite(
-    values: FloatArray, slopes: FloatArray, left: npt.NDArray[np.intp], part: FloatArray
+    values: FloatArray, slopes: FloatArray, left: IndexArray, part: FloatArray
 ) -> FloatArray:
     """Values between places of a grid, by the cubic with the slopes (per place) at either end."""
     rise = values[left + 1] - values[left]
@@ -296,7 +295,7 @@ def _filter_one(
 
 def _known(
     signals: Mapping[str, Samples], labels: Sequence[str], times: FloatArray, cutoff: float
-) -> npt.NDArray[np.bool_]:
+) -> BoolArray:
     """Mark the instants around which no measured signal has a gap."""
     known = np.ones(len(times), dtype=np.bool_)
     for name in labels:

@@ -19,10 +19,9 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation
 from sysid_ros.diagnosis.filtered import Filtered, filtered
@@ -92,7 +91,7 @@ class _Joint:
     force: FloatArray  # (n,)
     gravity: FloatArray  # (n, bodies)
     others: FloatArray  # (n, k)
-    block: npt.NDArray[np.intp]  # (n,)
+    block: IndexArray  # (n,)
 
     def factor(self) -> tuple[float, float, float] | None:
         """The factor of the model's gravity with its interval; ``None`` where nothing is clear."""
@@ -214,7 +213,7 @@ def _joints(recorded: Recorded, data: Filtered, known: dict[int, int]) -> list[_
 
 def _force(
     recorded: Recorded, data: Filtered, joint: int, actuator: int
-) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+) -> tuple[FloatArray, BoolArray]:
     """Force of a joint's actuator (n,), and where it may be at its limit."""
     model, position = recorded.model, recorded.positions[joint]
     gear = float(model.actuator_gear[actuator, 0])

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.excitation.limits import CommandLimits
 
 # Beyond rounding: a share of the limit, and an absolute size.
@@ -31,9 +30,7 @@ class StepLimits:
         """The limits for messages ``period`` seconds apart."""
         return cls(limits.rate * period, limits.acceleration * period**2)
 
-    def allow(
-        self, commands: FloatArray, last: FloatArray, before: FloatArray
-    ) -> npt.NDArray[np.bool_]:
+    def allow(self, commands: FloatArray, last: FloatArray, before: FloatArray) -> BoolArray:
         """Tell which of ``commands`` (m, n) may follow ``last`` and ``before`` it; (m,).
 
         ``last`` and ``before`` are the same for all commands, (n,), or those of each, (m, n).

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.excitation.reference import ExcitationError, Reference
 from sysid_ros.excitation.spline_reference import SplineReference
 from sysid_ros.files import read_regular_text, replace_file
@@ -65,7 +64,7 @@ class TabulatedReference:
         result += self._rounding(after, end - clipped)
         return result
 
-    def _rounding(self, rows: npt.NDArray[np.intp], distance: FloatArray) -> FloatArray:
+    def _rounding(self, rows: IndexArray, distance: FloatArray) -> FloatArray:
         """Distance of the blends (m, n) of some rows from the corner, ``distance`` s from it."""
         blend = self._blends[rows]
         inside = np.maximum(0.5 * blend - distance[:, None], 0.0)

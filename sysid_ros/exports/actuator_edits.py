@@ -10,8 +10,8 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.robots import number, numbers
 
 _FIELDS = ("gainprm", "biasprm", "dynprm")
@@ -93,7 +93,7 @@ def _shortcut(tag: str, before: Any, after: Any) -> dict[str, str | None] | None
     return None
 
 
-def _used(was: npt.NDArray[np.float64], now: npt.NDArray[np.float64]) -> int:
+def _used(was: FloatArray, now: FloatArray) -> int:
     """Count the numbers to write: up to the last that differs from zero, or from before."""
     return int(np.max(np.flatnonzero((now != 0.0) | (was != now)), initial=0)) + 1
 

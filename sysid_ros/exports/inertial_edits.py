@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import BodyInertia, full_inertia
 from sysid_ros.robots import Element, XmlText, numbers
 
@@ -62,7 +62,7 @@ def edit_inertial(
         document.set(inertial, "diaginertia", numbers(now.inertia))
 
 
-def full_values(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def full_values(matrix: FloatArray) -> FloatArray:
     """The six numbers of ``fullinertia``, (6,): xx, yy, zz, xy, xz, yz."""
     return np.array([matrix[i] for i in _FULL])
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import compiled, read_inertia
 from sysid_ros.exports.actuator_edits import force_law, force_law_changed
 from sysid_ros.exports.inertial_edits import edit_inertial, inertial_changed
@@ -106,7 +106,7 @@ class _Change:
     """One attribute's numbers, and how many of them have to be written."""
 
     name: str
-    values: npt.NDArray[np.float64]
+    values: FloatArray
     count: int
 
 

@@ -9,6 +9,8 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+
 _SIZES = (
     "nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nmesh", "nhfield", "ntex", "nmat",
     "npair", "nexclude", "neq", "ntendon", "nsensor", "nkey", "nflex", "nskin", "nplugin",
@@ -73,7 +75,7 @@ def _difference(left: npt.ArrayLike, right: npt.ArrayLike) -> str | None:
     return f"by {float(np.nanmax(np.abs(np.where(close, 0.0, a - b)))):.3g}"
 
 
-def _inertias(model: mujoco.MjModel) -> npt.NDArray[np.float64]:
+def _inertias(model: mujoco.MjModel) -> FloatArray:
     """The inertia of every body about its centre of mass in body axes, (nbody, 3, 3)."""
     matrices = np.empty((model.nbody, 3, 3))
     for i in range(model.nbody):

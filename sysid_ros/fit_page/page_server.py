@@ -21,10 +21,10 @@ from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
-from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from sysid_ros.closing import Closing
 from sysid_ros.errors import SysidError
 from sysid_ros.fit_page.fit_progress import LiveProgress
 
@@ -40,7 +40,7 @@ class LivePageError(SysidError):
     """The page cannot be served."""
 
 
-class LivePage:
+class LivePage(Closing):
     """Serves the page from a thread of its own until it is closed; also a context manager."""
 
     def __init__(self, port: int, progress: LiveProgress, cancel: Callable[[], None]) -> None:
@@ -77,17 +77,6 @@ class LivePage:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
-
-    def __enter__(self) -> LivePage:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class _Server(ThreadingHTTPServer):

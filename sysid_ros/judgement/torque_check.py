@@ -14,9 +14,8 @@ from collections.abc import Sequence
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.diagnosis import (
     Change,
     Filtered,
@@ -186,7 +185,7 @@ def _factor(model: mujoco.MjModel, signal: str) -> float:
     return float(model.actuator_gear[actuator, 0] * model.actuator_gainprm[actuator, 0])
 
 
-def _unconstrained(model: mujoco.MjModel, qpos: FloatArray) -> npt.NDArray[np.bool_]:
+def _unconstrained(model: mujoco.MjModel, qpos: FloatArray) -> BoolArray:
     """Mark the poses in which neither a contact nor a limit pushes, (n,)."""
     data = mujoco.MjData(model)
     free = np.ones(len(qpos), dtype=np.bool_)

@@ -22,11 +22,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, cast
 
 import numpy as np
 
+from sysid_ros.closing import Closing
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, OutputError
 from sysid_ros.pipeline.worker_process import (
@@ -179,7 +179,7 @@ def _obituary(status: int, words: str) -> str:
     return f"the process computing the fit {cause}" + (f"; it said: {words}" if words else "")
 
 
-class Worker:
+class Worker(Closing):
     """The child process, its pipes and its log; good for one fit."""
 
     def __init__(self, program: Sequence[str] = FIT_PROGRAM, *, ahead: bool = False) -> None:
@@ -190,7 +190,7 @@ class Worker:
           ahead: Whether there is time until the fit, to import and compile what it needs.
         """
         # A file, not a pipe: nobody needs to empty it, and it outlives the child.
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115, closed in __exit__
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115, closed by close
         self._events, write_end = os.pipe()
         options = [AHEAD] if ahead else []
         try:
@@ -215,18 +215,6 @@ class Worker:
     def begin(self, request: FitRequest) -> None:
         """Tell it what to fit."""
         self._send(request.to_json())
-
-    def __enter__(self) -> Worker:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End the process if it still runs."""
-        self.close()
 
     def close(self) -> None:
         """End the process if it still runs, and let go of its pipes."""

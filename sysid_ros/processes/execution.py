@@ -22,6 +22,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from sysid_ros.closing import Closing
 from sysid_ros.errors import ErrorCode, ExperimentError, StopRequestedError, SysidError
 from sysid_ros.processes.process_life import die_with_parent
 
@@ -88,7 +89,7 @@ def run_tasks(
         return pool.run(function, tasks, on_done=on_done, should_stop=should_stop)
 
 
-class TaskPool:
+class TaskPool(Closing):
     """Workers that stay for several lists of tasks; also a context manager.
 
     Args:
@@ -99,12 +100,6 @@ class TaskPool:
         self._workers = workers
         self._open = ExitStack()
         self._executor: Executor | None = None
-
-    def __enter__(self) -> TaskPool:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._close()
 
     @property
     def is_here(self) -> bool:
@@ -157,13 +152,14 @@ class TaskPool:
         try:
             _collect(futures, keep, should_stop)
         except BrokenProcessPool:
-            self._close()
+            self.close()
         except BaseException:
             for future in futures:
                 future.cancel()
             raise
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End the workers; the next tasks start new ones."""
         self._executor = None
         self._open.close()
 

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.files import dumps, open_arrays, replacing
 from sysid_ros.judgement import SequenceFit, SignalFit
 
@@ -46,7 +47,7 @@ def write_signals(path: Path, sequences: Sequence[SequenceFit]) -> None:
         index = []
         for number, sequence in enumerate(sequences):
             _write_array(file, f"{number}/window_starts", sequence.window_starts)
-            shared: list[tuple[str, npt.NDArray[np.float64]]] = []
+            shared: list[tuple[str, FloatArray]] = []
             signals = []
             for position, signal in enumerate(sequence.signals):
                 key = f"{number}/{position}"
@@ -65,9 +66,7 @@ def write_signals(path: Path, sequences: Sequence[SequenceFit]) -> None:
         _write_array(file, "index", np.array(dumps(index, indent=None)))
 
 
-def _times_key(
-    shared: list[tuple[str, npt.NDArray[np.float64]]], key: str, times: npt.NDArray[np.float64]
-) -> str:
+def _times_key(shared: list[tuple[str, FloatArray]], key: str, times: FloatArray) -> str:
     """The key under which ``times`` is stored: its own unless an equal array came before."""
     for known, array in shared:
         if array is times or np.array_equal(array, times):
@@ -108,7 +107,7 @@ def read_signals(path: Path) -> tuple[SequenceFit, ...]:
 
 
 def _read_sequence(data: Any, key: str, entry: dict[str, Any]) -> SequenceFit:
-    times: dict[str, npt.NDArray[np.float64]] = {}
+    times: dict[str, FloatArray] = {}
     signals = []
     for position, signal in enumerate(entry["signals"]):
         times_key = signal["times"]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.closing import Closing
 from sysid_ros.engine.estimation import FitSettings, SignalNoise
 from sysid_ros.engine.least_squares import loss_named
 from sysid_ros.engine.parameters import ParameterDict
@@ -24,7 +25,7 @@ from sysid_ros.errors import ExperimentError, ModelError, unknown_name
 _MAX_BYTES = 256 << 20  # of sensor data and states that are kept at once
 
 
-class CandidateCosts:
+class CandidateCosts(Closing):
     """The cost of parameter values, with windows that start where they were measured to.
 
     A search has no use for estimated starts: they would have to be found anew for every candidate.
@@ -74,11 +75,9 @@ class CandidateCosts:
         )
         self._groups = _resolved(groups, tuple(self._problem.noise))
 
-    def __enter__(self) -> CandidateCosts:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._rollouts.__exit__(None, None, None)
+    def close(self) -> None:
+        """End the simulations' threads."""
+        self._rollouts.close()
 
     def __call__(self, thetas: FloatArray) -> FloatArray:
         """Costs of parameter values.

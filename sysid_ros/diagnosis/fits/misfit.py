@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 
 _DIFFERENT = 0.1  # of a stretch's residual; less says nothing
 _FEW = 5  # stretches that must differ at least
@@ -59,7 +58,7 @@ def decisive(after: Misfit, before: Misfit, better: float | None = None) -> bool
     )
 
 
-def misfit_of(residual: FloatArray, block: npt.NDArray[np.intp]) -> Misfit:
+def misfit_of(residual: FloatArray, block: IndexArray) -> Misfit:
     """Sum up residuals.
 
     Args:

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
 _NEAR_ORIGIN = 0.3  # of a body's extent; its centre of mass has no direction then
@@ -195,7 +194,7 @@ def _point_masses(model: mujoco.MjModel, motion: _Kinematics) -> FloatArray:
 
 
 def _wrenches(
-    motion: _Kinematics, rows: slice, owner: npt.NDArray[np.intp], points: FloatArray
+    motion: _Kinematics, rows: slice, owner: IndexArray, points: FloatArray
 ) -> FloatArray:
     """Moment about the tree's centre and force that move one kilogram at each point, (m, p, 6)."""
     place = np.einsum("npij,pj->npi", motion.turn[rows][:, owner], points)

@@ -15,9 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 
 _SWEEPS = 80
 _SETTLED = 1e-4  # of a limit
@@ -53,7 +52,7 @@ class ServoEquation:
     def fits(
         self,
         commands: FloatArray,
-        which: npt.NDArray[np.intp],
+        which: IndexArray,
         slopes: FloatArray,
         *,
         offset: bool = False,
@@ -84,7 +83,7 @@ class ServoEquation:
         offsets = (constant - sums @ found) / n if offset else np.zeros(len(slopes))
         return Fits(np.maximum(left, 0.0) / (n * spread), offsets, found)
 
-    def block_powers(self, commands: FloatArray, block: npt.NDArray[np.intp]) -> FloatArray:
+    def block_powers(self, commands: FloatArray, block: IndexArray) -> FloatArray:
         """The remainder of commands in each stretch of time, if nothing is wrong.
 
         Args:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import source_files
 from sysid_ros.engine.derivatives import batch_rollout, row_interpolation, smallest_pass
 from sysid_ros.engine.derivatives.kept_code import keeping, turn
@@ -51,7 +51,7 @@ def entry_points() -> EntryPoints:
     return entries
 
 
-def compilable(array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def compilable(array: FloatArray) -> FloatArray:
     """The array as the entry points are compiled for; others would be compiled for half a minute.
 
     numba tells arrays that may not be written from those that may.

@@ -26,8 +26,8 @@ from sysid_ros.engine.derivatives.model_tables import (
     actuator_fields,
     dof_fields,
     friction_fields,
-    inertial_parameters,
 )
+from sysid_ros.engine.elements import inertial_parameters
 from sysid_ros.engine.simulation import size_signature
 
 # What a parameter may change in a model that the pass follows; the second group follows from the

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.compiled import TERMS
+from sysid_ros.engine.elements import inertial_parameters
 from sysid_ros.engine.friction import friction_rows
 
 _JOINT, _OPTION, _DISABLE = mujoco.mjtJoint, mujoco.mjtIntegrator, mujoco.mjtDisableBit
@@ -155,22 +155,6 @@ def tables_of(model: mujoco.MjModel) -> Tables:
     )
 
 
-def inertial_parameters(model: mujoco.MjModel) -> FloatArray:
-    """The ten inertial parameters of every body about its frame, (nbody, 10)."""
-    mass, com = np.asarray(model.body_mass), np.asarray(model.body_ipos)
-    rotation = np.empty((model.nbody, 9))
-    for matrix, quaternion in zip(rotation, model.body_iquat, strict=True):
-        mujoco.mju_quat2Mat(matrix, quaternion)
-    axes = rotation.reshape(-1, 3, 3)
-    tensor = np.einsum("bij,bj,bkj->bik", axes, np.asarray(model.body_inertia), axes)
-    square = np.einsum("bi,bi->b", com, com)
-    tensor += mass[:, None, None] * (
-        square[:, None, None] * np.eye(3) - np.einsum("bi,bk->bik", com, com)
-    )
-    off = tensor[:, [0, 0, 1], [1, 2, 2]]
-    return np.column_stack([mass, mass[:, None] * com, tensor[:, [0, 1, 2], [0, 1, 2]], off])
-
-
 def dof_fields(model: mujoco.MjModel) -> FloatArray:
     """Values of each degree of freedom that a parameter may change, (N_DOF_FIELDS, nv)."""
     fields = np.zeros((N_DOF_FIELDS, model.nv))
@@ -293,10 +277,10 @@ def _unsupported_actuators(model: mujoco.MjModel) -> str | None:
     return None
 
 
-def _acts_on_sites(model: mujoco.MjModel) -> npt.NDArray[np.bool_]:
+def _acts_on_sites(model: mujoco.MjModel) -> BoolArray:
     """Mark actuators that act at a site, relative to no other, (nu,)."""
     at_site = np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)
-    marked: npt.NDArray[np.bool_] = at_site & (np.asarray(model.actuator_trnid)[:, 1] < 0)
+    marked: BoolArray = at_site & (np.asarray(model.actuator_trnid)[:, 1] < 0)
     return marked
 
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import BoolArray, FloatArray, IntArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from sysid_ros.engine.derivatives.compilation import compilable, entry_points
 from sysid_ros.engine.derivatives.directions import (
     BatchDirections,
@@ -62,7 +61,7 @@ class Pass:
     reading: tuple[int, ...]
     tables: Tables
     model: ModelDirections
-    addresses: npt.NDArray[np.intp]
+    addresses: IndexArray
     readings: Readings
 
 

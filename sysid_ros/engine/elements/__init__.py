@@ -22,22 +22,36 @@ from sysid_ros.engine.elements.inertia import (
     theta_from_pseudo,
 )
 from sysid_ros.engine.elements.named_elements import find, is_slide, matching, matching_names, names
+from sysid_ros.engine.elements.pseudo_inertia import (
+    BASIS,
+    INERTIAL,
+    central,
+    inertial_parameters,
+    parameters_of,
+    pseudo_inertia,
+)
 from sysid_ros.engine.elements.slim_model import SlimModel, remove_visuals, without_visuals
 
 __all__ = [
+    "BASIS",
+    "INERTIAL",
     "BodyInertia",
     "InertiaType",
     "SlimModel",
+    "central",
     "compiled",
     "find",
     "full_inertia",
     "inertia_from_theta",
+    "inertial_parameters",
     "is_slide",
     "keep_authored",
     "make_explicit",
     "matching",
     "matching_names",
     "names",
+    "parameters_of",
+    "pseudo_inertia",
     "read_inertia",
     "remove_visuals",
     "theta_from_inertia",

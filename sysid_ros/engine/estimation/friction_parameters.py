@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import BoolArray
 from sysid_ros.engine.friction import (
     COEFFICIENTS,
     SHAPE,
@@ -25,7 +25,7 @@ MEANINGLESS = "without effect: no Stribeck term"
 SIGNIFICANT = 2.0  # standard errors from zero that make a term one
 
 
-def late_components(params: ParameterDict) -> npt.NDArray[np.bool_]:
+def late_components(params: ParameterDict) -> BoolArray:
     """Mark the free scalars that should wait until the others are about right, (p,).
 
     dtheta_stribeck and alpha say at which velocities the Stribeck terms act. As long as those are

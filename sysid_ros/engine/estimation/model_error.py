@@ -21,9 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
 from sysid_ros.engine.least_squares import (
     Linearization,
@@ -353,9 +352,7 @@ def _parents(places: Sequence[_Place], base: Sequence[_Place]) -> IndexArray:
     return np.array(found, dtype=np.intp)
 
 
-def _chosen_windows(
-    groups: Sequence[WindowGroup], kept: npt.NDArray[np.bool_]
-) -> list[WindowGroup]:
+def _chosen_windows(groups: Sequence[WindowGroup], kept: BoolArray) -> list[WindowGroup]:
     """The groups with some of their windows only."""
     flags = iter(kept)
     chosen = [[k for k in range(len(group.windows)) if next(flags)] for group in groups]

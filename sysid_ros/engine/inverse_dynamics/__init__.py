@@ -51,11 +51,8 @@ from sysid_ros.engine.regressor import (
     Motion,
     Recording,
     Regressor,
-    central,
     columns_of,
     mujoco_torque,
-    parameters_of,
-    pseudo_inertia,
 )
 
 __all__ = [
@@ -78,7 +75,6 @@ __all__ = [
     "base_combination",
     "base_names",
     "body_scales",
-    "central",
     "columns_of",
     "coupling_name",
     "estimate",
@@ -91,9 +87,7 @@ __all__ = [
     "grouping_order",
     "is_consistent",
     "mujoco_torque",
-    "parameters_of",
     "predict",
-    "pseudo_inertia",
     "sharpen_friction",
     "smallest_share",
     "torque_rmse",

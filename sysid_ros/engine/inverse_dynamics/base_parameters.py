@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 import scipy
 
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.statistics import (
     Uncertainty,
     inverse_root,
@@ -28,9 +28,6 @@ from sysid_ros.engine.inverse_dynamics.statistics import (
     quick_errors,
 )
 from sysid_ros.engine.regressor import Columns
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 # Of a body: what is looked at later is grouped with what came before, as is usual in robotics.
 _ORDER = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m")
@@ -54,11 +51,11 @@ class BaseParameters:
     """
 
     names: tuple[str, ...]
-    kept: IntArray
+    kept: IndexArray
     combination: FloatArray
     values: FloatArray
     uncertainty: Uncertainty
-    essential: npt.NDArray[np.bool_]
+    essential: BoolArray
     essential_values: FloatArray
     essential_errors: FloatArray
 
@@ -69,7 +66,7 @@ class BaseParameters:
         return 100.0 * self.uncertainty.standard_errors / size
 
 
-def grouping_order(model: mujoco.MjModel, columns: Columns) -> IntArray:
+def grouping_order(model: mujoco.MjModel, columns: Columns) -> IndexArray:
     """Columns from the base of a robot outwards: a body's inertia, then what its joints have."""
 
     def rank(column: int) -> tuple[int, int, int]:
@@ -85,8 +82,8 @@ def grouping_order(model: mujoco.MjModel, columns: Columns) -> IntArray:
 
 
 def base_combination(
-    exact: FloatArray, order: IntArray | None = None, tolerance: float = _RANK
-) -> tuple[IntArray, FloatArray]:
+    exact: FloatArray, order: IndexArray | None = None, tolerance: float = _RANK
+) -> tuple[IndexArray, FloatArray]:
     """Find independent columns and what the others add to them.
 
     Args:
@@ -127,7 +124,9 @@ def base_combination(
     return rows, combination
 
 
-def base_names(names: tuple[str, ...], kept: IntArray, combination: FloatArray) -> tuple[str, ...]:
+def base_names(
+    names: tuple[str, ...], kept: IndexArray, combination: FloatArray
+) -> tuple[str, ...]:
     """Names of base parameters: the kept one, then what was grouped with it."""
     found = []
     for row, own in zip(combination, kept, strict=True):
@@ -143,7 +142,7 @@ def base_names(names: tuple[str, ...], kept: IntArray, combination: FloatArray) 
 
 def estimate_base(
     names: tuple[str, ...],
-    kept: IntArray,
+    kept: IndexArray,
     combination: FloatArray,
     hessians: FloatArray,
     gradients: FloatArray,

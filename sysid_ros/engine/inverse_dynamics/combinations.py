@@ -13,15 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.base_parameters import jackknife_errors, least_squares
 from sysid_ros.engine.inverse_dynamics.evidence import gather
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, residual_weights
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import Filters, Recording, Regressor
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

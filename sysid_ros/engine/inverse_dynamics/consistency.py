@@ -15,16 +15,9 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.engine.regressor import (
-    BASIS,
-    central,
-    inertial_parameters,
-    pseudo_inertia,
-)
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import BASIS, central, inertial_parameters, pseudo_inertia
 
 MARGIN = 1e-3  # of the model's own pseudo-inertia
 _SMALLEST_REACH = 2e-3  # m, radius of gyration that a body without extent is given

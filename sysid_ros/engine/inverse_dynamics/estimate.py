@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scales, reach
 from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
@@ -19,10 +20,7 @@ from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 from sysid_ros.engine.inverse_dynamics.program import Constraints, Solution, solve, with_equality
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, residual_weights
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
-from sysid_ros.engine.regressor import INERTIAL, Grams
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
+from sysid_ros.engine.regressor import Grams
 
 _DEAF = 1e-9  # of the torque: what less than this comes from has no effect on the data
 _CONSISTENT = 2  # solutions of the program: one for the weights of the other
@@ -60,7 +58,7 @@ def estimate(
     free: FreeParameters,
     grams: Mapping[str, Grams],
     settings: Settings,
-    gain_dofs: IntArray,
+    gain_dofs: IndexArray,
     gain_spread: FloatArray,
 ) -> Estimate:
     """Estimate parameters from sums of all rows.
@@ -106,7 +104,7 @@ def _first_weights(grams: Mapping[str, Grams]) -> FloatArray:
     return np.where(rows > 0, rows / np.maximum(squares, 1e-18), 0.0)
 
 
-def _with(gains: FloatArray, dofs: IntArray, values: FloatArray) -> FloatArray:
+def _with(gains: FloatArray, dofs: IndexArray, values: FloatArray) -> FloatArray:
     changed: FloatArray = gains.copy()
     changed[dofs] = values
     return changed

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import (
@@ -27,9 +27,6 @@ from sysid_ros.engine.regressor import (
     sum_grams,
 )
 from sysid_ros.errors import DataError
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 _FILTER_LENGTHS = 2.0  # that a block of time is long, at least
 _FEWEST_BLOCKS = 6
@@ -50,7 +47,7 @@ class Evidence:
     filters: Filters
     stretches: tuple[Stretch, ...]
     smooth: tuple[SmoothStretch, ...]
-    blocks: tuple[IntArray, ...]
+    blocks: tuple[IndexArray, ...]
     grams: Mapping[str, Grams]
 
 
@@ -87,7 +84,7 @@ def sums_by_condition(
     regressor: Regressor,
     recordings: Sequence[Recording],
     smoothed: Sequence[SmoothStretch],
-    blocks: Sequence[IntArray],
+    blocks: Sequence[IndexArray],
     filters: Filters,
     momentum: bool,
 ) -> dict[str, Grams]:
@@ -103,7 +100,9 @@ def sums_by_condition(
     return found
 
 
-def number_blocks(smoothed: Sequence[SmoothStretch], cutoff: float, wanted: int) -> list[IntArray]:
+def number_blocks(
+    smoothed: Sequence[SmoothStretch], cutoff: float, wanted: int
+) -> list[IndexArray]:
     """Cut the time of all stretches into blocks of about one length, several filters long."""
     spans = [max(float(s.times[-1] - s.times[0]), 1e-9) for s in smoothed]
     longest = sum(spans) * cutoff / (2.0 * _FILTER_LENGTHS)
@@ -136,7 +135,7 @@ def equations(
     free: FreeParameters,
     weights: FloatArray,
     gains: FloatArray,
-    gain_dofs: IntArray,
+    gain_dofs: IndexArray,
     x: FloatArray,
     *,
     together: bool = False,

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.engine.regressor import INERTIAL, Columns
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.engine.elements import INERTIAL
+from sysid_ros.engine.regressor import Columns
 from sysid_ros.errors import ExperimentError
-
-FloatArray = npt.NDArray[np.float64]
 
 _FRAME = 1e-6  # kg, below which a body is a frame without mass
 _ASKED_FOR = ("stiffness", "damping2", "damping3")
@@ -148,7 +147,7 @@ def without_effect(columns: Columns) -> tuple[str, ...]:
     )
 
 
-def _matches(columns: Columns, patterns: Sequence[str]) -> npt.NDArray[np.bool_]:
+def _matches(columns: Columns, patterns: Sequence[str]) -> BoolArray:
     found = np.zeros(len(columns), dtype=np.bool_)
     for pattern in patterns:
         hits = [fnmatchcase(name, pattern) for name in columns.names]
@@ -169,11 +168,11 @@ def _valued(columns: Columns, values: Mapping[str, float]) -> FloatArray:
     return nominal
 
 
-def _of_bodies(columns: Columns, bodies: Collection[str]) -> npt.NDArray[np.bool_]:
+def _of_bodies(columns: Columns, bodies: Collection[str]) -> BoolArray:
     return _matches(columns, [f"{body}.{kind}" for body in bodies for kind in INERTIAL])
 
 
-def _leaders(columns: Columns, shared: Sequence[Sequence[str]]) -> npt.NDArray[np.intp]:
+def _leaders(columns: Columns, shared: Sequence[Sequence[str]]) -> IndexArray:
     """For each column the one whose value it has."""
     leader = np.arange(len(columns))
     for group in shared:

@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, sums_by_condition
 from sysid_ros.engine.regressor import (
     HALF_LENGTH,
@@ -34,8 +34,6 @@ from sysid_ros.engine.regressor import (
     coordinate_groups,
     smooth,
 )
-
-FloatArray = npt.NDArray[np.float64]
 
 _SEED = 20260101
 _SHARE = 0.25  # of a long stretch

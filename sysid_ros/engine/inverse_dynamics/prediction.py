@@ -9,19 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.engine.regressor import (
-    INERTIAL,
-    Filters,
-    Motion,
-    Regressor,
-    SmoothStretch,
-    row_weights,
-    thin,
-)
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import INERTIAL
+from sysid_ros.engine.regressor import Filters, Motion, Regressor, SmoothStretch, row_weights, thin
 
 _CHUNK = 2000
 _FRICTION = (

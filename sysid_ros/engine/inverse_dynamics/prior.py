@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.consistency import BodyScale
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class PriorKind(Enum):

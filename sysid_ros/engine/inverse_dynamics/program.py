@@ -21,14 +21,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, MARGIN
 from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 from sysid_ros.errors import DataError, SysidError
-
-FloatArray = npt.NDArray[np.float64]
 
 _ACTIVE = 1e-3  # relative slack below which a constraint holds the solution
 _TOLERANCE = 3e-8
@@ -70,7 +68,7 @@ class Solution:
     """
 
     x: FloatArray
-    at_bound: npt.NDArray[np.bool_]
+    at_bound: BoolArray
     on_edge: tuple[int, ...]
     status: str
 
@@ -275,7 +273,7 @@ def _polish(
     hessian: FloatArray,
     gradient: FloatArray,
     prior: Prior,
-    held: npt.NDArray[np.bool_],
+    held: BoolArray,
 ) -> FloatArray:
     """Newton's method on the smooth objective from near its minimum; some parameters stay."""
 

@@ -21,10 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 
 _LEAST_ROWS = 8
 _QUIETEST = 1e-4  # of the torque
@@ -58,7 +57,7 @@ class Uncertainty:
         return self.standard_errors * t_quantile(level, self.blocks - 1)
 
     @property
-    def open(self) -> npt.NDArray[np.bool_]:
+    def open(self) -> BoolArray:
         """Parameters that the prior determines rather than the data, (k,)."""
         return self.information < 1.0 - _OPEN
 
@@ -75,7 +74,7 @@ def t_quantile(level: float, degrees: int) -> float:
 
 
 def residual_weights(
-    squares: FloatArray, counts: npt.NDArray[np.int64], torque_squares: FloatArray
+    squares: FloatArray, counts: IntArray, torque_squares: FloatArray
 ) -> FloatArray:
     """The inverse of each degree of freedom's residual variance, (nv,); zero without rows.
 
@@ -97,7 +96,7 @@ def jackknife(
     hessians: FloatArray,
     gradients: FloatArray,
     curvature: FloatArray,
-    held: npt.NDArray[np.bool_],
+    held: BoolArray,
 ) -> Uncertainty:
     """The uncertainty of an estimate.
 

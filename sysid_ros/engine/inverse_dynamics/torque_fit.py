@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from sysid_ros.arrays import FloatArray, IndexArray, IntArray
 from sysid_ros.engine.inverse_dynamics.base_parameters import (
     BaseParameters,
     base_combination,
@@ -27,9 +27,6 @@ from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsF
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import Grams, Motion, Recording, Regressor
 from sysid_ros.errors import DataError, ExperimentError
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 _RANDOM_POSES = 200
 
@@ -138,7 +135,7 @@ def _noise_bias(final: Estimate, free: FreeParameters, moments: Mapping[str, Gra
     return bias
 
 
-def estimated_gains(model: mujoco.MjModel, settings: Settings) -> tuple[IntArray, FloatArray]:
+def estimated_gains(model: mujoco.MjModel, settings: Settings) -> tuple[IndexArray, FloatArray]:
     """Degrees of freedom whose torque has an unknown factor, and the factors' prior spread.
 
     Raises:
@@ -155,7 +152,7 @@ def estimated_gains(model: mujoco.MjModel, settings: Settings) -> tuple[IntArray
 
 
 def _spread(
-    final: Estimate, evidence: Evidence, free: FreeParameters, counts: npt.NDArray[np.int64]
+    final: Estimate, evidence: Evidence, free: FreeParameters, counts: IntArray
 ) -> FloatArray:
     squares = sum(
         one.squares(free.theta(final.x, condition), final.gains).sum(axis=0)

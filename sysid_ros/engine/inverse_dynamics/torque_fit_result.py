@@ -9,15 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics.base_parameters import BaseParameters
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, root_mean_square
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.regressor import Filters
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class InverseDynamicsFit:
     weights: FloatArray
     uncertainty: Uncertainty
     noise_bias: FloatArray
-    at_bound: npt.NDArray[np.bool_]
+    at_bound: BoolArray
     on_edge: tuple[str, ...]
     gains: Mapping[str, tuple[float, float]]
     residual_std: FloatArray

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.prediction import predict, root_mean_square
 from sysid_ros.engine.regressor import Filters, Recording, Regressor, smooth, stretches_of
 from sysid_ros.errors import DataError
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def torque_rmse(

@@ -9,18 +9,11 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.engine.regressor import (
-    INERTIAL,
-    Columns,
-    central,
-    fixed_tendons,
-    sharp_friction,
-)
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import INERTIAL, central
+from sysid_ros.engine.regressor import Columns, fixed_tendons, sharp_friction
 from sysid_ros.errors import ModelError
-
-FloatArray = npt.NDArray[np.float64]
 
 _POLYNOMIAL = {"damping": 0, "damping2": 1, "damping3": 2, "stiffness": 0}
 _CONSTANT = 1e-6  # N m/rad, of the spring that stands for a constant torque

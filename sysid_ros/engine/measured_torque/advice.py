@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.inverse_dynamics import InverseDynamicsFit
-from sysid_ros.engine.regressor import INERTIAL
 
 _POOR = 30.0  # relative standard error in percent, above which a base parameter is open
 _MOST = 6  # sentences

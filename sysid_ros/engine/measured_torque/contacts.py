@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics import Recording
 
 _EVERY = 0.02  # s between poses that are looked at
@@ -56,7 +57,7 @@ def without_contacts(
 
 def _touching(
     model: mujoco.MjModel, recording: Recording
-) -> tuple[npt.NDArray[np.float64], list[set[tuple[int, int]]]]:
+) -> tuple[FloatArray, list[set[tuple[int, int]]]]:
     """Pairs of bodies in contact at some instants."""
     disabled = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     able = np.any(model.geom_contype) or np.any(model.geom_conaffinity) or model.npair
@@ -80,7 +81,7 @@ def _pair(model: mujoco.MjModel, geoms: npt.NDArray[np.int32]) -> tuple[int, int
     return min(one, other), max(one, other)
 
 
-def _near(times: npt.NDArray[np.float64], bad: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def _near(times: FloatArray, bad: FloatArray) -> BoolArray:
     """Samples within one look of a bad instant."""
     after = np.searchsorted(bad, times)
     before = bad[np.clip(after - 1, 0, len(bad) - 1)]

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import compiled
 from sysid_ros.engine.inverse_dynamics import (
     TENDON_ATTRIBUTES,
@@ -26,8 +25,6 @@ from sysid_ros.engine.inverse_dynamics import (
 )
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
 from sysid_ros.engine.regressor import Grams
-
-IntArray = npt.NDArray[np.intp]
 
 _SHARE = 0.5  # of what is left of a joint's torque that follows another joint's velocity
 _WORTH = 0.02  # of the torque's variance, that this is at the least
@@ -100,7 +97,7 @@ def found_couplings(problem: TorqueProblem) -> tuple[Coupling, ...]:
     return tuple(found)
 
 
-def _weights(grams: Grams, columns: IntArray) -> FloatArray:
+def _weights(grams: Grams, columns: IndexArray) -> FloatArray:
     """The inverse of each degree of freedom's residual variance, (nv,)."""
     counts = grams.counts.sum(axis=0)
     squares = grams.torque_squares().sum(axis=0)
@@ -111,7 +108,7 @@ def _weights(grams: Grams, columns: IntArray) -> FloatArray:
     return np.where(counts > 0, counts / np.maximum(squares, 1e-18), 0.0)
 
 
-def _held_out(grams: Grams, columns: IntArray, weights: FloatArray) -> FloatArray:
+def _held_out(grams: Grams, columns: IndexArray, weights: FloatArray) -> FloatArray:
     """Squared residuals of blocks that were not fitted, (nv,)."""
     blocks = np.arange(len(grams.counts))
     found = np.zeros(grams.counts.shape[1])
@@ -122,7 +119,7 @@ def _held_out(grams: Grams, columns: IntArray, weights: FloatArray) -> FloatArra
 
 
 def _least_squares(
-    grams: Grams, columns: IntArray, weights: FloatArray, blocks: Iterable[int]
+    grams: Grams, columns: IndexArray, weights: FloatArray, blocks: Iterable[int]
 ) -> FloatArray:
     """Parameters (p,), zero but for some columns, that suit some blocks best."""
     ones = np.ones(len(weights))

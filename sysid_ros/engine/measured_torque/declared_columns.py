@@ -20,13 +20,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import theta_from_pseudo
-from sysid_ros.engine.inverse_dynamics import (
-    Columns,
-    FreeParameters,
-    columns_of,
-    pseudo_inertia,
-)
+from sysid_ros.engine.elements import INERTIAL, pseudo_inertia, theta_from_pseudo
+from sysid_ros.engine.inverse_dynamics import Columns, FreeParameters, columns_of
 from sysid_ros.engine.measured_torque.inertia_columns import ten_of_theta, theta_slope
 from sysid_ros.engine.measured_torque.parameter_kinds import (
     LINEAR,
@@ -42,7 +37,7 @@ from sysid_ros.engine.parameters import (
     SignalModifier,
     StartModifier,
 )
-from sysid_ros.engine.regressor import DEFAULT_KINDS, INERTIAL
+from sysid_ros.engine.regressor import DEFAULT_KINDS
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.errors import ParameterError
 

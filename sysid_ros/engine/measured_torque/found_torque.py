@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import central
 from sysid_ros.engine.estimation import (
     BaseParameter,
     BodyFinding,
@@ -24,7 +25,6 @@ from sysid_ros.engine.inverse_dynamics import (
     InverseDynamicsFit,
     TorquePrediction,
     body_scales,
-    central,
 )
 from sysid_ros.engine.measured_torque.advice import advice
 from sysid_ros.engine.measured_torque.coupled_joints import couplings

@@ -9,8 +9,13 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import BodyInertia, inertia_from_theta, theta_from_pseudo
-from sysid_ros.engine.inverse_dynamics import parameters_of, pseudo_inertia
+from sysid_ros.engine.elements import (
+    BodyInertia,
+    inertia_from_theta,
+    parameters_of,
+    pseudo_inertia,
+    theta_from_pseudo,
+)
 
 
 def ten_of_theta(theta: FloatArray) -> FloatArray:

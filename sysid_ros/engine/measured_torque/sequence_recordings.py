@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics import Recording
 from sysid_ros.engine.measured_torque.torque_signals import (
     TorqueSignal,
@@ -116,7 +115,7 @@ def sequence_recording(
         raise DataError(f"{group.sequence_name[number]}: nothing was measured of {absent!r}")
     times = max((one[0] for one in series.values()), key=len)
     qpos: FloatArray = np.tile(np.asarray(model.qpos0, dtype=np.float64), (len(times), 1))
-    usable: npt.NDArray[np.bool_] = np.ones(len(times), dtype=np.bool_)
+    usable: BoolArray = np.ones(len(times), dtype=np.bool_)
     for name, (first, width) in sources.positions.items():
         values, known = _at(*series[name], times, smooth=True)
         qpos[:, first : first + width] = values
@@ -186,7 +185,7 @@ def _samples(series: TimeSeries, name: str, given: SignalSettings) -> tuple[Floa
 
 def _at(
     times: FloatArray, values: FloatArray, wanted: FloatArray, *, smooth: bool
-) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+) -> tuple[FloatArray, BoolArray]:
     """Values at other instants, and whether they are known there."""
     if len(times) == len(wanted) and np.array_equal(times, wanted):
         return values, np.ones(len(wanted), dtype=np.bool_)

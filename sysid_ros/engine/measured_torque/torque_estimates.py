@@ -9,9 +9,8 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics import Uncertainty
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.uncertainty import ParameterEstimate
@@ -121,7 +120,7 @@ def open_sentences(estimates: Sequence[ParameterEstimate]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _opened(fit: Regression, slope: FloatArray) -> npt.NDArray[np.bool_]:
+def _opened(fit: Regression, slope: FloatArray) -> BoolArray:
     """Declared parameters that depend mostly on what the data leaves open, (n,)."""
     variance = slope[:, : len(fit.x)] ** 2 * fit.uncertainty.standard_errors**2
     left = variance[:, fit.uncertainty.open].sum(axis=1)

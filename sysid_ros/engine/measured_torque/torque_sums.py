@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.estimation import BodyFinding
 from sysid_ros.engine.inverse_dynamics import (
     Settings,
@@ -24,7 +25,7 @@ from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.found_torque import body_findings
 from sysid_ros.engine.measured_torque.torque_estimates import torque_estimates, value_covariance
-from sysid_ros.engine.regressor import INERTIAL, Filters, Grams
+from sysid_ros.engine.regressor import Filters, Grams
 from sysid_ros.engine.uncertainty import ParameterEstimate
 
 _ROUNDS = 12  # of linearisation

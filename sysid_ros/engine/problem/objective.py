@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.least_squares import (
     CANCELED,
     FitStatus,
@@ -79,7 +78,7 @@ class Objective:
           batched: Whether all their columns are evaluated in one call.
         """
         low, high = params.get_bounds()
-        self.free: npt.NDArray[np.bool_] = high > low
+        self.free: BoolArray = high > low
         self.lower: FloatArray = low[self.free]
         self.upper: FloatArray = high[self.free]
         self.scale = np.ones_like(self.lower)

@@ -16,24 +16,14 @@ from sysid_ros.engine.regressor.filtering import (
     thin,
 )
 from sysid_ros.engine.regressor.gram import Grams, sum_grams
-from sysid_ros.engine.regressor.pseudo_inertia import (
-    BASIS,
-    INERTIAL,
-    central,
-    inertial_parameters,
-    parameters_of,
-    pseudo_inertia,
-)
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import fixed_tendons, sharp_friction
 from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH
 from sysid_ros.engine.regressor.torque_recording import Recording, Stretch, stretches_of
 
 __all__ = [
-    "BASIS",
     "DEFAULT_KINDS",
     "HALF_LENGTH",
-    "INERTIAL",
     "Columns",
     "Filters",
     "Grams",
@@ -42,15 +32,11 @@ __all__ = [
     "Regressor",
     "SmoothStretch",
     "Stretch",
-    "central",
     "choose_filters",
     "columns_of",
     "coordinate_groups",
     "fixed_tendons",
-    "inertial_parameters",
     "mujoco_torque",
-    "parameters_of",
-    "pseudo_inertia",
     "row_weights",
     "sharp_friction",
     "smooth",

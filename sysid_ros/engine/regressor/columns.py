@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.engine.regressor.pseudo_inertia import INERTIAL, inertial_parameters
-
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.elements import INERTIAL, inertial_parameters
 
 JOINT_KINDS = ("armature", "damping", "damping2", "damping3", "frictionloss", "stiffness")
 TENDON_KINDS = ("tendon_armature", "tendon_damping", "tendon_frictionloss")
@@ -54,12 +52,12 @@ class Columns:
         """Bodies whose ten inertial parameters are columns."""
         return tuple(o for o, kind in zip(self.owners, self.kinds, strict=True) if kind == "m")
 
-    def of_body(self, body: int) -> npt.NDArray[np.intp]:
+    def of_body(self, body: int) -> IndexArray:
         """The ten columns of a body."""
         first = self.place[body, "m"]
         return np.arange(first, first + len(INERTIAL))
 
-    def indices(self, names: Sequence[str]) -> npt.NDArray[np.intp]:
+    def indices(self, names: Sequence[str]) -> IndexArray:
         """Columns by name.
 
         Raises:

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.signals import density
-
-FloatArray = npt.NDArray[np.float64]
 
 _SEGMENT = 4.0  # s of a stretch that one spectrum is estimated from, at least
 _ABOVE_NOISE = 2.0  # motion and noise are equally strong where the spectrum is twice the noise

@@ -25,15 +25,13 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.regressor.cutoff import Cutoff, choose_cutoff
 from sysid_ros.engine.regressor.regressor import Motion
 from sysid_ros.engine.regressor.smoothing_kernel import half_samples, smoothing_kernel
 from sysid_ros.engine.regressor.torque_recording import Stretch
 from sysid_ros.errors import DataError
-
-FloatArray = npt.NDArray[np.float64]
 
 _INNER_RATE = 12.0  # evaluations of the regressor per period of the highest cut-off
 _PRODUCTS = 3.0  # of the highest frequency of velocities: the row filter's cut-off
@@ -161,7 +159,7 @@ def row_weights(filters: Filters, inner: float, order: int) -> FloatArray:
 
 
 def _filtered_torque(
-    torque: FloatArray, cutoff: float, step: float, centres: npt.NDArray[np.intp], apart: int
+    torque: FloatArray, cutoff: float, step: float, centres: IndexArray, apart: int
 ) -> FloatArray:
     """Torque at rows, (rows, nv); NaN within the filter's reach of an unknown torque."""
     from sysid_ros.engine.regressor import filter_kernel

@@ -14,13 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray, IndexArray, IntArray
 from sysid_ros.engine.regressor.filtering import Filters, SmoothStretch, row_weights, thin
 from sysid_ros.engine.regressor.regressor import Motion, Regressor
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 _CHUNK = 500_000  # numbers of the regressor at a time
 _FEWEST_ROWS = 16
@@ -37,9 +34,9 @@ class Grams:
       width: The number p of columns.
     """
 
-    support: tuple[IntArray, ...]
+    support: tuple[IndexArray, ...]
     sums: tuple[FloatArray, ...]
-    counts: npt.NDArray[np.int64]
+    counts: IntArray
     width: int
 
     def normal(
@@ -100,7 +97,7 @@ def sum_grams(
     regressor: Regressor,
     stretches: Sequence[SmoothStretch],
     filters: Filters,
-    block_of: Sequence[IntArray],
+    block_of: Sequence[IndexArray],
     blocks: int,
     *,
     momentum: bool = False,

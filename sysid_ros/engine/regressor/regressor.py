@@ -18,13 +18,11 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, Columns, columns_of
 from sysid_ros.engine.regressor.regressor_tables import friction_of, layout_of, tree_of
 from sysid_ros.errors import ModelError
-
-FloatArray = npt.NDArray[np.float64]
 
 _BITS = mujoco.mjtDisableBit
 _COUNTS = ("nflex", "nmocap", "nplugin")
@@ -132,7 +130,7 @@ class Regressor:
         )  # fmt: skip
         return out
 
-    def support(self) -> list[npt.NDArray[np.intp]]:
+    def support(self) -> list[IndexArray]:
         """Columns that can differ from zero in the row of each degree of freedom."""
         tree, columns, nv = self._tree, self.columns, self.model.nv
         used = np.zeros((nv, len(columns)), dtype=np.bool_)

@@ -11,10 +11,8 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.regressor.columns import Columns
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 _MIN_IMPEDANCE, _MAX_IMPEDANCE = 1e-4, 0.9999  # MuJoCo's mjMINIMP and mjMAXIMP
 _MIN_VALUE = 1e-15  # mjMINVAL

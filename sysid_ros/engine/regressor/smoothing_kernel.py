@@ -16,9 +16,8 @@ falls short by a sixth of (omega dt)^2. It has an end, so that what a gap touche
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
 
 HALF_LENGTH = 2.0  # periods of the cut-off on either side
 _WINDOW = (0.375, 0.5, 0.125)  # cos^4, whose first three derivatives vanish at the ends

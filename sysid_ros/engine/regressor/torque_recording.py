@@ -9,11 +9,9 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
-
-FloatArray = npt.NDArray[np.float64]
 
 _GAP = 5.5  # usual intervals; longer ones are gaps
 _JITTER = 0.02  # of the usual interval; stamps that stray less are taken as even

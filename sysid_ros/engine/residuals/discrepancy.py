@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.residuals.normalization import Normalization, scales
 from sysid_ros.engine.residuals.signal_modifier import at_delayed_times
 from sysid_ros.engine.signals import (
@@ -148,7 +147,7 @@ def _simulated(
 ) -> TimeSeries:
     """The simulated counterpart of every measured column."""
     sensors = predicted.signal_mapping or sensor_mapping(model)
-    states: dict[str, tuple[SignalType, npt.NDArray[np.intp]]] = {}
+    states: dict[str, tuple[SignalType, IndexArray]] = {}
     for part in state_mappings(model):
         states.update(part)
     width = width_of(mapping)
@@ -213,7 +212,7 @@ def _differences(
     return np.where(unknown, 0.0, residual)
 
 
-def _missing(block: Block, data: FloatArray) -> npt.NDArray[np.bool_]:
+def _missing(block: Block, data: FloatArray) -> BoolArray:
     """Mark the places where a block's difference has no value, (n, block.width)."""
     missing = np.isnan(data[:, block.columns])
     if block.kind == "quaternion":

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.signals.mappings import SUFFIXES, SignalMapping, SignalType, state_mappings
 from sysid_ros.errors import SignalError, unknown_name
 
@@ -92,10 +92,10 @@ def _filled(
 
 
 def _named_columns(
-    what: str, names: Sequence[str], mapping: Mapping[str, tuple[SignalType, npt.NDArray[np.intp]]]
-) -> npt.NDArray[np.intp]:
+    what: str, names: Sequence[str], mapping: Mapping[str, tuple[SignalType, IndexArray]]
+) -> IndexArray:
     suffix = next(s for s in SUFFIXES.values() if s == f"_{what}")
-    columns: list[npt.NDArray[np.intp]] = []
+    columns: list[IndexArray] = []
     for name in names:
         key = name if name in mapping else name + suffix
         if key not in mapping:

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.errors import SignalError, unknown_name
 
 InterpolationMethod = Literal["linear", "cubic", "quadratic", "quintic", "zero_order_hold", "zoh"]
@@ -70,7 +69,7 @@ def check_method(method: str) -> None:
         raise SignalError(unknown_name("interpolation", str(method), get_args(InterpolationMethod)))
 
 
-def _previous(times: FloatArray, at: FloatArray) -> npt.NDArray[np.intp]:
+def _previous(times: FloatArray, at: FloatArray) -> IndexArray:
     """Index of the last sample at or before each instant."""
     return np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 1)
 

@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from sysid_ros.arrays import FloatArray
 
 
 def density(signal: FloatArray, rate: float, length: int) -> tuple[FloatArray, FloatArray]:

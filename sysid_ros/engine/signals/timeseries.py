@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.signals import mappings, timeseries_io
 from sysid_ros.engine.signals.interpolation import check_method, interpolate, interpolate_columns
 from sysid_ros.engine.signals.mappings import SignalMapping, SignalType
@@ -25,7 +25,7 @@ from sysid_ros.engine.signals.series_checks import (
 )
 from sysid_ros.errors import SignalError, unknown_name
 
-SignalMappingType = dict[str, tuple[SignalType, npt.NDArray[np.intp]]]
+SignalMappingType = dict[str, tuple[SignalType, IndexArray]]
 
 __all__ = ["SignalError", "SignalMappingType", "SignalType", "TimeSeries"]
 
@@ -209,7 +209,7 @@ class TimeSeries:
 
     # Looking at parts
 
-    def get_indices(self, obs_name: str) -> tuple[SignalType, npt.NDArray[np.intp]]:
+    def get_indices(self, obs_name: str) -> tuple[SignalType, IndexArray]:
         """Type and columns of one signal.
 
         Raises:
@@ -289,9 +289,7 @@ class TimeSeries:
             method = self.interpolation[0]
         return interpolate(self.times, self.data, at, method or "linear")
 
-    def get(
-        self, t: npt.ArrayLike, method: str | None = None
-    ) -> tuple[npt.NDArray[np.float64], FloatArray]:
+    def get(self, t: npt.ArrayLike, method: str | None = None) -> tuple[FloatArray, FloatArray]:
         """The instants asked for and the values there; a scalar instant gives one sample."""
         at = np.asarray(t, dtype=np.float64)
         values = self.interpolate(at, method)

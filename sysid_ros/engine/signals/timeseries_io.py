@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.signals import mappings
 from sysid_ros.engine.signals.mappings import SignalMapping
 from sysid_ros.errors import SignalError
@@ -28,8 +29,8 @@ Arrays = dict[str, npt.NDArray[Any]]
 class SeriesParts(NamedTuple):
     """The parts of a :class:`~sysid_ros.engine.signals.timeseries.TimeSeries`, in its order."""
 
-    times: npt.NDArray[np.float64]
-    data: npt.NDArray[np.float64]
+    times: FloatArray
+    data: FloatArray
     signal_mapping: SignalMapping | None = None
     interpolation: tuple[str, ...] | None = None
 

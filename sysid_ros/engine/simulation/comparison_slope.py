@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.residuals import Comparison, SignalCorrection, compare
 from sysid_ros.engine.signals import TimeSeries, blocks_of, cubic_weights, stamp_offsets
 from sysid_ros.engine.simulation.run_batch import ResidualSlope
@@ -70,7 +69,7 @@ def comparison_slope(
 
 def _interpolation(
     times: FloatArray, instants: FloatArray, cubic: bool
-) -> tuple[npt.NDArray[np.intp], FloatArray]:
+) -> tuple[IndexArray, FloatArray]:
     """Rows (m, 4) and weights (m, 4) that evaluate equally spaced samples at instants."""
     spacing = (times[-1] - times[0]) / (len(times) - 1)
     position = np.clip((instants - times[0]) / spacing, 0.0, len(times) - 1.0)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, TypeVar
 
 import mujoco
@@ -19,6 +18,7 @@ import mujoco.rollout
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.closing import Closing
 from sysid_ros.engine.friction import friction_callback, has_friction
 from sysid_ros.engine.simulation.mujoco_warnings import collected_warnings
 from sysid_ros.engine.simulation.portions import portions
@@ -48,7 +48,7 @@ _MAX_BYTES = 64 << 20
 _PARTS = 4
 
 
-class RolloutPool:
+class RolloutPool(Closing):
     """Runs simulations on threads that are kept between calls.
 
     :meth:`rollout` runs whole trajectories and :meth:`run` long lists of them, which can be
@@ -79,17 +79,6 @@ class RolloutPool:
         self._workers = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
         self._runners = [mujoco.rollout.Rollout(nthread=0) for _ in range(self.n_threads)]
         self._datas: dict[tuple[int, ...], list[Any]] = {}
-
-    def __enter__(self) -> RolloutPool:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the threads; the pool cannot be used afterwards."""

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class BatchRollout:
 
     states: FloatArray
     sensordata: FloatArray
-    diverged: npt.NDArray[np.bool_]
+    diverged: BoolArray
 
     @classmethod
     def of(cls, rollouts: Sequence[Rollout]) -> BatchRollout:
@@ -132,7 +131,7 @@ class Rollout:
 
 def is_whole(
     states: FloatArray, sensors: FloatArray, start: FloatArray, timestep: FloatArray
-) -> npt.NDArray[np.bool_]:
+) -> BoolArray:
     """Tell at a glance which simulations ran to their end; see :func:`checked` for the others.
 
     Args:
@@ -142,7 +141,7 @@ def is_whole(
       timestep: Of the models, (w,) s.
     """
     end = start + timestep * states.shape[1]
-    whole: npt.NDArray[np.bool_] = (
+    whole: BoolArray = (
         (np.abs(states[:, -1, 0] - end) < 0.5 * timestep)
         & np.isfinite(states.sum(axis=(1, 2)))
         & np.isfinite(sensors.sum(axis=(1, 2)))

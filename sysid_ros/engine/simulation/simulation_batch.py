@@ -13,11 +13,11 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.simulation.simulation import Rollout
 from sysid_ros.errors import SignalError, unknown_name
 
-Rows = slice | Sequence[int] | npt.NDArray[np.intp] | npt.NDArray[np.bool_] | None
+Rows = slice | Sequence[int] | IndexArray | BoolArray | None
 
 _FULL_PHYSICS = int(mujoco.mjtState.mjSTATE_FULLPHYSICS.value)
 _CONTROL = int(mujoco.mjtState.mjSTATE_CTRL.value)
@@ -70,7 +70,7 @@ class SimulationBatch:
         return len(self.models)
 
     @property
-    def diverged(self) -> npt.NDArray[np.bool_]:
+    def diverged(self) -> BoolArray:
         """The simulations that broke off, (n,); their states are NaN until reset or set."""
         return np.asarray(np.isnan(self._states).any(axis=1))
 
@@ -187,7 +187,7 @@ class SimulationBatch:
 
     def _advanced(
         self,
-        chosen: npt.NDArray[np.intp],
+        chosen: IndexArray,
         controls: npt.ArrayLike | None,
         substeps: int,
         control_spec: int,
@@ -210,7 +210,7 @@ class SimulationBatch:
         last = np.stack([rollout.states[-1] for rollout in rollouts])
         return last, np.stack([rollout.sensordata for rollout in rollouts])
 
-    def _indices(self, rows: Rows) -> npt.NDArray[np.intp]:
+    def _indices(self, rows: Rows) -> IndexArray:
         everything = np.arange(len(self.models))
         return everything if rows is None else np.atleast_1d(everything[rows])
 

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
 from sysid_ros.engine.signals import (
     SignalIntegral,
@@ -156,7 +155,7 @@ def _checked(times: FloatArray, control: TimeSeries, model: Any) -> FloatArray:
     return times
 
 
-def _column_of_input(model: Any, control: TimeSeries) -> npt.NDArray[np.intp]:
+def _column_of_input(model: Any, control: TimeSeries) -> IndexArray:
     """For each input of the model the column of the data, -1 for none."""
     if control.signal_mapping is None:
         if control.data.ndim != 2 or control.data.shape[1] != model.nu:

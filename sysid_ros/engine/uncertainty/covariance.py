@@ -25,9 +25,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.least_squares import ReducedSystem
 from sysid_ros.engine.uncertainty.rank import MARGIN, WINDOW_DIFFERENCES, directions_of_gram
 
@@ -83,7 +82,7 @@ def no_covariance(p: int) -> Covariance:
 def covariance(
     system: ReducedSystem,
     width: FloatArray,
-    free: npt.NDArray[np.bool_],
+    free: BoolArray,
     *,
     method: str,
     n_samples: int,
@@ -161,7 +160,7 @@ class _Part:
       clustered: Whether the covariance is clustered by window.
     """
 
-    chosen: npt.NDArray[np.intp]
+    chosen: IndexArray
     matrix: FloatArray
     dof: FloatArray
     from_prior: FloatArray
@@ -187,11 +186,11 @@ class _Evidence:
     dof: float
     method: str
 
-    def with_one(self, chosen: npt.NDArray[np.bool_], one: int) -> _Part:
+    def with_one(self, chosen: BoolArray, one: int) -> _Part:
         """The uncertainty with one more parameter free, which comes last."""
         return self.of(np.append(np.flatnonzero(chosen), one))
 
-    def of(self, chosen: npt.NDArray[np.intp]) -> _Part:
+    def of(self, chosen: IndexArray) -> _Part:
         """The uncertainty of the chosen parameters with the others fixed."""
         keep = np.ix_(chosen, chosen)
         bread = np.asarray(np.linalg.inv(self.hessian[keep]), dtype=float)
@@ -247,9 +246,9 @@ def _open_directions(hessian: FloatArray, variance: float, precision: FloatArray
     return directions
 
 
-def involved_in(directions: FloatArray) -> npt.NDArray[np.bool_]:
+def involved_in(directions: FloatArray) -> BoolArray:
     """List the parameters that take part in any of the unit ``directions`` (k, p)."""
-    involved: npt.NDArray[np.bool_] = np.any(np.abs(directions) > INVOLVED, axis=0)
+    involved: BoolArray = np.any(np.abs(directions) > INVOLVED, axis=0)
     return involved
 
 

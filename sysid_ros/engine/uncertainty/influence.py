@@ -18,9 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.least_squares import ReducedSystem
 
 MIN_RECORDINGS = 2
@@ -44,7 +43,7 @@ class Influence:
     parts: FloatArray
 
 
-def influence(system: ReducedSystem, chosen: npt.NDArray[np.intp]) -> Influence:
+def influence(system: ReducedSystem, chosen: IndexArray) -> Influence:
     """Return the step of the chosen parameters, (k,), and each window's part in it."""
     keep = np.ix_(chosen, chosen)
     bread = np.asarray(np.linalg.inv(system.hessian[keep]), dtype=float)
@@ -56,7 +55,7 @@ def influence(system: ReducedSystem, chosen: npt.NDArray[np.intp]) -> Influence:
 
 def recording_scatter(
     system: ReducedSystem,
-    chosen: npt.NDArray[np.intp],
+    chosen: IndexArray,
     errors: FloatArray,
     recordings: Sequence[object],
 ) -> FloatArray:
@@ -84,7 +83,7 @@ def recording_scatter(
 
 
 def _parts_of_recordings(
-    system: ReducedSystem, chosen: npt.NDArray[np.intp], place: npt.NDArray[np.intp]
+    system: ReducedSystem, chosen: IndexArray, place: IndexArray
 ) -> FloatArray:
     """The error that each recording adds, corrected for its leverage, (n, k)."""
     root = np.linalg.cholesky(np.linalg.inv(system.hessian[np.ix_(chosen, chosen)]))

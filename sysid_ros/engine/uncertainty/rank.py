@@ -14,9 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 
 # Relative errors of a Jacobian's columns: of forward differences whose step is the root of the
 # rounding error, and of those of windows, whose larger step is safe against the constraint solver's
@@ -39,7 +38,7 @@ class Directions:
     length: FloatArray
     sizes: FloatArray
     vectors: FloatArray
-    open: npt.NDArray[np.bool_]
+    open: BoolArray
 
 
 def directions(jacobian: FloatArray, error: float) -> Directions:

@@ -17,9 +17,8 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 
 CriterionName = Literal["D", "A", "worst", "condition"]
 CRITERIA: tuple[CriterionName, ...] = ("D", "A", "worst", "condition")
@@ -30,7 +29,7 @@ def criterion(
     name: CriterionName,
     information: FloatArray,
     scale: FloatArray,
-    interest: npt.NDArray[np.intp] | None = None,
+    interest: IndexArray | None = None,
 ) -> tuple[float, FloatArray]:
     """A design criterion and its derivative.
 

@@ -16,9 +16,8 @@ from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.excitation import ExcitationError
 from sysid_ros.excitation.design.clearance import Clearance
 from sysid_ros.excitation.design.criterion import CRITERIA, CriterionName, criterion
@@ -280,7 +279,7 @@ def _noise(effort: FloatArray) -> FloatArray:
     return np.where(finite, _NOISE_SHARE * np.where(finite, effort, 0.0), 1.0)
 
 
-def _interest(names: tuple[str, ...], words: tuple[str, ...]) -> npt.NDArray[np.intp] | None:
+def _interest(names: tuple[str, ...], words: tuple[str, ...]) -> IndexArray | None:
     if not words:
         return None
     found = [i for i, name in enumerate(names) if any(word in name for word in words)]

@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.excitation.design.clearance import Clearance
 from sysid_ros.excitation.design.criterion import CriterionName, criterion
 from sysid_ros.excitation.design.demands import Demands
@@ -35,7 +34,7 @@ class Goal:
 
     criterion: CriterionName
     scale: FloatArray
-    interest: npt.NDArray[np.intp] | None
+    interest: IndexArray | None
     prior: FloatArray
 
 

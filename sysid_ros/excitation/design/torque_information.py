@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics import base_combination, base_names, grouping_order
 from sysid_ros.engine.regressor import Motion, Regressor
 from sysid_ros.excitation.design.fitted_parameters import KINDS, FittedParameters
@@ -129,7 +128,7 @@ class TorqueInformation:
             torques.append(torque)
         return tuple(traces), tuple(torques)
 
-    def _identifiable(self, reach: JointMotion) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    def _identifiable(self, reach: JointMotion) -> tuple[IndexArray, FloatArray]:
         generator = np.random.default_rng(_SEED)
         size = (_DRAWS, len(self.dofs))
         drawn = JointMotion(*(generator.uniform(-1.0, 1.0, size) * part for part in reach))

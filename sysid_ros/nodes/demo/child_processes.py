@@ -10,15 +10,15 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
+from sysid_ros.closing import Closing
 from sysid_ros.processes import die_with_parent
 
 _GRACE = 5.0  # s for a node to end by itself
 _LOG_LINES = 12
 
 
-class ChildProcesses:
+class ChildProcesses(Closing):
     """Python processes started one by one and always ended together."""
 
     def __init__(self, environment: Mapping[str, str], log_dir: Path) -> None:
@@ -67,15 +67,7 @@ class ChildProcesses:
             if status is not None:
                 yield name, status, self.last_words(name)
 
-    def __enter__(self) -> ChildProcesses:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Ask the processes to end, the last started first, and kill what does not listen.
 
         One after the other, as a client may have something to call off with its servers.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 import time
-from types import TracebackType
 from typing import Any
 
 from rclpy.node import Node
@@ -42,12 +41,7 @@ class GoalFeedback:
         self.stage(STARTING)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         """Say nothing more: a goal that has ended takes no feedback."""
         self._node.destroy_timer(self._timer)
         with self._lock:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from geometry_msgs.msg import TransformStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -24,6 +23,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.exports import URDF
 from sysid_ros.files import read_regular_text
 from sysid_ros.nodes import parameters
@@ -129,7 +129,7 @@ class Replay(Node):
             if self._frames is not None:
                 self._publish_frames(robot, qpos[row], stamp)
 
-    def _publish_frames(self, robot: str, qpos: npt.NDArray[np.float64], stamp: Any) -> None:
+    def _publish_frames(self, robot: str, qpos: FloatArray, stamp: Any) -> None:
         from tf2_msgs.msg import TFMessage
 
         shift = self._apart if robot == "simulated" else 0.0

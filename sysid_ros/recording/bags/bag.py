@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
+from sysid_ros.closing import Closing
 from sysid_ros.errors import BagError, unknown_name
 from sysid_ros.recording.bags.bag_files import BagFiles, find_bag_files
 from sysid_ros.recording.bags.decompression import UNDECOMPRESSABLE, decompress
@@ -22,7 +22,6 @@ from sysid_ros.recording.messages import Definition, Definitions, RawMessage
 
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Fielddefs
-    from typing_extensions import Self
 
 _REPORTED = 4096  # messages between two reports of progress
 _MOST_TOPICS = 2000
@@ -53,7 +52,7 @@ class TopicInfo:
     other_definitions: tuple[Definition, ...] = ()
 
 
-class Recording:
+class Recording(Closing):
     """An open bag; use it as a context manager. Made by :func:`open_recording`."""
 
     def __init__(
@@ -79,17 +78,6 @@ class Recording:
             )
         self.topics: Mapping[str, TopicInfo] = _merge(stored, files.promised)
         self.format = storages[0].format
-
-    def __enter__(self: Self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the files."""

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from sysid_ros.arrays import FloatArray
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
 
@@ -25,10 +23,10 @@ class MappedSignal:
 
     kind: SignalKind
     name: str
-    times: npt.NDArray[np.float64]  # (n,) s
+    times: FloatArray  # (n,) s
     # In model units, scale and offset applied: (n,), or (n, k) for vectors, quaternions (w x y z)
     # and poses.
-    values: npt.NDArray[np.float64]
+    values: FloatArray
     held: bool  # True: holds its last value (commands); False: linear between samples
     noise: float | None  # standard deviation from the experiment, None: to be estimated
     gaps: tuple[tuple[float, float], ...] = ()

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
 
@@ -111,9 +110,9 @@ def _changes_of_course(values: FloatArray) -> int:
     return count if count >= max(_LEAST_TURNS, _SHARE * len(values)) else 0
 
 
-def _first_of_equal(times: FloatArray) -> npt.NDArray[np.bool_]:
+def _first_of_equal(times: FloatArray) -> BoolArray:
     """Mark the first of each run of equal times."""
-    first: npt.NDArray[np.bool_] = np.diff(times, prepend=-np.inf) > 0.0
+    first: BoolArray = np.diff(times, prepend=-np.inf) > 0.0
     return first
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
 from sysid_ros.recording.mapping.gaps import unknown_intervals
@@ -38,9 +37,9 @@ class Range:
     start: float
     end: float
 
-    def contains(self, times: FloatArray) -> npt.NDArray[np.bool_]:
+    def contains(self, times: FloatArray) -> BoolArray:
         """Mark the times, (n,) in s, that lie in it."""
-        contained: npt.NDArray[np.bool_] = (times >= self.start) & (times < self.end)
+        contained: BoolArray = (times >= self.start) & (times < self.end)
         return contained
 
 

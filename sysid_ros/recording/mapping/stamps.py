@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import IntArray
+from sysid_ros.arrays import IndexArray, IntArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.messages import Clock, message_type
 
@@ -43,7 +42,7 @@ class Stamps:
 
     clock: Clock
     ns: IntArray
-    rows: npt.NDArray[np.intp]
+    rows: IndexArray
     backwards: int
     unset: int
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 
 Intervals = tuple[tuple[float, float], ...]
 
@@ -49,9 +48,9 @@ def length(intervals: Iterable[tuple[float, float]]) -> float:
     return sum(high - low for low, high in union(intervals))
 
 
-def inside(times: FloatArray, intervals: Iterable[tuple[float, float]]) -> npt.NDArray[np.bool_]:
+def inside(times: FloatArray, intervals: Iterable[tuple[float, float]]) -> BoolArray:
     """Mark the times, (n,) in s, that lie in an interval."""
     merged = union(intervals)
     edges = np.array(merged, dtype=np.float64).ravel()
-    marked: npt.NDArray[np.bool_] = np.searchsorted(edges, times, side="right") % 2 == 1
+    marked: BoolArray = np.searchsorted(edges, times, side="right") % 2 == 1
     return marked

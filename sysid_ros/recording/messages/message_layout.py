@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.recording.messages.field_paths import Absent, FieldPath, parse_field, resolve
 from sysid_ros.recording.messages.message_tree import Number, locate
 from sysid_ros.recording.messages.message_types import HEADER
@@ -115,7 +116,7 @@ class Layout:
     stamp: tuple[Number, ...]
     numbers: tuple[Number | Absent, ...]
 
-    def matches(self, rows: Rows) -> npt.NDArray[np.bool_]:
+    def matches(self, rows: Rows) -> BoolArray:
         """Say which messages of this layout's length are laid out like this: (n, w) to (n,)."""
         matching = np.ones(len(rows), dtype=np.bool_)
         for words in self.fixed:
@@ -123,7 +124,7 @@ class Layout:
             matching &= ~differing.any(axis=1)
         return matching
 
-    def values(self, rows: Rows) -> npt.NDArray[np.float64]:
+    def values(self, rows: Rows) -> FloatArray:
         """Read the fields of matching messages: (n, w) to (n, k), NaN where absent."""
         table = np.full((len(rows), len(self.numbers)), np.nan)
         alike: dict[tuple[str, int], list[tuple[int, int]]] = {}
@@ -136,13 +137,13 @@ class Layout:
             table[:, columns] = _view(rows, dtype, phase)[:, positions]
         return table
 
-    def stamps(self, rows: Rows) -> npt.NDArray[np.int64]:
+    def stamps(self, rows: Rows) -> IntArray:
         """Read the header stamps of matching messages: (n, w) to (n,) nanoseconds."""
         seconds, nanoseconds = (
             _view(rows, number.dtype, number.offset % 4)[:, number.offset // 4].astype(np.int64)
             for number in self.stamp
         )
-        total: npt.NDArray[np.int64] = seconds * _NANOSECONDS + nanoseconds
+        total: IntArray = seconds * _NANOSECONDS + nanoseconds
         return total
 
 

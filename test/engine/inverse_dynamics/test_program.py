@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sysid_ros.engine.inverse_dynamics import central, is_consistent, parameters_of, smallest_share
+from sysid_ros.engine.elements import central, parameters_of, pseudo_inertia
+from sysid_ros.engine.inverse_dynamics import is_consistent, smallest_share
 from sysid_ros.engine.inverse_dynamics.consistency import body_scale
 from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 from sysid_ros.engine.inverse_dynamics.program import Constraints, solve
-from sysid_ros.engine.regressor import pseudo_inertia
 from sysid_ros.errors import DataError, SysidError
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")

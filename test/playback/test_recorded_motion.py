@@ -17,7 +17,7 @@ from pendulum_result import DURATION, MODEL, measured, sequence, write_pendulum_
 
 from sysid_ros.errors import DataError, ModelError
 from sysid_ros.playback.frames import frames_of
-from sysid_ros.playback.motion import load_motion, motion_of
+from sysid_ros.playback.recorded_motion import load_motion, motion_of
 from sysid_ros.results import ResultError
 
 
