@@ -48,7 +48,7 @@ def smoothing_kernel(cutoff: float, step: float, order: int = 0, shift: float = 
     """
     half = half_samples(cutoff, step) + int(np.ceil(abs(shift) / step))
     t = step * np.arange(-half, half + 1, dtype=np.float64) - shift
-    inside = np.abs(t) <= HALF_LENGTH / cutoff * (1.0 + 1e-6)
+    inside = (np.abs(t) <= HALF_LENGTH / cutoff * (1.0 + 1e-6)).astype(np.float64)
     sinc = _sinc(cutoff, t)
     window: FloatArray = inside * np.stack(_window(cutoff, t))
     plain: FloatArray = sinc[0] * window[0]
@@ -57,7 +57,7 @@ def smoothing_kernel(cutoff: float, step: float, order: int = 0, shift: float = 
         return np.asarray(plain / total)
     if order == 1:
         # Weights are read forwards, convolution backwards: odd derivatives change sign.
-        return -(sinc[1] * window[0] + sinc[0] * window[1]) / total
+        return np.asarray(-(sinc[1] * window[0] + sinc[0] * window[1]) / total)
     weights: FloatArray = (
         sinc[2] * window[0] + 2.0 * sinc[1] * window[1] + sinc[0] * window[2]
     ) / total
