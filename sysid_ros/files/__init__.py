@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.files.array_archive import open_arrays
 from sysid_ros.files.plain_xml import parsed_xml
+from sysid_ros.files.plain_yaml import read_yaml
 from sysid_ros.files.regular_file import (
     check_regular,
     open_regular,
@@ -25,6 +26,7 @@ __all__ = [
     "plain",
     "read_regular",
     "read_regular_text",
+    "read_yaml",
     "rename_folder",
     "replace_file",
     "replacing",

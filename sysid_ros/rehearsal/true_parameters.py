@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from sysid_ros.errors import ExperimentError
-from sysid_ros.files import read_regular_text
+from sysid_ros.files import read_yaml
 
 _ELEMENTS = ("joint", "body", "actuator", "geom", "pair", "option", "signal")
 
@@ -33,6 +31,9 @@ class TrueParameter:
         return "_".join([*self.pattern.replace("*", " ").strip("_ ").split(), self.attribute])
 
 
+_FARTHEST = 1e30  # no quantity of a robot is larger
+
+
 def read_true_parameters(path: Path) -> tuple[TrueParameter, ...]:
     """Read a list of hidden values.
 
@@ -46,8 +47,8 @@ def read_true_parameters(path: Path) -> tuple[TrueParameter, ...]:
       ExperimentError: The file cannot be read or an entry is not of that form.
     """
     try:
-        entries = yaml.safe_load(read_regular_text(path))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        entries = read_yaml(path)
+    except (OSError, ValueError) as error:
         raise ExperimentError(f"true parameters {path} cannot be read: {error}") from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ExperimentError(f"{path}: expected a list of entries such as {{joint: elbow, ...}}")
@@ -62,6 +63,7 @@ def _true_values(path: Path, entry: dict[str, Any]) -> Iterator[TrueParameter]:
     for attribute, value in entry.items():
         if attribute == element:
             continue
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ExperimentError(f"{path}: {attribute} of {entry} must be a number")
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not (is_number and abs(value) <= _FARTHEST):  # nan as well
+            raise ExperimentError(f"{path}: {attribute} of {entry} must be a finite number")
         yield TrueParameter(element, str(entry[element]), attribute, float(value))

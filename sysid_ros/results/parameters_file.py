@@ -12,10 +12,12 @@ from typing import Any
 import yaml
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.files import plain, read_regular_text, replace_file
+from sysid_ros.files import plain, read_regular_text, read_yaml, replace_file
 from sysid_ros.judgement import Outcome
 from sysid_ros.results.result_document import parameter_entry
 from sysid_ros.results.result_folder import PARAMETERS
+
+_FARTHEST = 1e30  # as of bounds: no quantity of a robot is larger
 
 
 def parameters_yaml(outcome: Outcome) -> str:
@@ -68,14 +70,18 @@ def read_values(path: Path) -> dict[str, float]:
         value = entry.get("value") if isinstance(entry, dict) else entry
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ExperimentError(f"{file}: the value of parameter {name!r} is no number")
+        if not abs(value) <= _FARTHEST:  # nan as well
+            raise ExperimentError(
+                f"{file}: the value of parameter {name!r} is not finite, or of no quantity of a "
+                "robot"
+            )
         values[str(name)] = float(value)
     return values
 
 
 def _document(file: Path) -> Any:
     try:
-        text = read_regular_text(file)
-        return json.loads(text) if file.suffix == ".json" else yaml.safe_load(text)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        return json.loads(read_regular_text(file)) if file.suffix == ".json" else read_yaml(file)
+    except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ExperimentError(f"cannot read parameters from {file}: {reason}") from error

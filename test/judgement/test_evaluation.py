@@ -144,6 +144,11 @@ def test_bags_given_are_scored_instead(
     [
         ("pivot_dampin: 0.1", "unknown parameter 'pivot_dampin'; nearest: 'pivot_damping'"),
         ("pivot_damping: high", "'pivot_damping' is no number"),
+        ("pivot_damping: .nan", "'pivot_damping' is not finite"),
+        ("pivot_damping: .inf", "'pivot_damping' is not finite"),
+        (f"pivot_damping: 1{400 * '0'}", "'pivot_damping' is not finite"),
+        ("a: " + 10_000 * "[", "nested more than 20 levels deep"),
+        ("a: " + (2 << 20) * "a", "more than 1 MiB"),
         ("[1, 2]", "holds no parameters"),
         ("a: [", "cannot read parameters"),
     ],

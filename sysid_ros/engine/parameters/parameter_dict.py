@@ -245,7 +245,15 @@ class ParameterDict:
         try:
             document = yaml.safe_load(read_regular_text(Path(path)))
             loaded = {name: _from_dict(entry) for name, entry in (document or {}).items()}
-        except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+        except (
+            OSError,
+            ValueError,
+            RecursionError,
+            yaml.YAMLError,
+            KeyError,
+            TypeError,
+            AttributeError,
+        ) as error:
             raise ParameterError(f"cannot read parameters from {path}: {error}") from error
         for name, modifier in (modifiers or {}).items():
             if name not in loaded:

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from sysid_ros.errors import ExperimentError, unknown_name
-from sysid_ros.files import read_regular_text
+from sysid_ros.files import read_yaml
 
 _CHOICES = {
     "reliability": ("reliable", "best_effort"),
@@ -50,8 +48,8 @@ def read_qos_overrides(path: Path) -> dict[str, QosOverride]:
       ExperimentError: It cannot be read, or a policy or value is unknown.
     """
     try:
-        content = yaml.safe_load(read_regular_text(path))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        content = read_yaml(path)
+    except (OSError, ValueError) as error:
         raise ExperimentError(f"QoS overrides {path} cannot be read: {error}") from error
     if not isinstance(content, dict):
         raise ExperimentError(f"QoS overrides {path} must map topics to policies")

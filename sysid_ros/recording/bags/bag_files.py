@@ -10,25 +10,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
-
-import yaml
 
 from sysid_ros.errors import BagError
-from sysid_ros.files import open_regular, read_regular_text
+from sysid_ros.files import open_regular, read_yaml
 
 _SUFFIXES = (".mcap", ".db3", ".bag", ".mcap.zstd", ".db3.zstd", ".mcap.zst", ".db3.zst")
 _REMEDY = "name the storage file, or make a whole bag with sysid_ros recover"
 _PART = re.compile(r"(?P<name>.*)_(?P<number>\d+)\.[a-z0-9.]+")
-_LARGEST_METADATA = 1 << 20  # bytes; a thousand topics take that
-_DEEPEST_METADATA = 20  # levels
-# The same as yaml.safe_load, a hundred times faster where PyYAML was built with libyaml.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNFINISHED = ".bag.active"  # what ROS 1 calls a bag that is being recorded
-
-
-class _TooLargeError(Exception):
-    """A file is larger than any of its kind."""
 
 
 @dataclass(frozen=True)
@@ -124,9 +113,11 @@ def storage_files(folder: Path) -> tuple[Path, ...]:
 
 def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
     try:
-        if metadata.stat().st_size > _LARGEST_METADATA:
-            raise _TooLargeError(f"it has more than {_LARGEST_METADATA >> 20} MiB")
-        content = _parsed_yaml(read_regular_text(metadata))
+        content = read_yaml(metadata)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BagError(f"{metadata} cannot be read: {reason}; {_REMEDY}") from error
+    try:
         info = content["rosbag2_bagfile_information"]
         names = [PurePosixPath(name).name for name in info["relative_file_paths"]]
         promised: dict[str, int] = {}
@@ -135,8 +126,6 @@ def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
             promised[name] = promised.get(name, 0) + int(topic["message_count"])
         mode = str(info.get("compression_mode") or "").lower()
         distro = str(info.get("ros_distro") or "")
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError, _TooLargeError) as error:
-        raise BagError(f"{metadata} cannot be read: {_reason(error)}; {_REMEDY}") from error
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise BagError(f"{metadata} is not a rosbag2 description; {_REMEDY}") from error
     if not names:
@@ -148,24 +137,6 @@ def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
         )
     files = tuple(folder / name for name in names)
     return BagFiles(folder, files, promised, mode == "message", distro)
-
-
-def _parsed_yaml(text: str) -> Any:
-    """Plain values of a text; libyaml ends the process where nesting has no end, so this looks."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_LOADER):
-        depth += isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent))
-        depth -= isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent))
-        if depth > _DEEPEST_METADATA:
-            raise _TooLargeError(f"it is nested more than {_DEEPEST_METADATA} levels deep")
-    return yaml.load(text, Loader=_LOADER)  # noqa: S506
-
-
-def _reason(error: Exception) -> str:
-    """Return the fault on one line."""
-    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        return f"line {error.problem_mark.line + 1}, {error.problem}"
-    return " ".join(str(error).split())
 
 
 def _neighbours(path: Path) -> str:
