@@ -32,7 +32,12 @@ from sysid_ros.pipeline.deadline import Deadline, either
 from sysid_ros.pipeline.result_writing import write_results
 from sysid_ros.pipeline.resume import Resume, inputs_of
 from sysid_ros.pipeline.run_folder import RunFolder
-from sysid_ros.processes import IN_THIS_PROCESS, Workers, return_freed_memory
+from sysid_ros.processes import (
+    IN_THIS_PROCESS,
+    Workers,
+    keep_large_blocks_apart,
+    return_freed_memory,
+)
 from sysid_ros.results import check_writable, write_targets
 from sysid_ros.run_logs import settings_of
 from sysid_ros.search import FoundStart, SearchListener, Trials, find_start
@@ -84,6 +89,7 @@ def run_experiment(
     """
     from sysid_ros.engine.derivatives import compilation_told  # takes a second
 
+    keep_large_blocks_apart()
     tell = on_stage or (lambda _: None)
     deadline = Deadline(experiment.fit.time_limit)
     check_fittable(experiment)

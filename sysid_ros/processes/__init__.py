@@ -13,7 +13,7 @@ from sysid_ros.processes.execution import (
     run_tasks,
 )
 from sysid_ros.processes.interrupt import StopRequest
-from sysid_ros.processes.memory import return_freed_memory
+from sysid_ros.processes.memory import keep_large_blocks_apart, return_freed_memory
 from sysid_ros.processes.process_life import die_with_parent
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Workers",
     "WorkersError",
     "die_with_parent",
+    "keep_large_blocks_apart",
     "return_freed_memory",
     "run_tasks",
 ]

@@ -231,13 +231,16 @@ class Sensitivities:
         return self._latest[1]
 
     def _prepared(self, theta: FloatArray, base: Candidate | None) -> Pass:
-        columns = perturbed(self._group.builder, theta, self._upper, self._scale, step=TABLE_STEP)
+        columns = perturbed(
+            self._group.builder, theta, self._upper, self._scale, step=TABLE_STEP, base=base
+        )
         model = columns.base.model
         sensors = {name for batch in self._group.batches for name in batch.start_sensors}
         table, known = FollowedModel(model), columns.base.rollout_key(sensors)
         reading, followed = [], []
         for j, column in enumerate(columns.moved):
-            if column.candidate.rollout_key(sensors) == known:
+            other = column.candidate
+            if other.model_key == known[0] and other.rollout_key(sensors) == known:
                 reading.append(j)
             elif self._is_followed(j, table, column):
                 followed.append(j)

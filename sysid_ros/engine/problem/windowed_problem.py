@@ -136,7 +136,7 @@ class WindowedProblem:
         self, groups: Sequence[WindowGroup], engine: str = "reference"
     ) -> WindowedProblem:
         """The same problem over other windows, by default for evaluating costs only."""
-        return WindowedProblem(
+        other = WindowedProblem(
             groups,
             self.params,
             self._rollouts,
@@ -145,6 +145,11 @@ class WindowedProblem:
             engine=engine,
             hold=self._hold,
         )
+        if len(groups) == len(self.groups):
+            for exact, known in zip(other._exact, self._exact, strict=True):
+                if exact is not None and known is not None:
+                    exact.learn_from(known)
+        return other
 
     def initial_point(self) -> Point:
         """The parameters' current values, and starts as measured."""

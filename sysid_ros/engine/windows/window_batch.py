@@ -14,20 +14,19 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.parameters import all_deviated
-from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import (
     RowWeights,
     control_names,
     cubic_weights,
     input_actuators,
     is_semi_implicit,
+    step_offsets,
 )
 from sysid_ros.engine.simulation import (
     Candidate,
     ResidualSlope,
     TurnedSlope,
     run_slices,
-    step_means,
 )
 from sysid_ros.engine.windows.cutting import SequenceData
 from sysid_ros.engine.windows.orientations import OrientationSamples
@@ -189,16 +188,15 @@ class WindowBatch:
 
     def _averaged(self, delays: tuple[float, ...]) -> FloatArray:
         """The commands' means over all steps, without gain and bias, (steps, nu)."""
-        late = {
-            name: SignalSettings(delay=delay)
-            for name, delay in zip(self._control_names, delays, strict=True)
-        }
-        return np.concatenate(
-            [
-                step_means(self.model, own.data.controls, self._times[own.steps], late)
-                for own in self._sequences
-            ]
-        )
+        values = np.zeros((len(self._times), int(self.model.nu)))
+        timestep = float(self.model.opt.timestep)
+        offsets = step_offsets(self.model)
+        for own in self._sequences:
+            for i, integral in enumerate(own.data.controls):
+                if integral is not None:
+                    begins = self._times[own.steps] + offsets[i] - delays[i]
+                    values[own.steps, i] = integral.mean(begins, timestep)
+        return values
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
         """Predicted minus measured.
