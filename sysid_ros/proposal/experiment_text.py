@@ -49,6 +49,7 @@ class Draft:
       masks: When the robot is enabled, as written, with a doubt.
       window: Length of windows [s]; ``None`` for whole recordings.
       window_reason: A sentence about it; empty for the usual one.
+      cost: Why parts of the recordings are fitted only; empty where all are.
       contacts_left_out: Whether stretches in which bodies touch are left out.
       loss: Of the fit.
       folders: ``package_path`` and ``msg_path`` as written, where they are given.
@@ -71,6 +72,7 @@ class Draft:
     possible: tuple[SignalEntry, ...] = ()
     window_reason: str = ""
     contacts_left_out: bool = False
+    cost: str = ""
     parameters: tuple[Candidate, ...] = ()
     undetermined: tuple[Candidate, ...] = field(default=())
     torque: tuple[Mapping[str, Any], ...] = field(default=())
@@ -94,7 +96,9 @@ class Draft:
         return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
     def _recordings(self) -> list[str]:
-        lines = ["sequences:", *(f"  - {_flow(bag)}" for bag in self.recordings.fitted)]
+        lines = [f"# {self.cost}"] if self.cost else []
+        lines += ["sequences:", *(f"  - {_flow(bag)}" for bag in self.recordings.fitted)]
+        lines += [f"  # - {_flow(bag)}" for bag in self.recordings.unused]
         lines += [f"  # - {_flow(bag)}  # {why}" for bag, why in self.left_out]
         if self.recordings.held_out:
             lines += [
