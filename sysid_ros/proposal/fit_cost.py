@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a fit will cost whose derivatives are rollouts, and how much data a usual time allows.
+"""The cost of a fit whose derivatives are rollouts, and how much data a usual time allows.
 
 Each column of such a Jacobian is a simulation of all windows. The cost is counted, not measured, so
 that the same recordings give the same proposal on a busy machine.

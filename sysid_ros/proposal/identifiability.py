@@ -51,7 +51,7 @@ _LEAST_NOISE = 1e-3  # of that tenth
 
 @dataclass(frozen=True)
 class Determined:
-    """What some recordings determine.
+    """The parameters that some recordings determine.
 
     Attributes:
       answers: One per candidate.
