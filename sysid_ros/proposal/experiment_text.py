@@ -17,6 +17,7 @@ from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.recordings import Division
 
 CHECK = "# CHECK:"
+_TIME_LIMIT = 600  # s, of a fit whose derivatives are rollouts
 _SHORT = "The recordings are short, so that none is cut."
 _LONGER = "Longer windows tell more as long as a small error stays small; see init.md."
 
@@ -155,12 +156,14 @@ class Draft:
             windows["contacts"] = LEFT_OUT
         usual = _LONGER if self.window is not None else _SHORT
         lines = [f"# {self.window_reason or usual}", f"windows: {_flow(windows)}"]
+        fit: dict[str, Any] = {}
         if self.loss != "linear":
-            lines += [
-                "# Forgives stretches that no model here explains.",
-                f"fit: {{loss: {self.loss}}}",
-            ]
-        return lines
+            lines.append("# The loss forgives stretches that no model here explains.")
+            fit["loss"] = self.loss
+        if self.cost:
+            lines.append("# The time limit [s] is for slow processors; the best so far is kept.")
+            fit["time_limit"] = _TIME_LIMIT
+        return [*lines, f"fit: {_flow(fit)}"] if fit else lines
 
     def _parameters(self) -> list[str]:
         lines = ["parameters:"]

@@ -21,7 +21,7 @@ from sysid_ros.proposal.recordings import Division
 
 _ACCEPTED = 120.0  # s of one processor that a first fit may take
 _LEAST = 2.0  # s of motion that are fitted in any case
-_JACOBIANS = 15.0  # of a usual fit, with its scores
+_JACOBIANS = 20.0  # of a usual fit, with its scores
 _PER_FREEDOM = 2.5e-6  # s that a step takes for each degree of freedom, measured on arms and hands
 _TOUCHING = 2.0  # times as long where bodies touch
 _STAGES = 4.0  # of a step of RK4
