@@ -17,6 +17,7 @@ from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.recordings import Division
 
 CHECK = "# CHECK:"
+_TIME_LIMIT = 600  # s, of a fit whose derivatives are rollouts
 _SHORT = "The recordings are short, so that none is cut."
 _LONGER = "Longer windows tell more as long as a small error stays small; see init.md."
 
@@ -49,6 +50,7 @@ class Draft:
       masks: When the robot is enabled, as written, with a doubt.
       window: Length of windows [s]; ``None`` for whole recordings.
       window_reason: A sentence about it; empty for the usual one.
+      cost: Why parts of the recordings are fitted only; empty where all are.
       contacts_left_out: Whether stretches in which bodies touch are left out.
       loss: Of the fit.
       folders: ``package_path`` and ``msg_path`` as written, where they are given.
@@ -71,6 +73,7 @@ class Draft:
     possible: tuple[SignalEntry, ...] = ()
     window_reason: str = ""
     contacts_left_out: bool = False
+    cost: str = ""
     parameters: tuple[Candidate, ...] = ()
     undetermined: tuple[Candidate, ...] = field(default=())
     torque: tuple[Mapping[str, Any], ...] = field(default=())
@@ -94,7 +97,9 @@ class Draft:
         return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
     def _recordings(self) -> list[str]:
-        lines = ["sequences:", *(f"  - {_flow(bag)}" for bag in self.recordings.fitted)]
+        lines = [f"# {self.cost}"] if self.cost else []
+        lines += ["sequences:", *(f"  - {_flow(bag)}" for bag in self.recordings.fitted)]
+        lines += [f"  # - {_flow(bag)}" for bag in self.recordings.unused]
         lines += [f"  # - {_flow(bag)}  # {why}" for bag, why in self.left_out]
         if self.recordings.held_out:
             lines += [
@@ -151,12 +156,14 @@ class Draft:
             windows["contacts"] = LEFT_OUT
         usual = _LONGER if self.window is not None else _SHORT
         lines = [f"# {self.window_reason or usual}", f"windows: {_flow(windows)}"]
+        fit: dict[str, Any] = {}
         if self.loss != "linear":
-            lines += [
-                "# Forgives stretches that no model here explains.",
-                f"fit: {{loss: {self.loss}}}",
-            ]
-        return lines
+            lines.append("# The loss forgives stretches that no model here explains.")
+            fit["loss"] = self.loss
+        if self.cost:
+            lines.append("# The time limit [s] is for slow processors; the best so far is kept.")
+            fit["time_limit"] = _TIME_LIMIT
+        return [*lines, f"fit: {_flow(fit)}"] if fit else lines
 
     def _parameters(self) -> list[str]:
         lines = ["parameters:"]

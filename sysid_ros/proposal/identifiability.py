@@ -49,6 +49,19 @@ _SHARES = (1.0, 0.3)  # of the step that are tried
 _LEAST_NOISE = 1e-3  # of that tenth
 
 
+@dataclass(frozen=True)
+class Determined:
+    """The parameters that some recordings determine.
+
+    Attributes:
+      answers: One per candidate.
+      rolled: Whether derivatives are rollouts of their own.
+    """
+
+    answers: list[bool]
+    rolled: bool
+
+
 def determined(
     experiment: Experiment,
     dataset: Dataset,
@@ -56,7 +69,7 @@ def determined(
     window: float | None,
     *,
     touching: bool = False,
-) -> list[bool]:
+) -> Determined:
     """Choose those of some parameters that the recordings determine, given those before.
 
     The Gauss-Newton system one step from the model's own values, with windows and sensors as in a
@@ -75,14 +88,14 @@ def determined(
       touching: Whether bodies touch in the recorded postures.
 
     Returns:
-      One answer per candidate; all but those on demand where the model cannot be simulated.
+      Its answers are all but those on demand where the model cannot be simulated.
     """
     params = build_parameters(experiment, dataset.training.groups[0].spec)
     with RolloutPool(None) as rollouts, single_blas_thread():
         length = min(window or _WHOLE, _WHOLE)
         problem = _problem(experiment, dataset, params, rollouts, (length, _MOST_STEPS, _FEWEST))
         if not touching and EXACT in problem.derivative_sources().values():
-            return _in_rounds(problem, offered, rollouts)
+            return Determined(_in_rounds(problem, offered, rollouts), rolled=False)
         for one, parameter in zip(offered, list(params.values()), strict=True):
             parameter.frozen = one.on_demand
         few = (min(length, _ROLLED), _MOST_ROLLED, _FEWEST_ROLLED)
@@ -91,7 +104,8 @@ def determined(
         problem = _with_levels(problem, problem.initial_point(), rollouts)
         tried = _tried(problem, problem.initial_point(), usual)
     answers = iter(tried or [True] * len(usual))
-    return [False if one.on_demand else next(answers) for one in offered]
+    chosen = [False if one.on_demand else next(answers) for one in offered]
+    return Determined(chosen, rolled=True)
 
 
 def _in_rounds(

@@ -15,7 +15,6 @@ import numpy as np
 
 from sysid_ros.dataset import Dataset, load_dataset
 from sysid_ros.diagnosis import (
-    Contacts,
     Finding,
     FindingKind,
     check_dataset,
@@ -34,20 +33,20 @@ from sysid_ros.experiment import (
 )
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.channels import Channel, read_channels, topics_of
+from sysid_ros.proposal.contact_windows import FEW_CONTACTS, with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
+from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.mapping import Mapping, map_channels
 from sysid_ros.proposal.orders import stated_orders
-from sysid_ros.proposal.proposed_parameters import Inputs, candidates
+from sysid_ros.proposal.proposed_parameters import Inputs, candidates, mass_that_gravity_names
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.proposal.torque_proposal import coupled_joints, torque_is_measured, torque_parameters
 from sysid_ros.robots import description_in, load_model
 
 _MOST_READ = 12  # recordings that channels are read from
 _MOST_TRIED = 6  # recordings that parameters are tried on
-_WINDOW_WITH_CONTACTS = 0.3  # s
-_FEW_CONTACTS = 0.15  # of the postures, that are left out
 _REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP)
 
 
@@ -149,7 +148,10 @@ def propose(
         draft = replace(draft, couplings=couplings)
     else:
         on_stage("trying which parameters the recordings determine")
-        draft = _with_parameters(draft, spec, mapping, output)
+        masses = mass_that_gravity_names(spec, findings)
+        draft = _with_parameters(draft, spec, mapping, output, masses)
+        if set(masses) & set(draft.parameters):
+            findings = tuple(one for one in findings if one.kind is not FindingKind.GRAVITY)
     text = draft.text()
     return Proposal(text, parse_experiment(text, path=output), findings, draft)
 
@@ -291,28 +293,42 @@ def _load(experiment: Experiment) -> Dataset:
         raise type(error)(f"the proposal does not fit the recordings: {error}") from error
 
 
-def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output: Path) -> Draft:
-    """Choose the parameters that the recordings determine."""
-    offered = candidates(
+def _with_parameters(
+    draft: Draft,
+    spec: mujoco.MjSpec,
+    mapping: Mapping,
+    output: Path,
+    masses: Sequence[Candidate],
+) -> Draft:
+    """Choose the parameters that the recordings determine, some masses before others."""
+    usual = candidates(
         spec,
         mapping.joints,
         _inputs(mapping),
         _servo_sensors(spec, mapping),
         free=any(line.kind == "qpos" for line in mapping.bodies),
     )
+    named = {one.name for one in masses}
+    offered = [
+        *masses,
+        *(one for one in usual if one.attribute != "mass" or one.name not in named),
+    ]
     # What is known beforehand is no evidence of what the recordings determine.
     plain = tuple(replace(one, std=None) for one in offered)
     try:
         experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
         dataset = _load(experiment)
         seen = contacts(dataset.training.groups)
-        draft = _with_windows_between_contacts(draft, seen)
+        draft = with_windows_for_contacts(draft, seen)
         if draft.contacts_left_out:
             experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
             dataset = _load(experiment)
-        least = _FEW_CONTACTS if draft.contacts_left_out else 0.0
+        least = FEW_CONTACTS if draft.contacts_left_out else 0.0
         touching = bool(seen.overlaps) or any(s > least for s in seen.touching.values())
-        answers = determined(experiment, dataset, offered, draft.window, touching=touching)
+        found = determined(experiment, dataset, offered, draft.window, touching=touching)
+        answers = found.answers
+        if found.rolled:
+            draft = in_a_usual_time(draft, dataset, sum(answers), touching=touching)
     except ExperimentError:
         raise
     except SysidError:  # the nominal model cannot follow the recordings
@@ -322,26 +338,6 @@ def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output
     for one, answer in zip(offered, answers, strict=True):
         (kept if answer else dropped).append(one)
     return replace(draft, parameters=tuple(kept), undetermined=tuple(dropped))
-
-
-def _with_windows_between_contacts(draft: Draft, seen: Contacts) -> Draft:
-    """Leave out what touches now and then, as an impact at a wrong time spoils all of a window.
-
-    Where much would be left out, windows are short instead.
-    """
-    shares = {pair: share for pair, share in seen.touching.items() if share < 1.0}
-    if not seen.come_and_go or not shares:
-        return draft
-    one, other = max(shares, key=lambda pair: shares[pair])
-    largest = shares[one, other]
-    touch = f"{one!r} and {other!r} touch in {100.0 * largest:.2g} % of the recorded postures"
-    if sum(shares.values()) <= _FEW_CONTACTS:
-        more = f", {len(shares) - 1} more pairs of bodies in fewer" if len(shares) > 1 else ""
-        why = f"{touch}{more}; an impact at a wrong time spoils a window, so these are left out."
-        return replace(draft, contacts_left_out=True, window_reason=why)
-    window = min(draft.window or _WINDOW_WITH_CONTACTS, _WINDOW_WITH_CONTACTS)
-    why = f"{touch}; in a short window a contact at a wrong time spoils little."
-    return replace(draft, window=window, window_reason=why)
 
 
 def _inputs(mapping: Mapping) -> Inputs:

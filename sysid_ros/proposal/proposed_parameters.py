@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from sysid_ros.diagnosis import is_servo
+from sysid_ros.diagnosis import Finding, FindingKind, is_servo
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.errors import SysidError
 from sysid_ros.proposal.candidate import Candidate
@@ -86,6 +86,20 @@ def candidates(
         found += _masses(model, joints, free)
         found += _gains(list(inputs.held)[1:])
     return [candidate for candidate in found if candidate is not None]
+
+
+def mass_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) -> list[Candidate]:
+    """The body whose mass is not the model's, as gravity on its joints shows before any fit."""
+    model = spec.copy().compile()
+    return [
+        replace(
+            _mass(finding.signals[0], float(model.body(finding.signals[0]).mass[0])),
+            std=None,
+            doubt=finding.sentence,
+        )
+        for finding in findings
+        if finding.kind is FindingKind.GRAVITY
+    ]
 
 
 def _of_joint(

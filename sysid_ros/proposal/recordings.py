@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sysid_ros.errors import BagError
 from sysid_ros.recording.bags import find_bag_files
@@ -24,14 +25,16 @@ class Division:
     """Recordings by purpose, as written in the experiment file.
 
     Attributes:
-      fitted: To fit.
+      fitted: To fit: bags, or parts of bags.
       held_out: To judge the fit; empty where a part of each recording is held out.
       fraction: That part.
+      unused: Bags that would make the fit too long.
     """
 
-    fitted: tuple[str, ...]
+    fitted: tuple[str | dict[str, Any], ...]
     held_out: tuple[str, ...]
     fraction: float | None
+    unused: tuple[str | dict[str, Any], ...] = ()
 
 
 def find_bags(given: Sequence[Path]) -> list[Path]:

@@ -135,3 +135,17 @@ def test_only_what_measured_torque_moves_is_to_be_found(tmp_path: Path) -> None:
     proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
     found = dict.fromkeys(p.pattern for p in proposal.experiment.parameters)
     assert list(found) == ["link1", "link2", "j1", "j2"]
+
+
+def test_the_body_that_gravity_names_is_free(tmp_path: Path) -> None:
+    truth = arm_model(1, 2)
+    spec = mujoco.MjSpec.from_string(truth)
+    body = spec.body("link1")
+    body.mass, body.inertia = body.mass / 1.5, body.inertia / 1.5
+    (tmp_path / "arm.xml").write_text(without_sensors(spec.to_xml()))
+    write_bag(tmp_path / "bag", simulate(truth, 1))
+    proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
+    (mass,) = (one for one in proposal.experiment.parameters if one.attribute == "mass")
+    assert (mass.element, mass.pattern) == ("body", "link1")
+    assert "# CHECK: Gravity on" in proposal.text
+    assert proposal.findings == ()

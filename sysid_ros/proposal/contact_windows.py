@@ -1,0 +1,34 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Windows that go with contacts in the recorded postures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sysid_ros.diagnosis import Contacts
+from sysid_ros.proposal.experiment_text import Draft
+
+FEW_CONTACTS = 0.15  # of the postures, that are left out
+_WINDOW_WITH_CONTACTS = 0.3  # s
+
+
+def with_windows_for_contacts(draft: Draft, seen: Contacts) -> Draft:
+    """Leave out what touches now and then, as an impact at a wrong time spoils all of a window.
+
+    Where much would be left out, windows are short instead.
+    """
+    shares = {pair: share for pair, share in seen.touching.items() if share < 1.0}
+    if not seen.come_and_go or not shares:
+        return draft
+    one, other = max(shares, key=lambda pair: shares[pair])
+    largest = shares[one, other]
+    touch = f"{one!r} and {other!r} touch in {100.0 * largest:.2g} % of the recorded postures"
+    if sum(shares.values()) <= FEW_CONTACTS:
+        more = f", {len(shares) - 1} more pairs of bodies in fewer" if len(shares) > 1 else ""
+        why = f"{touch}{more}; an impact at a wrong time spoils a window, so these are left out."
+        return replace(draft, contacts_left_out=True, window_reason=why)
+    window = min(draft.window or _WINDOW_WITH_CONTACTS, _WINDOW_WITH_CONTACTS)
+    why = f"{touch}; in a short window a contact at a wrong time spoils little."
+    return replace(draft, window=window, window_reason=why)

@@ -1,0 +1,116 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The cost of a fit whose derivatives are rollouts, and how much data a usual time allows.
+
+Each column of such a Jacobian is a simulation of all windows. The cost is counted, not measured, so
+that the same recordings give the same proposal on a busy machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+
+from sysid_ros.dataset import Dataset
+from sysid_ros.proposal.experiment_text import Draft
+from sysid_ros.proposal.recordings import Division
+
+_ACCEPTED = 120.0  # s of one processor that a first fit may take
+_LEAST = 2.0  # s of motion that are fitted in any case
+_JACOBIANS = 20.0  # of a usual fit, with its scores
+_PER_FREEDOM = 2.5e-6  # s that a step takes for each degree of freedom, measured on arms and hands
+_TOUCHING = 2.0  # times as long where bodies touch
+_STAGES = 4.0  # of a step of RK4
+
+
+@dataclass(frozen=True)
+class RolledFit:
+    """A fit whose derivatives are rollouts.
+
+    Attributes:
+      columns: Of its Jacobian.
+      seconds: Motion that is fitted, s.
+      cost: s of one processor.
+    """
+
+    columns: int
+    seconds: float
+    cost: float
+
+    @property
+    def affordable(self) -> float:
+        """The motion [s] to fit in a time that a user accepts."""
+        return min(self.seconds, max(_LEAST, self.seconds * _ACCEPTED / self.cost))
+
+
+def rolled_fit(
+    model: mujoco.MjModel, parameters: int, durations: Sequence[float], *, touching: bool
+) -> RolledFit:
+    """The cost of a fit whose windows have estimated starts.
+
+    Args:
+      model: The robot.
+      parameters: How many are free.
+      durations: What is fitted of each recording, s.
+      touching: Whether bodies touch.
+    """
+    columns = parameters + 2 * model.nv + model.na + 1
+    seconds = float(sum(durations))
+    per_step = _PER_FREEDOM * model.nv * (_TOUCHING if touching else 1.0)
+    if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4):
+        per_step *= _STAGES
+    steps = seconds / float(model.opt.timestep)
+    return RolledFit(columns, seconds, _JACOBIANS * steps * columns * per_step)
+
+
+def in_a_usual_time(draft: Draft, dataset: Dataset, free: int, *, touching: bool) -> Draft:
+    """Fit only parts of the recordings where all of them would take a user too long.
+
+    Args:
+      draft: The proposal so far.
+      dataset: Some of its recordings.
+      free: How many parameters are.
+      touching: Whether bodies touch.
+    """
+    groups = dataset.training.groups
+    lasting = [float(p.times[-1] - p.times[0]) for group in groups for p in group.sensordata]
+    duration = float(np.median(lasting))
+    share = 1.0 - (draft.recordings.fraction or 0.0)
+    durations = [share * duration] * len(draft.recordings.fitted)
+    model = groups[0].spec.copy().compile()
+    fit = rolled_fit(model, free, durations, touching=touching)
+    if fit.affordable >= fit.seconds:
+        return draft
+    why = (
+        f"{fit.affordable:.2g} of {fit.seconds:.3g} s are fitted: derivatives of this model are "
+        f"simulations, {fit.columns} of all that is fitted at every step, and all of it would take "
+        f"some {fit.cost / 60.0:.0f} min of one processor. More of it makes intervals narrower."
+    )
+    parts = shortened(draft.recordings, duration, fit.affordable)
+    return replace(draft, recordings=parts, cost=why)
+
+
+def shortened(recordings: Division, duration: float, wanted: float) -> Division:
+    """Parts of some of the recordings, from their middle, that together last as long as wanted.
+
+    Args:
+      recordings: All of them.
+      duration: Of one, s.
+      wanted: What is to be fitted of all together, s.
+    """
+    share = 1.0 - (recordings.fraction or 0.0)
+    count = min(len(recordings.fitted), max(1, round(wanted / (share * duration))))
+    places = [round((k + 0.5) * len(recordings.fitted) / count - 0.5) for k in range(count)]
+    part = min(duration, wanted / (share * count))
+    start = round(0.5 * (duration - part), 2)
+    limits = {"start": start, "end": round(start + part, 2)}
+    chosen = [recordings.fitted[place] for place in places]
+    return replace(
+        recordings,
+        fitted=tuple(bag if part == duration else {"bag": bag, **limits} for bag in chosen),
+        unused=tuple(bag for bag in recordings.fitted if bag not in chosen),
+    )
