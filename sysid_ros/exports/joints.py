@@ -85,8 +85,8 @@ def targets(applied: Iterable[AppliedParameter], element: str) -> dict[str, set[
     """
     found: dict[str, set[str]] = {}
     for parameter in applied:
-        modifier = parameter.modifier
-        if modifier.get("type") == "attribute" and modifier["element"] == element:
-            for name in np.atleast_1d(modifier["name"]):
-                found.setdefault(str(name), set()).add(modifier["attribute"])
+        target = parameter.target
+        if target.element == element:
+            for name in target.names:
+                found.setdefault(name, set()).add(target.attribute)
     return found

@@ -15,6 +15,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult
+from sysid_ros.engine.parameters import Target, target_of
 from sysid_ros.recording.mapping import TopicQuality
 
 # Provenance entries of this beginning name a recording and hold its date.
@@ -163,6 +164,11 @@ class AppliedParameter:
     values: tuple[float, ...]
     modifier: Mapping[str, Any]
     robot: str | None = None
+
+    @property
+    def target(self) -> Target:
+        """The element and attribute that the values are written into."""
+        return target_of(self.modifier, len(self.values))
 
 
 @dataclass(frozen=True)
