@@ -18,9 +18,10 @@ from sysid_ros.judgement.outcome import (
     SequenceFit,
     SignalFit,
 )
+from sysid_ros.judgement.prediction_errors import PredictionError, prediction_errors
 from sysid_ros.judgement.residual_diagnostics import ResidualDiagnostics, residual_diagnostics
 from sysid_ros.judgement.scored_fit import applied_parameters, outcome_of, title_of, with_provenance
-from sysid_ros.judgement.scoring import in_units_of_noise, pooled_score
+from sysid_ros.judgement.scoring import pooled_score
 from sysid_ros.judgement.signal_corrections import signal_corrections
 from sysid_ros.judgement.sufficiency import PRECISION, LiveSufficiency, Sufficiency, prepare
 from sysid_ros.judgement.verdict import judge, result_warnings, scored_warnings, with_verdict
@@ -34,6 +35,7 @@ __all__ = [
     "Judgement",
     "LiveSufficiency",
     "Outcome",
+    "PredictionError",
     "ResidualDiagnostics",
     "ResidualTrend",
     "Score",
@@ -43,10 +45,10 @@ __all__ = [
     "applied_parameters",
     "evaluate",
     "evaluate_model",
-    "in_units_of_noise",
     "judge",
     "outcome_of",
     "pooled_score",
+    "prediction_errors",
     "prepare",
     "residual_diagnostics",
     "result_warnings",
