@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.judgement.evaluation import evaluate, evaluate_model
 from sysid_ros.judgement.outcome import (
+    HASH_PREFIX,
     RECORDED_PREFIX,
     AppliedParameter,
     Evaluation,
@@ -27,6 +28,7 @@ from sysid_ros.judgement.sufficiency import PRECISION, LiveSufficiency, Sufficie
 from sysid_ros.judgement.verdict import judge, result_warnings, scored_warnings, with_verdict
 
 __all__ = [
+    "HASH_PREFIX",
     "PRECISION",
     "RECORDED_PREFIX",
     "AppliedParameter",
