@@ -21,6 +21,7 @@ from sysid_ros.engine.signals.series_checks import (
     check_mapping,
     check_times,
     locked,
+    of_width,
     two_dimensional,
 )
 from sysid_ros.errors import SignalError, unknown_name
@@ -118,16 +119,12 @@ class TimeSeries:
         Raises:
           SignalError: A name is unknown, or the widths do not add up to d.
         """
-        table = two_dimensional(data)
         if names is None:
-            mapping = mappings.sensor_mapping(model)
-            expected, what = int(model.nsensordata), "match model sensors dim"
+            mapping, what = mappings.sensor_mapping(model), "model sensors dim"
         else:
             mapping = mappings.resolve(model, names, mappings.OBSERVABLE)
-            expected, what = mappings.width_of(mapping), "match the named signals' width"
-        if table.shape[1] != expected:
-            raise SignalError(f"Data columns ({table.shape[1]}) do not {what} ({expected}).")
-        return cls(times, table, mapping, interpolation)
+            what = "the named signals' width"
+        return cls(times, of_width(data, mapping, what), mapping, interpolation)
 
     @classmethod
     def from_control_names(
@@ -151,17 +148,12 @@ class TimeSeries:
         Raises:
           SignalError: A name is unknown, or the widths do not add up to d.
         """
-        table = two_dimensional(data)
-        if names is None:
-            mapping, expected = mappings.control_mapping(model), int(model.nu)
-        else:
-            mapping = mappings.resolve(model, names, [SignalType.MjCtrl])
-            expected = mappings.width_of(mapping)
-        if table.shape[1] != expected:
-            raise SignalError(
-                f"Data columns ({table.shape[1]}) do not match model controls ({expected})."
-            )
-        return cls(times, table, mapping, interpolation)
+        mapping = (
+            mappings.control_mapping(model)
+            if names is None
+            else mappings.resolve(model, names, [SignalType.MjCtrl])
+        )
+        return cls(times, of_width(data, mapping, "model controls"), mapping, interpolation)
 
     @classmethod
     def from_custom_map(
