@@ -98,7 +98,19 @@ def unknown_name(
     if not names:
         return f"{subject}: there is none to choose from"
     nearest = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
-    listed = ", ".join(repr(name) for name in names[:limit])
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
     hint = f"; nearest: {', '.join(repr(name) for name in nearest)}" if nearest else ""
-    return f"{subject}{hint}; valid: {listed}{more}"
+    return f"{subject}{hint}; valid: {listed(map(repr, names), limit)}"
+
+
+def listed(parts: Iterable[str], most: int | None = 4, *, last: str = ", ") -> str:
+    """Name all of a few, or the first of many: ``a, b, c, d and 3 more``.
+
+    Args:
+      parts: The names.
+      most: How many are named at most; ``None`` for all.
+      last: Stands between the last two where all are named.
+    """
+    said = list(parts)
+    if most is not None and len(said) > most:
+        return f"{', '.join(said[:most])} and {len(said) - most} more"
+    return last.join([*filter(None, [", ".join(said[:-1])]), *said[-1:]])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import (
     AddParser,
@@ -16,6 +17,10 @@ from sysid_ros.commands.common import (
     experiment_of,
     from_shell,
 )
+from sysid_ros.errors import DataError, SysidError
+
+if TYPE_CHECKING:
+    from sysid_ros.experiment import Experiment, SequenceConfig
 
 
 def register(add_parser: AddParser) -> None:
@@ -27,36 +32,57 @@ def register(add_parser: AddParser) -> None:
     parser.add_argument(
         "--output", type=Path, required=True, metavar="FILE", help="a .npz or .csv file to write"
     )
+    parser.add_argument(
+        "--robot",
+        metavar="NAME",
+        help="whose topics to read; by default the robot that the experiment names for the bag",
+    )
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     """Write the mapped signals of one bag as arrays or as a table."""
+    from sysid_ros.dataset import mapped_sequence
     from sysid_ros.experiment import locate_bag, message_paths_of
     from sysid_ros.recording.bags import open_recording
-    from sysid_ros.recording.mapping import export, map_recording
+    from sysid_ros.recording.mapping import export
     from sysid_ros.terminal import ReadingProgress
 
     experiment = experiment_of(options)
     bag = locate_bag(
         str(from_shell(options.bag)), experiment_file=experiment.path, data_dir=options.data
     )
+    robot = options.robot or _robot_in(bag, experiment, options.data)
     with (
         ReadingProgress() as progress,
         open_recording(
             bag, msg_paths=message_paths_of(experiment), on_progress=progress.reading
         ) as recording,
     ):
-        mapped = map_recording(
-            recording,
-            experiment.signals,
-            clock=experiment.clock,
-            max_gap=experiment.fit.max_gap,
-            enabled_when=experiment.enabled_when,
-            clock_correction=experiment.clock_correction,
-            name=bag.name,
-        )
+        mapped = mapped_sequence(experiment, recording, robot, bag.name)
     for warning in mapped.warnings:
         complain(f"warning: {warning}")
     export(mapped, options.output)
     return 0
+
+
+def _robot_in(bag: Path, experiment: Experiment, data_dir: Path | None) -> str | None:
+    """The robot that a recording is of, as the experiment says.
+
+    Raises:
+      DataError: It is of several.
+    """
+    from sysid_ros.experiment import locate_bag
+
+    def is_same(config: SequenceConfig) -> bool:
+        try:
+            path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
+        except SysidError:  # another bag that is not here
+            return False
+        return path.samefile(bag)
+
+    named = (*experiment.sequences, *experiment.validation.bags)
+    robots = sorted({c.robot for c in named if c.robot is not None and is_same(c)})
+    if len(robots) > 1:
+        raise DataError(f"{bag.name} is of several robots; choose --robot {' or '.join(robots)}")
+    return robots[0] if robots else None

@@ -35,6 +35,7 @@ def render_models(comparison: Comparison) -> str:
         reason=comparison.overall.reason,
         warnings=comparison.warnings,
         models=_models(comparison),
+        failures=comparison.failures,
         chart=_chart(comparison.errors),
         units=comparison.errors.units,
         level=f"{LEVEL:.0%}",

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.dataset.fit_inputs import FitInputs, fit_settings, torque_settings
-from sysid_ros.dataset.loading import load_dataset, model_of
+from sysid_ros.dataset.loading import load_dataset, mapped_sequence, model_of
 from sysid_ros.dataset.sequences import (
     Dataset,
     SequenceSet,
@@ -22,6 +22,7 @@ __all__ = [
     "declared_noise",
     "fit_settings",
     "load_dataset",
+    "mapped_sequence",
     "model_of",
     "model_sequences",
     "torque_settings",

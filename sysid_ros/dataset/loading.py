@@ -34,7 +34,7 @@ from sysid_ros.experiment import (
     packages_of,
 )
 from sysid_ros.processes import return_freed_memory
-from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.bags import Recording, open_recording
 from sysid_ros.recording.mapping import MappedRecording, SignalKind, map_recording
 from sysid_ros.robots import (
     ModelText,
@@ -231,18 +231,45 @@ def _map(
     with open_recording(
         path, msg_paths=message_paths_of(experiment), on_progress=on_reading
     ) as recording:
-        experiment = with_namespace(experiment, config.robot, recording.topics)
-        return map_recording(
-            recording,
-            experiment.signals,
-            clock=experiment.clock,
-            max_gap=experiment.fit.max_gap,
-            enabled_when=experiment.enabled_when,
-            clock_correction=experiment.clock_correction,
-            name=name,
-            start=config.start,
-            end=config.end,
+        return mapped_sequence(
+            experiment, recording, config.robot, name, start=config.start, end=config.end
         )
+
+
+def mapped_sequence(
+    experiment: Experiment,
+    recording: Recording,
+    robot: str | None,
+    name: str,
+    *,
+    start: float | None = None,
+    end: float | None = None,
+) -> MappedRecording:
+    """Read the signals of an experiment from an open bag.
+
+    Args:
+      experiment: Says what in the recording is what.
+      recording: The open bag.
+      robot: Whose topics count, where they stand under its name.
+      name: The sequence's name, for tables and messages.
+      start: Samples before this instant [s] are left out.
+      end: Samples at or after this instant [s] are left out.
+
+    Raises:
+      SysidError: As from :func:`~sysid_ros.recording.mapping.map_recording`.
+    """
+    own = with_namespace(experiment, robot, recording.topics)
+    return map_recording(
+        recording,
+        own.signals,
+        clock=own.clock,
+        max_gap=own.fit.max_gap,
+        enabled_when=own.enabled_when,
+        clock_correction=own.clock_correction,
+        name=name,
+        start=start,
+        end=end,
+    )
 
 
 def _part_of(

@@ -11,7 +11,7 @@ from sysid_ros.diagnosis.exchanges import exchanged_signals
 from sysid_ros.diagnosis.experiment_check import check_experiment
 from sysid_ros.diagnosis.filtered import Filtered, filtered, motion_bandwidth
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
-from sysid_ros.diagnosis.recorded import Recorded, is_effort, is_servo, recorded, repaired
+from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
 
 __all__ = [
     "Change",
@@ -25,8 +25,6 @@ __all__ = [
     "contacts",
     "exchanged_signals",
     "filtered",
-    "is_effort",
-    "is_servo",
     "motion_bandwidth",
     "recorded",
     "repaired",

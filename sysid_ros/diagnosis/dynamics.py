@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 import scipy
 
@@ -17,6 +16,7 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, misfit_of, non_negative_fit, regressor
 from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.engine.elements import joint_of
 
 _COARSE = 150  # instants that a first look at a repair uses
 _RIDGE = 1e-10  # of a column's power; columns that repeat each other have no triangular factor
@@ -167,9 +167,7 @@ def can_be_tested(recorded: Recorded) -> bool:
     scalar = model.nq == model.nv == model.njnt and model.njnt > 0
     measured = all(joint in recorded.positions for joint in range(model.njnt))
     free = model.neq == 0 or not np.any(model.eq_active0)
-    simple = all(
-        int(kind) == int(mujoco.mjtTrn.mjTRN_JOINT) for kind in np.asarray(model.actuator_trntype)
-    )
+    simple = all(joint_of(model, actuator) is not None for actuator in range(model.nu))
     return bool(scalar and measured and free and simple and recorded.efforts and _rows(recorded))
 
 

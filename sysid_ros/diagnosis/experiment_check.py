@@ -18,7 +18,7 @@ from sysid_ros.diagnosis.finding import Finding, FindingKind
 from sysid_ros.diagnosis.recorded import recorded
 from sysid_ros.diagnosis.repair import ExperimentLines, joined
 from sysid_ros.diagnosis.sampling_mistakes import is_uneven, sampling_of
-from sysid_ros.errors import DataError, SysidError
+from sysid_ros.errors import DataError, SysidError, listed
 from sysid_ros.experiment import (
     Experiment,
     SignalConfig,
@@ -77,14 +77,13 @@ def _without_control(model: mujoco.MjModel, lines: ExperimentLines) -> list[Find
     names = [str(model.actuator(actuator).name) for actuator in range(model.nu)]
     if not names or lines.has_input:
         return []
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    listed = ", ".join(repr(name) for name in names[:_NAMED]) + more
+    told = listed(map(repr, names), _NAMED)
     return [
         Finding(
             FindingKind.NO_CONTROL,
             tuple(names),
             {"actuators": float(len(names))},
-            f"Nothing drives the model: no command or torque is mapped, so that {listed} would get "
+            f"Nothing drives the model: no command or torque is mapped, so that {told} would get "
             "zero for ever. Map what they were told; if nothing drove the robot, delete its "
             "actuators from the model.",
             f"- {{actuator: {names[0]}, topic: TOPIC, field: FIELD}}",

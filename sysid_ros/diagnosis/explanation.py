@@ -195,7 +195,7 @@ def profile_interval(
     )
 
 
-def least_between(places: Sequence[float], powers: FloatArray) -> float:
+def least_between(places: Sequence[float] | FloatArray, powers: FloatArray) -> float:
     """The place at which a power is least, between the given ones by a parabola.
 
     Args:

@@ -17,6 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.explanation import least_between
 from sysid_ros.diagnosis.recorded import Recorded, Samples
 from sysid_ros.engine.signals import zero_phase
 
@@ -268,12 +269,6 @@ def _cosines(pair: _Pair, part: slice) -> FloatArray:
 
 
 def _best_lag(products: FloatArray) -> float:
-    """Return the lag of the largest cosine in size, between the lags tried by a parabola."""
+    """Return the lag of the largest cosine in size."""
     cosine = np.abs(products[0]) / np.sqrt(np.maximum(products[1] * products[2], 1e-300))
-    best = int(np.argmax(cosine))
-    if not 0 < best < len(cosine) - 1:
-        return float(_LAGS[best])
-    low, middle, high = cosine[best - 1 : best + 2]
-    bend = low - 2.0 * middle + high
-    shift = 0.5 * (low - high) / bend if bend < 0.0 else 0.0
-    return float(_LAGS[best] + shift * (_LAGS[1] - _LAGS[0]))
+    return least_between(_LAGS, -cosine)

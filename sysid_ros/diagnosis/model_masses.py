@@ -28,6 +28,7 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import body_torques, moving_bodies, own_torques
 from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.engine.elements import joint_of
 
 _TRUSTED = 8.0  # factor by which the model's masses may be off
 _LEFT = 0.7  # share of the torques that the model's bodies and some friction may leave
@@ -156,9 +157,10 @@ def _forces(
         return None, {}
     acting: dict[int, list[int]] = {}
     for actuator in range(model.nu):
-        if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_JOINT):
+        joint = joint_of(model, actuator)
+        if joint is None:
             return None, {}
-        acting.setdefault(recorded.joint_of(actuator), []).append(actuator)
+        acting.setdefault(joint, []).append(actuator)
     inputs = {**recorded.efforts, **recorded.servos}
     known = {
         joint: actuators[0]

@@ -13,11 +13,11 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change
+from sysid_ros.engine.elements import SCALAR, is_effort, is_servo, joint_of
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
-_SCALAR_JOINTS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 @dataclass(frozen=True)
@@ -198,9 +198,8 @@ def _without_unmeasured_joints(spec: mujoco.MjSpec, labels: set[str]) -> mujoco.
     """
     kinds = (mujoco.mjtSensor.mjSENS_JOINTPOS, mujoco.mjtSensor.mjSENS_BALLQUAT)
     measured = {s.objname for s in spec.sensors if s.type in kinds and s.name in labels}
-    scalar = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
     copy = spec.copy()
-    gone = [joint for joint in copy.joints if joint.type in scalar and joint.name not in measured]
+    gone = [joint for joint in copy.joints if joint.type in SCALAR and joint.name not in measured]
     if not gone or len(gone) == len(copy.joints):
         return None
     names = {joint.name for joint in gone}
@@ -214,23 +213,9 @@ def _without_unmeasured_joints(spec: mujoco.MjSpec, labels: set[str]) -> mujoco.
         return None
 
 
-def is_effort(model: mujoco.MjModel, actuator: int) -> bool:
-    """Return whether an actuator's input is a force or torque, up to a constant."""
-    gain, bias = int(model.actuator_gaintype[actuator]), int(model.actuator_biastype[actuator])
-    return gain == int(mujoco.mjtGain.mjGAIN_FIXED) and bias == int(mujoco.mjtBias.mjBIAS_NONE)
-
-
-def is_servo(model: mujoco.MjModel, actuator: int) -> bool:
-    """Return whether an actuator's input is a position that it moves its joint to."""
-    gain, bias = int(model.actuator_gaintype[actuator]), int(model.actuator_biastype[actuator])
-    affine = gain == int(mujoco.mjtGain.mjGAIN_FIXED) and bias == int(mujoco.mjtBias.mjBIAS_AFFINE)
-    return affine and float(model.actuator_biasprm[actuator, 1]) < 0.0
-
-
 def _drives_one_joint(model: mujoco.MjModel, actuator: int) -> bool:
-    if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_JOINT):
-        return False
-    return int(model.jnt_type[model.actuator_trnid[actuator, 0]]) in _SCALAR_JOINTS
+    joint = joint_of(model, actuator)
+    return joint is not None and int(model.jnt_type[joint]) in SCALAR
 
 
 def _signals(series: TimeSeries) -> dict[str, Samples]:

@@ -9,6 +9,7 @@ import math
 
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.repair import ExperimentLines
+from sysid_ros.errors import listed
 
 
 def finding_of(
@@ -32,7 +33,7 @@ def finding_of(
     """
     repair = lines.with_change(change)
     others = tuple(label for other in alternatives for label in other.signals)
-    also = f" {_listed(others)} could be the wrong one as well." if others else ""
+    also = f" {_all(others)} could be the wrong one as well." if others else ""
     return Finding(
         kind=change.kind,
         signals=tuple(dict.fromkeys((*change.signals, *others))),
@@ -44,7 +45,7 @@ def finding_of(
 
 
 def _claim(change: Change, interval: tuple[float, float] | None) -> str:
-    names = _listed(change.signals)
+    names = _all(change.signals)
     several = len(change.signals) > 1
     if change.kind is FindingKind.SIGN:
         return f"{names} {'have' if several else 'has'} the wrong sign."
@@ -85,6 +86,5 @@ def _its(several: bool) -> str:
     return "their" if several else "its"
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    quoted = [repr(name) for name in names]
-    return quoted[0] if len(quoted) == 1 else ", ".join(quoted[:-1]) + " and " + quoted[-1]
+def _all(names: tuple[str, ...]) -> str:
+    return listed(map(repr, names), None, last=" and ")

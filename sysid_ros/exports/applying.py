@@ -30,6 +30,13 @@ URDF_ATTRIBUTES = {
     "body": ("mass", "mass_ipos", "com_x", "com_y", "com_z", "inertia"),
 }
 
+_CODE = "is written by Python code, which a file cannot hold"
+_NO_PLACE = {
+    "start": "belongs to the start of a recording, not to the model",
+    "body_inertia": "is a body's mass without saying whether its inertia follows; declare it as "
+    "the body's mass or mass_ipos, or its whole inertia",
+}
+
 
 @dataclass(frozen=True)
 class WrittenValue:
@@ -88,13 +95,13 @@ def apply_parameters(
     written: list[WrittenValue] = []
     left_out: list[str] = []
     for parameter in applied:
-        kind = parameter.modifier.get("type")
-        if kind == "signal":
+        target = parameter.target
+        if target.element == "signal":
             left_out.append(f"{parameter.name} belongs to a signal, not to the model")
-        elif kind != "attribute":
-            left_out.append(f"{parameter.name} is written by Python code, which a file cannot hold")
-        else:
+        elif target.attribute:
             _apply(changed, parameter, urdf, written, left_out)
+        else:
+            left_out.append(f"{parameter.name} {_NO_PLACE.get(target.kind, _CODE)}")
     return changed, tuple(written), tuple(left_out)
 
 
@@ -105,12 +112,12 @@ def _apply(
     written: list[WrittenValue],
     left_out: list[str],
 ) -> None:
-    element, attribute = parameter.modifier["element"], parameter.modifier["attribute"]
+    element, attribute = parameter.target.element, parameter.target.attribute
     if urdf and attribute not in URDF_ATTRIBUTES.get(element, ()):
         left_out.append(f"{parameter.name}: URDF has no place for the {attribute} of {element}s")
         return
     row, value = lookup(element, attribute), np.array(parameter.values)
-    for name in map(str, np.atleast_1d(parameter.modifier["name"])):
+    for name in parameter.target.names:
         try:
             before = row.read(spec, name)
             row.write(spec, name, value)

@@ -13,6 +13,7 @@ from typing import Any
 
 import mujoco
 
+from sysid_ros.engine.elements import joint_of
 from sysid_ros.engine.friction import (
     PARAMETERS,
     FrictionParameters,
@@ -61,10 +62,10 @@ def _motors(model: mujoco.MjModel) -> dict[str, dict[str, float]]:
     motors = {}
     for i in range(model.nu):
         actuator = model.actuator(i)
-        on_joint = int(model.actuator_trntype[i]) == int(mujoco.mjtTrn.mjTRN_JOINT)
-        if not on_joint:
+        driven = joint_of(model, i)
+        if driven is None:
             continue
-        joint, servo = model.joint(int(actuator.trnid[0])).name, servo_of_model(model, i)
+        joint, servo = model.joint(driven).name, servo_of_model(model, i)
         if servo is not None:
             motors[joint] = {"kt": servo.kt, "R": servo.R}
         elif kind is not None and int(actuator.gaintype[0]) == int(kind):

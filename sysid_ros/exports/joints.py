@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.engine.attributes import is_position_servo
+from sysid_ros.engine.elements import SCALAR, joint_of
 from sysid_ros.judgement import AppliedParameter
-
-_MOVING = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 @dataclass(frozen=True)
@@ -46,13 +45,13 @@ def joints_of(model: mujoco.MjModel) -> tuple[Joint, ...]:
     servos = {}
     for i in range(model.nu):
         actuator = model.actuator(i)
-        on_joint = int(model.actuator_trntype[i]) == int(mujoco.mjtTrn.mjTRN_JOINT)
-        if on_joint and is_position_servo(actuator):
-            servos[int(actuator.trnid[0])] = actuator
+        joint = joint_of(model, i)
+        if joint is not None and is_position_servo(actuator):
+            servos[joint] = actuator
     found = []
     for i in range(model.njnt):
         name = model.joint(i).name
-        if not name or int(model.jnt_type[i]) not in _MOVING:
+        if not name or int(model.jnt_type[i]) not in SCALAR:
             continue
         dof = int(model.jnt_dofadr[i])
         gear = float(servos[i].gear[0]) if i in servos else 1.0
@@ -85,8 +84,8 @@ def targets(applied: Iterable[AppliedParameter], element: str) -> dict[str, set[
     """
     found: dict[str, set[str]] = {}
     for parameter in applied:
-        modifier = parameter.modifier
-        if modifier.get("type") == "attribute" and modifier["element"] == element:
-            for name in np.atleast_1d(modifier["name"]):
-                found.setdefault(str(name), set()).add(modifier["attribute"])
+        target = parameter.target
+        if target.element == element:
+            for name in target.names:
+                found.setdefault(name, set()).add(target.attribute)
     return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.judgement.evaluation import evaluate, evaluate_model
 from sysid_ros.judgement.outcome import (
+    HASH_PREFIX,
     RECORDED_PREFIX,
     AppliedParameter,
     Evaluation,
@@ -18,9 +19,10 @@ from sysid_ros.judgement.outcome import (
     SequenceFit,
     SignalFit,
 )
+from sysid_ros.judgement.prediction_errors import PredictionError, prediction_errors
 from sysid_ros.judgement.residual_diagnostics import ResidualDiagnostics, residual_diagnostics
 from sysid_ros.judgement.scored_fit import applied_parameters, outcome_of, title_of, with_provenance
-from sysid_ros.judgement.scoring import in_units_of_noise, pooled_score
+from sysid_ros.judgement.scoring import pooled_score
 from sysid_ros.judgement.signal_corrections import signal_corrections
 from sysid_ros.judgement.sufficiency import (
     PRECISION,
@@ -32,6 +34,7 @@ from sysid_ros.judgement.sufficiency import (
 from sysid_ros.judgement.verdict import judge, result_warnings, scored_warnings, with_verdict
 
 __all__ = [
+    "HASH_PREFIX",
     "PRECISION",
     "RECORDED_PREFIX",
     "AppliedParameter",
@@ -40,6 +43,7 @@ __all__ = [
     "Judgement",
     "LiveSufficiency",
     "Outcome",
+    "PredictionError",
     "ResidualDiagnostics",
     "ResidualTrend",
     "Score",
@@ -49,10 +53,10 @@ __all__ = [
     "applied_parameters",
     "evaluate",
     "evaluate_model",
-    "in_units_of_noise",
     "judge",
     "outcome_of",
     "pooled_score",
+    "prediction_errors",
     "prepare",
     "residual_diagnostics",
     "result_warnings",

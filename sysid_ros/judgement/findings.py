@@ -17,6 +17,7 @@ import numpy as np
 
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.least_squares import FitStatus
+from sysid_ros.errors import listed
 from sysid_ros.judgement.outcome import JointTorque, Judgement, Outcome, Score
 from sysid_ros.judgement.scoring import in_units_of_noise
 from sysid_ros.recording.mapping import TopicQuality
@@ -106,18 +107,11 @@ def falls(before: float, after: float) -> bool:
     return after <= before * (1.0 - WORTHWHILE)
 
 
-def _listed(parts: Iterable[str]) -> str:
-    """All of a few, the first of many."""
-    said = list(parts)
-    more = len(said) - _NAMED
-    return ", ".join(said[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
 def _undriven(outcome: Outcome) -> str:
     names = outcome.undriven
     if not names:
         return ""
-    return f"no signal drives actuator{'s' * (len(names) > 1)} {_listed(map(repr, names))}"
+    return f"no signal drives actuator{'s' * (len(names) > 1)} {listed(map(repr, names), _NAMED)}"
 
 
 def _canceled(outcome: Outcome) -> str:
@@ -210,7 +204,7 @@ def _mixed(outcome: Outcome) -> str:
         )
         if after > _WORSE * before:
             worse.append(f"that of {kind} rises by {100 * (after / before - 1.0):.3g} %")
-    return _listed(worse)
+    return listed(worse, _NAMED)
 
 
 def _by_kind(score: Score) -> Mapping[str, list[str]]:
@@ -228,20 +222,21 @@ def _not_identifiable(outcome: Outcome) -> str:
     if not opened:
         return ""
     count = f"{len(opened)} of {len(parameters)}"
-    return f"{count} parameters are not determined ({_listed(opened)})"
+    return f"{count} parameters are not determined ({listed(opened, _NAMED)})"
 
 
 def _at_bound(outcome: Outcome) -> str:
-    return _listed(
+    ends = [
         f"{p.name} ends {flag.replace('at ', 'at its ')} ({p.value:.4g} {p.unit}".rstrip() + ")"
         for p in outcome.fit.parameters
         for flag in p.flags
         if flag.startswith("at ") and flag.endswith("bound")
-    )
+    ]
+    return listed(ends, _NAMED)
 
 
 FINDINGS = (
-    Row(Judgement.SUSPECT_DATA, "Suspect data", lambda outcome: _listed(outcome.doubts)),
+    Row(Judgement.SUSPECT_DATA, "Suspect data", lambda outcome: listed(outcome.doubts, _NAMED)),
     Row(Judgement.UNDRIVEN, "Undriven", _undriven),
     Row(Judgement.CANCELED, "Canceled early", _canceled),
     Row(Judgement.NOT_CONVERGED, "Not converged", _not_converged),
@@ -250,7 +245,7 @@ FINDINGS = (
     Row(Judgement.NO_SKILL, "No better than standing still", _no_skill),
     Row(Judgement.NO_IMPROVEMENT, "No improvement", _no_improvement),
     Row(Judgement.MIXED, "Mixed", _mixed),
-    Row(Judgement.IMPLAUSIBLE, "Implausible", lambda outcome: _listed(outcome.implausible)),
+    Row(Judgement.IMPLAUSIBLE, "Implausible", lambda outcome: listed(outcome.implausible, _NAMED)),
     Row(Judgement.NOT_IDENTIFIABLE, "Not identifiable", _not_identifiable),
     Row(Judgement.AT_BOUND, "At a bound", _at_bound),
 )

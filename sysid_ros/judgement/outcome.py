@@ -15,10 +15,12 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult
+from sysid_ros.engine.parameters import Target, target_of
 from sysid_ros.recording.mapping import TopicQuality
 
 # Provenance entries of this beginning name a recording and hold its date.
 RECORDED_PREFIX = "recorded "
+HASH_PREFIX = "sha256 "  # of these an input, model or recording, and hold its SHA-256
 
 
 class Judgement(str, Enum):
@@ -164,6 +166,11 @@ class AppliedParameter:
     modifier: Mapping[str, Any]
     robot: str | None = None
 
+    @property
+    def target(self) -> Target:
+        """The element and attribute that the values are written into."""
+        return target_of(self.modifier, len(self.values))
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -191,6 +198,15 @@ class Outcome:
     undriven: tuple[str, ...] = ()  # actuators that no signal drives
     implausible: tuple[str, ...] = ()  # values that no such robot has
     torques: tuple[JointTorque, ...] = ()  # by joint, of the held-out recordings if there are any
+
+    @property
+    def input_hashes(self) -> dict[str, str]:
+        """The SHA-256 of every model file and recording behind the fit, by name."""
+        return {
+            key.removeprefix(HASH_PREFIX): digest
+            for key, digest in self.provenance.items()
+            if key.startswith(HASH_PREFIX)
+        }
 
 
 @dataclass(frozen=True)

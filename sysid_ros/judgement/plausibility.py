@@ -56,7 +56,8 @@ def with_plausibility(
       for each of these parameters. Values without a claim, at bounds or not determined, are said
       to be that already.
     """
-    ranges = {each.name: _RANGES.get(_place(each)) for each in applied}
+    places = {each.name: each.target for each in applied}
+    ranges = {name: _RANGES.get((at.element, at.attribute)) for name, at in places.items()}
     parameters, said = [], []
     for parameter in result.parameters:
         sentence = _judged(parameter, ranges.get(parameter.name))
@@ -65,13 +66,6 @@ def with_plausibility(
             said.append(sentence)
         parameters.append(parameter)
     return replace(result, parameters=tuple(parameters)), tuple(said)
-
-
-def _place(applied: AppliedParameter) -> tuple[str, str]:
-    """Element and attribute of the model."""
-    modifier = applied.modifier
-    element = "signal" if modifier.get("type") == "signal" else modifier.get("element", "")
-    return str(element), str(modifier.get("attribute", ""))
 
 
 def _judged(parameter: ParameterEstimate, plausible: _Range | None) -> str:

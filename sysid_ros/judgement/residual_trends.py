@@ -16,6 +16,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import actuators_on
 from sysid_ros.engine.signals import control_names, sensor_unit
 from sysid_ros.engine.windows import START_SAMPLE, MeasuredJoint, SequenceData, measured_joints
 from sysid_ros.judgement.outcome import ResidualTrend
@@ -129,20 +130,12 @@ def joint_torque(
     """
     total = np.zeros(times.size)
     names = control_names(model)
-    acting = [k for k in range(model.nu) if _acts_on(model, k, joint)]
+    acting = actuators_on(model, joint)
     for k in acting:
         control = sequence.controls[names.index(model.actuator(k).name)]
         command = np.zeros(times.size) if control is None else control.mean(times, _STEP)
         total += _actuator_torque(model, k, command, motion.position(times), motion.velocity(times))
     return total if acting else np.full(times.size, np.nan)
-
-
-def _acts_on(model: mujoco.MjModel, actuator: int, joint: int) -> bool:
-    at_joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
-    return (
-        int(model.actuator_trntype[actuator]) in at_joint
-        and int(model.actuator_trnid[actuator, 0]) == joint
-    )
 
 
 def _actuator_torque(

@@ -31,6 +31,7 @@ from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.findings import doubts_of
 from sysid_ros.judgement.outcome import (
+    HASH_PREFIX,
     RECORDED_PREFIX,
     AppliedParameter,
     JointTorque,
@@ -280,7 +281,7 @@ def _provenance(experiment: Experiment, dataset: Dataset) -> Mapping[str, str]:
         "version sysid_ros": sysid_ros.__version__,
         **versions,
         "version python": platform.python_version(),
-        **{f"sha256 {name}": digest for name, digest in dataset.hashes.items()},
+        **{f"{HASH_PREFIX}{name}": digest for name, digest in dataset.hashes.items()},
         **_dates(dataset),
         "command": " ".join(sys.argv),
         "experiment file": str(experiment.path or ""),

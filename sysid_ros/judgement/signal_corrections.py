@@ -22,12 +22,11 @@ def signal_corrections(applied: Iterable[AppliedParameter]) -> tuple[str, ...]:
       Such as ``servo_delay (delay of servo: 0.012 s)``.
     """
     return tuple(
-        f"{one.name} ({attribute} of {_names(one.modifier['name'])}: {one.values[0]:.6g}"
-        f"{' s' * (attribute == 'delay')})"
+        f"{one.name} ({target.attribute} of {', '.join(target.names)}: {one.values[0]:.6g}"
+        f"{' s' * (target.attribute == 'delay')})"
         for one in applied
-        if one.modifier.get("type") == "signal"
-        for attribute in [str(one.modifier["attribute"])]
-        if one.values[0] != _NEUTRAL.get(attribute, 0.0)
+        for target in [one.target]
+        if target.element == "signal" and one.values[0] != _NEUTRAL.get(target.attribute, 0.0)
     )
 
 
@@ -41,7 +40,3 @@ def corrections_warning(applied: Iterable[AppliedParameter]) -> tuple[str, ...]:
         f"{'it' if len(found) == 1 else 'them'}. sysid_ros evaluate with --parameters model.xml "
         "gives the score of the file as written.",
     )
-
-
-def _names(name: str | list[str]) -> str:
-    return name if isinstance(name, str) else ", ".join(name)

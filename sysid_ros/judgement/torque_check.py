@@ -25,6 +25,7 @@ from sysid_ros.diagnosis import (
     recorded,
     repaired,
 )
+from sysid_ros.engine.elements import actuators_on, joint_of
 from sysid_ros.engine.friction import has_friction
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
@@ -32,7 +33,6 @@ from sysid_ros.engine.simulation import Candidate, CandidateBuilder
 from sysid_ros.judgement.outcome import JointTorque
 
 _FEWEST = 100  # instants, below which nothing is said
-_AT_JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
 _JOINT_FORCE = int(mujoco.mjtSensor.mjSENS_JOINTACTFRC)
 _ACTUATOR_FORCE = int(mujoco.mjtSensor.mjSENS_ACTUATORFRC)
 _FRICTION = {
@@ -98,13 +98,13 @@ def _sources(seen: Recorded) -> dict[int, tuple[str, ...]]:
     Joints whose torque is not known are left out. Empty where no torque is known at all.
     """
     model = seen.model
-    if any(int(kind) != _AT_JOINT for kind in np.asarray(model.actuator_trntype)):
+    if any(joint_of(model, actuator) is None for actuator in range(model.nu)):
         return {}
     shared = set.intersection(*(set(signals) for signals in seen.recordings))
     sensed = _torque_sensors(model, shared)
     known: dict[int, tuple[str, ...]] = {}
     for joint in range(model.njnt):
-        acting = [a for a in range(model.nu) if seen.joint_of(a) == joint]
+        acting = actuators_on(model, joint)
         if joint in sensed:
             known[joint] = (sensed[joint],)
         elif all(seen.efforts.get(actuator) in shared for actuator in acting):

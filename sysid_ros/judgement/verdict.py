@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import mujoco
 
-from sysid_ros.diagnosis import is_effort
+from sysid_ros.engine.elements import is_effort
 from sysid_ros.engine.estimation import FitResult, model_error_sentences
 from sysid_ros.engine.least_squares import FitStatus
+from sysid_ros.errors import listed
 from sysid_ros.experiment import Experiment, SignalConfig
 from sysid_ros.judgement.findings import falls, findings, judged, yardstick
 from sysid_ros.judgement.outcome import Judgement, Outcome, Score
@@ -75,7 +76,7 @@ def result_warnings(result: FitResult) -> tuple[str, ...]:
     opened = [p.name for p in result.parameters if "unidentifiable" in p.flags]
     found += _few_or_counted(
         [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable],
-        f"combinations of parameters are left open by the data ({_some(opened)}): they "
+        f"combinations of parameters are left open by the data ({listed(opened)}): they "
         "stay as near to the model's own values as the data allows, and no interval is claimed for "
         "them. The report lists them under Identifiability.",
     )
@@ -86,7 +87,7 @@ def result_warnings(result: FitResult) -> tuple[str, ...]:
             "something the model lacks is being absorbed."
             for name, flag in at_bounds
         ],
-        f"parameters are at a bound ({_some([name for name, _ in at_bounds])}): their intervals "
+        f"parameters are at a bound ({listed([name for name, _ in at_bounds])}): their intervals "
         "end there; the data may want them further out, or something the model lacks is being "
         "absorbed. The report lists them under Identifiability.",
     )
@@ -98,11 +99,6 @@ def result_warnings(result: FitResult) -> tuple[str, ...]:
 def _few_or_counted(sentences: list[str], together: str) -> list[str]:
     """The sentences, or where they are many one with their number."""
     return sentences if len(sentences) <= FEW else [f"{len(sentences)} {together}"]
-
-
-def _some(names: list[str]) -> str:
-    """The first few of many names."""
-    return f"{', '.join(names[:4])}{', ...' if names[4:] else ''}"
 
 
 def warnings(experiment: Experiment, outcome: Outcome, model: mujoco.MjModel) -> tuple[str, ...]:

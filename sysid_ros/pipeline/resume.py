@@ -18,7 +18,7 @@ import mujoco
 
 from sysid_ros.dataset import Dataset
 from sysid_ros.engine.estimation import FitState
-from sysid_ros.errors import ExperimentError
+from sysid_ros.errors import ExperimentError, listed
 from sysid_ros.experiment import Experiment
 from sysid_ros.results import (
     SEARCH_FILE,
@@ -198,8 +198,7 @@ def _changes(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def _refusal(folder: Path, changed: list[str]) -> str:
-    listed = ", ".join(changed[:4]) + (f" and {len(changed) - 4} more" if len(changed) > 4 else "")
     return (
-        f"resume: since the interrupted fit in {folder}, {listed} changed; "
+        f"resume: since the interrupted fit in {folder}, {listed(changed)} changed; "
         "restore what it was, or fit anew without resuming"
     )

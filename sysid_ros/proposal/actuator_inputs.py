@@ -19,9 +19,9 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis import is_effort, is_servo
+from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
 from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.correlations import correlations, is_velocity_servo
+from sysid_ros.proposal.correlations import correlations
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import match_names, similarity
 from sysid_ros.proposal.orders import Order

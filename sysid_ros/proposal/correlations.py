@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import is_velocity_servo, joint_of
 from sysid_ros.proposal.channels import Channel
 
 _LAGS = (0.0, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2)  # s
@@ -103,20 +104,6 @@ def _lengths(
         if is_velocity_servo(model, actuator):
             found[:, column] = np.gradient(found[:, column], times)
     return found
-
-
-def is_velocity_servo(model: mujoco.MjModel, actuator: int) -> bool:
-    """Tell whether an actuator's input is a velocity that it brings its joint to."""
-    affine = int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
-    bias = model.actuator_biasprm[actuator]
-    return affine and float(bias[1]) == 0.0 and float(bias[2]) < 0.0
-
-
-def joint_of(model: mujoco.MjModel, actuator: int) -> int | None:
-    """The joint that an actuator drives; ``None`` for other transmissions."""
-    if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_JOINT):
-        return None
-    return int(model.actuator_trnid[actuator, 0])
 
 
 def _held(commands: Sequence[Channel], times: FloatArray, part: int) -> FloatArray:

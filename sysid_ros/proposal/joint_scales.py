@@ -17,6 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import SCALAR, joint_of
 
 _GRAVITY = 9.81  # m/s^2, also of models without
 _SLOWEST = 10.0  # rad/s^2 or m/s^2 that a motor gives its own rotor, at the least
@@ -67,7 +68,7 @@ def joint_scales(model: mujoco.MjModel) -> dict[str, JointScale]:
     strength = _strengths(model)
     found: dict[str, JointScale] = {}
     for joint in range(model.njnt):
-        if int(model.jnt_type[joint]) in _SCALAR:
+        if int(model.jnt_type[joint]) in SCALAR:
             own = float(strength[joint])
             limit = own if np.isfinite(own) and own > 0.0 else None
             held = max(float(load[joint]), 0.1 * (limit or 0.0))
@@ -81,9 +82,6 @@ def joint_scales(model: mujoco.MjModel) -> dict[str, JointScale]:
         )
         for name, one in found.items()
     }
-
-
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 def _carried(model: mujoco.MjModel) -> tuple[FloatArray, FloatArray]:
@@ -121,7 +119,8 @@ def _strengths(model: mujoco.MjModel) -> FloatArray:
     """Largest force on each joint, (njnt,); infinite without a limit."""
     found = np.zeros(model.njnt)
     for actuator in range(model.nu):
-        if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_JOINT):
+        joint = joint_of(model, actuator)
+        if joint is None:
             continue
         force = np.inf
         if model.actuator_forcelimited[actuator]:
@@ -130,7 +129,7 @@ def _strengths(model: mujoco.MjModel) -> FloatArray:
             control = float(np.abs(model.actuator_ctrlrange[actuator]).max())
             force = control * abs(float(model.actuator_gainprm[actuator, 0]))
         gear = abs(float(model.actuator_gear[actuator, 0]))
-        found[int(model.actuator_trnid[actuator, 0])] += force * gear
+        found[joint] += force * gear
     limited = np.asarray(model.jnt_actfrclimited, dtype=bool)
     given = np.abs(model.jnt_actfrcrange).max(axis=1)
     return np.where(limited, given, found)

@@ -10,16 +10,13 @@ from dataclasses import dataclass
 
 import mujoco
 
-from sysid_ros.diagnosis import is_effort
+from sysid_ros.engine.elements import SCALAR, is_effort, joint_of
 from sysid_ros.proposal.actuator_inputs import command_lines, drives_of
 from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.correlations import joint_of
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import match_names
 from sysid_ros.proposal.orders import Order
-
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 @dataclass(frozen=True)
@@ -95,7 +92,7 @@ Positions = dict[int, tuple[Channel, bool]]
 
 
 def _scalar_joints(model: mujoco.MjModel) -> list[int]:
-    return [j for j in range(model.njnt) if int(model.jnt_type[j]) in _SCALAR]
+    return [j for j in range(model.njnt) if int(model.jnt_type[j]) in SCALAR]
 
 
 def _positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Positions:

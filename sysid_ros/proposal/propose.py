@@ -19,9 +19,9 @@ from sysid_ros.diagnosis import (
     FindingKind,
     check_dataset,
     contacts,
-    is_servo,
     motion_bandwidth,
 )
+from sysid_ros.engine.elements import is_servo, joint_of
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
     Experiment,
@@ -370,8 +370,8 @@ def _servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
     }
     found = {}
     for actuator in range(model.nu):
-        if int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_JOINT):
-            joint = str(model.joint(int(model.actuator_trnid[actuator, 0])).name)
-            if joint in labels:
-                found[str(model.actuator(actuator).name)] = labels[joint]
+        driven = joint_of(model, actuator)
+        joint = "" if driven is None else str(model.joint(driven).name)
+        if joint in labels:
+            found[str(model.actuator(actuator).name)] = labels[joint]
     return found

@@ -13,6 +13,7 @@ import numpy as np
 
 from sysid_ros.diagnosis import Finding, FindingKind, is_servo
 from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.elements import is_servo
 from sysid_ros.errors import SysidError
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.joint_scales import JointScale, joint_scales

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import joint_of
 from sysid_ros.recording.bags import BagFolder
 from sysid_ros.rehearsal import messages
 from sysid_ros.rehearsal.drive import drive_for
@@ -159,9 +160,8 @@ def _commands(
 
 def _driven(model: mujoco.MjModel, actuator: int) -> str:
     """The joint that an actuator drives, or the actuator's own name."""
-    if int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_JOINT):
-        return str(model.joint(int(model.actuator_trnid[actuator, 0])).name)
-    return str(model.actuator(actuator).name)
+    joint = joint_of(model, actuator)
+    return str((model.actuator(actuator) if joint is None else model.joint(joint)).name)
 
 
 def _signals(

@@ -19,7 +19,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
-from sysid_ros.diagnosis import is_servo
+from sysid_ros.engine.elements import is_servo
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, simulation_of

@@ -72,7 +72,7 @@ def _row(outcome: Outcome, label: str, earlier: Outcome) -> HistoryRow:
             old, new = (to_error(p.value, p.standard_error) for p in (then[name], now[name]))
             moved.append(f"{name}: {old} → {new} {unit(now[name].unit)}".rstrip())
     score, before = (o.validation or o.training for o in (outcome, earlier))
-    same_data = _inputs(outcome) == _inputs(earlier)
+    same_data = set(outcome.input_hashes.values()) == set(earlier.input_hashes.values())
     comparable = same_data and (outcome.validation is None) == (earlier.validation is None)
     return HistoryRow(
         label=label,
@@ -87,7 +87,3 @@ def _row(outcome: Outcome, label: str, earlier: Outcome) -> HistoryRow:
         freed=tuple(name for name in now if name not in then),
         left=tuple(name for name in then if name not in now),
     )
-
-
-def _inputs(outcome: Outcome) -> set[str]:
-    return {text for key, text in outcome.provenance.items() if key.startswith("sha256 ")}

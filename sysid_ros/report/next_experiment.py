@@ -15,6 +15,7 @@ from enum import Enum
 from pathlib import Path
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.errors import listed
 from sysid_ros.judgement import Outcome
 from sysid_ros.report.svg import number, plural
 from sysid_ros.report.table_rows import correlations
@@ -137,11 +138,9 @@ def _relative(parameter: ParameterEstimate) -> float:
 def _for_kind(kind: Kind, members: Sequence[ParameterEstimate]) -> str:
     named = [
         f"{p.name} ({f'±{number(100 * _relative(p), 2)} %' if _relative(p) else 'open'})"
-        for p in sorted(members, key=_relative, reverse=True)[:_NAMED]
+        for p in sorted(members, key=_relative, reverse=True)
     ]
-    if len(members) > _NAMED:
-        named.append(f"{len(members) - _NAMED} more")
-    return f"For {_listed(named)}: {kind.value}."
+    return f"For {listed(named, _NAMED, last=' and ')}: {kind.value}."
 
 
 def _designed(vague: Mapping[Kind, list[ParameterEstimate]], experiment: str) -> list[str]:
@@ -164,7 +163,3 @@ def _telling_apart(outcome: Outcome) -> list[str]:
         if advice is not None and advice not in said:
             said[advice] = f"To tell {first} from {second} (correlation {value}): {advice}."
     return list(said.values())
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -107,7 +107,7 @@ def cautions(results: Mapping[str, Outcome]) -> list[str]:
         found.append(
             "The results were scored on different sequences, so their errors do not compare."
         )
-    hashes = [_hashes(outcome) for outcome in outcomes]
+    hashes = [outcome.input_hashes for outcome in outcomes]
     changed = sorted(
         name
         for name in set.intersection(*(set(known) for known in hashes))
@@ -123,7 +123,3 @@ def cautions(results: Mapping[str, Outcome]) -> list[str]:
 def _held_out(outcome: Outcome) -> frozenset[str]:
     scored = [s.name for s in outcome.sequences if s.role == "validation"]
     return frozenset(scored or (s.name for s in outcome.sequences))
-
-
-def _hashes(outcome: Outcome) -> dict[str, str]:
-    return {key: text for key, text in outcome.provenance.items() if key.startswith("sha256 ")}

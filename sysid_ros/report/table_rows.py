@@ -16,7 +16,7 @@ from markupsafe import Markup
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.judgement import Outcome, Score, SequenceFit, SignalFit, in_units_of_noise
+from sysid_ros.judgement import Outcome, Score, SequenceFit, SignalFit, prediction_errors
 from sysid_ros.report.svg import bounds_bar, number, percent_change, to_error, unit
 
 _UNCLAIMED = ("at ", "unidentifiable", "from the prior", "poorly determined")  # flags
@@ -96,44 +96,23 @@ class ErrorRow:
 
 
 def error_rows(score: Score | None, outcome: Outcome) -> list[ErrorRow]:
-    """One row per signal of ``score``, one for all of them, one per joint's torque."""
+    """One row per signal of ``score``, of several those of all of them, one per joint's torque."""
     if score is None:
         return []
-    rows = [
-        _error_row(
-            name,
-            score.units.get(name, ""),
-            score.rmse_initial.get(name, math.nan),
-            after,
-            score.rmse_still.get(name),
+    errors = prediction_errors(score, outcome.fit.noise, outcome.torques)
+    if len(score.rmse) == 1:  # the second is the same once more
+        del errors[1]
+    return [
+        ErrorRow(
+            signal=error.name,
+            unit=unit(error.unit),
+            before=number(error.initial, zeros=True),
+            after=number(error.fitted, zeros=True),
+            change=percent_change(error.initial, error.fitted),
+            still=number(error.still, zeros=True),
         )
-        for name, after in score.rmse.items()
+        for error in errors
     ]
-    noise = outcome.fit.noise
-    before, after, still = (
-        in_units_of_noise(one, noise) for one in (score.rmse_initial, score.rmse, score.rmse_still)
-    )
-    if len(rows) > 1 and math.isfinite(before) and math.isfinite(after):
-        rows.append(_error_row("all signals, per noise", "", before, after, still))
-    return rows + [
-        _error_row(
-            f"torque asked for at {one.joint}", one.unit, one.rmse_initial, one.rmse, one.measured
-        )
-        for one in outcome.torques
-    ]
-
-
-def _error_row(
-    signal: str, in_unit: str, before: float, after: float, still: float | None
-) -> ErrorRow:
-    return ErrorRow(
-        signal=signal,
-        unit=unit(in_unit),
-        before=number(before, zeros=True),
-        after=number(after, zeros=True),
-        change=percent_change(before, after),
-        still=number(still, zeros=True),
-    )
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from sysid_ros.results.parameters_file import read_values, write_parameters
 from sysid_ros.results.previous import model_hashes, previous_results, recording_hashes
 from sysid_ros.results.reading import ResultError, read_results
 from sysid_ros.results.result_document import (
-    HASH_PREFIX,
     SCORE,
     document_from,
     evaluation_document,
@@ -45,7 +44,6 @@ from sysid_ros.results.work_folder import (
 
 __all__ = [
     "CHECKPOINT_FILE",
-    "HASH_PREFIX",
     "PARAMETERS",
     "REPORT",
     "RESIDUALS",

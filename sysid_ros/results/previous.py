@@ -9,7 +9,6 @@ from pathlib import Path
 
 from sysid_ros.judgement import Outcome
 from sysid_ros.results.reading import ResultError, read_results
-from sysid_ros.results.result_document import HASH_PREFIX
 from sysid_ros.results.result_folder import RESULT
 
 COUNT = 5  # as many earlier results as a report shows
@@ -64,7 +63,6 @@ def _hashes(outcome: Outcome, *, of_recordings: bool) -> set[str]:
     recordings = {topic.sequence for topic in outcome.quality}
     return {
         digest
-        for key, digest in outcome.provenance.items()
-        if key.startswith(HASH_PREFIX)
-        and (key.removeprefix(HASH_PREFIX) in recordings) == of_recordings
+        for name, digest in outcome.input_hashes.items()
+        if (name in recordings) == of_recordings
     }

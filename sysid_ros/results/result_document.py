@@ -15,7 +15,14 @@ from typing import Any
 from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult, Landscape
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.judgement import AppliedParameter, Evaluation, Outcome, Score, SequenceFit
+from sysid_ros.judgement import (
+    HASH_PREFIX,
+    AppliedParameter,
+    Evaluation,
+    Outcome,
+    Score,
+    SequenceFit,
+)
 from sysid_ros.results.codec import (
     LIST,
     MAPPING,
@@ -31,7 +38,6 @@ from sysid_ros.results.codec import (
 
 FORMAT = 1
 VERSION_PREFIX = "version "
-HASH_PREFIX = "sha256 "
 
 SCORE = optional(Record(Score).form)
 APPLIED = several(Record(AppliedParameter).form)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-from sysid_ros.errors import ModelError
+from sysid_ros.errors import ModelError, listed
 from sysid_ros.experiment import PACKAGE, Packages, as_uri
 from sysid_ros.files import open_regular, parsed_xml
 from sysid_ros.robots.urdf_inertia import make_physical
@@ -136,12 +136,12 @@ class _Meshes:
         found = []
         if self._absent:
             found.append(
-                f"{_listed(self._absent)} of {source} cannot be found and do not collide; "
+                f"{_meshes(self._absent)} of {source} cannot be found and do not collide; "
                 "--package-path or package_path names the folder of their package."
             )
         if self._unreadable:
             found.append(
-                f"{_listed(self._unreadable)} of {source} do not collide: MuJoCo reads binary "
+                f"{_meshes(self._unreadable)} of {source} do not collide: MuJoCo reads binary "
                 "STL, OBJ and MSH."
             )
         return tuple(found)
@@ -170,9 +170,6 @@ def _is_text_stl(path: Path) -> bool:
     return path.stat().st_size < _STL_HEADER + _STL_FACE * faces and head.startswith(b"solid")
 
 
-def _listed(names: list[str]) -> str:
+def _meshes(names: list[str]) -> str:
     distinct = list(dict.fromkeys(names))
-    more = f" and {len(distinct) - _SHOWN} more" if len(distinct) > _SHOWN else ""
-    return f"{len(distinct)} mesh file{'s' * (len(distinct) != 1)} " + (
-        f"({', '.join(distinct[:_SHOWN])}{more})"
-    )
+    return f"{len(distinct)} mesh file{'s' * (len(distinct) != 1)} ({listed(distinct, _SHOWN)})"

@@ -14,6 +14,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.errors import listed
 
 _ENTRIES = {
     "ixx": (0, 0),
@@ -56,12 +57,12 @@ def make_physical(root: ET.Element) -> tuple[str, ...]:
     found = []
     if changed:
         found.append(
-            f"The inertia of {_listed(changed)} in the URDF is none that a body can have; its "
+            f"The inertia of {_links(changed)} in the URDF is none that a body can have; its "
             "principal moments were raised as little as makes it one."
         )
     if derived:
         found.append(
-            f"The URDF does not say what {_listed(derived)} weighs; its collision geometry is "
+            f"The URDF does not say what {_links(derived)} weighs; its collision geometry is "
             "taken to be as dense as water."
         )
     return tuple(found)
@@ -138,6 +139,5 @@ def _number(text: str | None) -> float:
         return float("nan")
 
 
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"link{'s' * (len(names) != 1)} {', '.join(names[:_SHOWN])}{more}"
+def _links(names: list[str]) -> str:
+    return f"link{'s' * (len(names) != 1)} {listed(names, _SHOWN)}"

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.judgement import Evaluation, JointTorque, Outcome, Score, in_units_of_noise
+from sysid_ros.judgement import Evaluation, JointTorque, Outcome, Score, prediction_errors
 from sysid_ros.printable import printable
 
 # Where output is not a terminal, lines are as long as they need to be.
@@ -124,25 +124,12 @@ def score_table(
     still_known = ("standing still",) if any(score.rmse_still for _, score in scores) else ()
     table = plain_table("RMSE of", "recordings", "initial", "identified", *still_known, "unit")
 
-    def add(name: str, where: str, unit: str, *errors: float) -> None:
-        known = errors[: 2 + len(still_known)]
-        shown = ("-" if math.isnan(error) else f"{error:.4g}" for error in known)
-        table.add_row(plain_text(name), where, *shown, plain_text(unit))
-
-    for title, score in scores:
-        for name, rmse in score.rmse.items():
-            still = score.rmse_still.get(name, math.nan)
-            unit = score.units.get(name, "")
-            add(name, title, unit, score.rmse_initial.get(name, math.nan), rmse, still)
-        overall = (score.rmse_all_initial, score.rmse_all, score.rmse_still_all)
-        add("all together", title, score.unit_all, *overall)
-        tables = (score.rmse_initial, score.rmse, score.rmse_still)
-        pooled = [in_units_of_noise(rmse, noise or {}) for rmse in tables]
-        if len(score.rmse) > 1 and not math.isnan(pooled[1]):
-            add("all signals", title, "times their noise", *pooled)
-    for one in torques:
-        errors = (one.rmse_initial, one.rmse, one.measured)
-        add(f"torque asked for at {one.joint}", scores[-1][0], one.unit, *errors)
+    for place, (title, score) in enumerate(scores, 1):
+        last = place == len(scores)  # torques are of that
+        for row in prediction_errors(score, noise or {}, torques if last else ()):
+            errors = (row.initial, row.fitted, row.still)[: 2 + len(still_known)]
+            shown = ("-" if math.isnan(error) else f"{error:.4g}" for error in errors)
+            table.add_row(plain_text(row.name), title, *shown, plain_text(row.unit))
     return table
 
 

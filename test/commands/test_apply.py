@@ -14,8 +14,16 @@ import pytest
 from outcomes import outcome as synthetic
 
 from sysid_ros.cli import main
-from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
+from sysid_ros.engine.parameters.body_modifiers import theta_inertia_from_body
+from sysid_ros.engine.parameters.modifiers import (
+    AttributeModifier,
+    BodyInertiaModifier,
+    LostCallback,
+    SignalModifier,
+    StartModifier,
+)
 from sysid_ros.errors import ErrorCode
+from sysid_ros.exports.applying import apply_parameters
 from sysid_ros.judgement.outcome import AppliedParameter
 from sysid_ros.pipeline.result_writing import write_results
 
@@ -101,3 +109,23 @@ def test_one_of_several_robots_is_chosen(
     assert model.joint("elbow").damping[0] == 0.5
     assert main([*command, str(tmp_path / "b"), "--robot", "unit_3"]) == ErrorCode.DATA_UNUSABLE
     assert "unit_2" in capsys.readouterr().err
+
+
+def test_a_whole_inertia_is_written_and_what_is_not_has_its_own_reason() -> None:
+    spec = mujoco.MjSpec.from_string(MJCF)
+    theta = theta_inertia_from_body(spec, "forearm")
+    theta[0] += 0.5 * np.log(2.0)  # the same body of twice the density
+    whole = BodyInertiaModifier("forearm").to_dict()
+    applied = (
+        AppliedParameter("whole", tuple(theta), whole),
+        AppliedParameter("mass", (2.0,), whole),
+        AppliedParameter("start", (0.1, 0.0), StartModifier("run").to_dict()),
+        AppliedParameter("code", (0.1,), LostCallback("robot:wear").to_dict()),
+        AppliedParameter("free", (0.1,), {}),
+    )
+    changed, written, left_out = apply_parameters(spec, applied, urdf=False)
+    assert [(one.parameter, one.attribute) for one in written] == [("whole", "inertia")]
+    body = changed.compile().body("forearm")
+    np.testing.assert_allclose([*body.mass, *body.inertia], [2.0, 0.2, 0.2, 0.2], rtol=1e-4)
+    reasons = ("mass is a body's mass", "start belongs to", "code is written by", "free is written")
+    assert [one.startswith(r) for one, r in zip(left_out, reasons, strict=True)] == [True] * 4

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -66,8 +67,10 @@ def test_the_structure_that_made_the_data_is_chosen(compared: tuple[Path, dict])
 
 
 def test_a_model_that_cannot_be_fitted_is_named(compared: tuple[Path, dict]) -> None:
-    _, document = compared
+    folder, document = compared
     assert "unknown joint 'pivt'" in document["failures"]["wrong"]
+    page = html.unescape((folder / "comparison.html").read_text())
+    assert page.count("unknown joint 'pivt'") == 2  # among the models, and as a warning
     assert any(text.startswith("wrong could not be fitted") for text in document["warnings"])
 
 

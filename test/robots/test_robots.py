@@ -83,6 +83,28 @@ def test_robots_may_share_a_bag() -> None:
     assert [s.robot for s in parse_experiment(text).sequences] == ["left", "right"]
 
 
+def test_what_a_robot_records_under_its_name_is_exported(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = experiment.read_text()
+    twice = text.replace("robot: right}", "robot: right}, {bag: bags/right_a, robot: third}", 1)
+    both = experiment.with_name("both.yaml")
+    both.write_text(twice)
+    command = [
+        "export",
+        str(experiment),
+        "--bag",
+        "bags/right_a",
+        "--output",
+        str(tmp_path / "r.csv"),
+    ]
+    assert main(command) == ErrorCode.NONE
+    assert len((tmp_path / "r.csv").read_text().splitlines()) > 100
+    assert main([*command[:1], str(both), *command[2:]]) == ErrorCode.DATA_UNUSABLE
+    assert "choose --robot right or third" in capsys.readouterr().err
+    assert main([*command[:1], str(both), *command[2:], "--robot", "right"]) == ErrorCode.NONE
+
+
 def test_topics_under_the_robots_name_come_first() -> None:
     experiment = parse_experiment(EXPERIMENT + "enabled_when: {topic: powered, field: data}\n")
     topics = ["/joint_states", "/left/joint_states", "/torque", "/left/powered"]

@@ -1,10 +1,18 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Named elements of a model, their inertia, and models without what only rendering needs."""
+"""Named elements of a model, their kind and inertia, and models that only simulation needs."""
 
 from __future__ import annotations
 
+from sysid_ros.engine.elements.actuators import (
+    SCALAR,
+    actuators_on,
+    is_effort,
+    is_servo,
+    is_velocity_servo,
+    joint_of,
+)
 from sysid_ros.engine.elements.body_inertia import (
     compiled,
     keep_authored,
@@ -35,16 +43,22 @@ from sysid_ros.engine.elements.slim_model import SlimModel, remove_visuals, with
 __all__ = [
     "BASIS",
     "INERTIAL",
+    "SCALAR",
     "BodyInertia",
     "InertiaType",
     "SlimModel",
+    "actuators_on",
     "central",
     "compiled",
     "find",
     "full_inertia",
     "inertia_from_theta",
     "inertial_parameters",
+    "is_effort",
+    "is_servo",
     "is_slide",
+    "is_velocity_servo",
+    "joint_of",
     "keep_authored",
     "make_explicit",
     "matching",

@@ -13,6 +13,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.another_start import ANOTHER_START
 from sysid_ros.engine.uncertainty import Covariance, ParameterEstimate
+from sysid_ros.errors import listed
 
 MATERIAL = 0.5  # share of the statistical error beyond which a shift is flagged
 SCATTERED = 2.0  # factor on the standard error beyond which recordings count as different
@@ -117,11 +118,11 @@ def model_error_sentences(
             if f"moves with {shift.change}" in p.flags
         ]
         if moved:
-            said.append(f"With {shift.change} estimates move ({_some(moved)}): {_remedy(shift)}.")
+            said.append(f"With {shift.change} estimates move ({listed(moved)}): {_remedy(shift)}.")
     apart = [p.name for p in parameters if "differs between recordings" in p.flags]
     if apart:
         said.append(
-            f"Recordings differ by more than their windows do ({_some(apart)}): that is in the "
+            f"Recordings differ by more than their windows do ({listed(apart)}): that is in the "
             "intervals; the model lacks something, or the robot has changed between them."
         )
     return tuple(said)
@@ -137,8 +138,3 @@ def _remedy(shift: Shift) -> str:
     if shift.order > 0.0:
         return "their error at this time step is in the intervals; a shorter one would narrow them"
     return "that is in the intervals; the model lacks something that this choice hides"
-
-
-def _some(texts: Sequence[str]) -> str:
-    """The first few of many."""
-    return f"{', '.join(texts[:4])}{', ...' if texts[4:] else ''}"

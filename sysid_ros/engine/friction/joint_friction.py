@@ -22,6 +22,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import find
 from sysid_ros.engine.friction.models import PARAMETERS, SHAPE, FrictionParameters
+from sysid_ros.engine.friction.user_rows import row_start, with_row
 from sysid_ros.errors import ModelError
 
 # The layout of a row; native.py reads it by the same numbers.
@@ -183,18 +184,16 @@ def _single(spec: Any, joint: str) -> Any:
 
 
 def _write_row(spec: Any, item: Any, friction: FrictionParameters) -> None:
-    """Write the row behind whatever else the joint's ``user`` holds."""
-    users = np.array(item.userdata, dtype=np.float64)
-    start = _row_start(users)
+    start = _row_start(item.userdata)
     if start is None:
         slot = max(int(spec.nuserdata), 0)
         spec.nuserdata = slot + KEPT
-        start = len(users)
-        users = np.concatenate([users, MARK, [slot], np.zeros(ROW - FIRST)])
-        if spec.nuser_jnt >= 0:  # -1: as many as needed
-            spec.nuser_jnt = max(int(spec.nuser_jnt), len(users))
-    users[start + FIRST : start + ROW] = [getattr(friction, name) for name in STORED]
-    item.userdata = users
+    else:
+        slot = int(item.userdata[start + SLOT])
+    values = [getattr(friction, name) for name in STORED]
+    item.userdata = with_row(item.userdata, MARK, [slot, *values])
+    if spec.nuser_jnt >= 0:  # -1: as many as needed
+        spec.nuser_jnt = max(int(spec.nuser_jnt), len(item.userdata))
 
 
 def _read(viscous: float, base: float, users: Any) -> FrictionParameters:
@@ -210,10 +209,7 @@ def _read(viscous: float, base: float, users: Any) -> FrictionParameters:
 
 
 def _row_start(users: Any) -> int | None:
-    """Find the beginning of the row, ``None`` where there is none."""
-    values = np.asarray(users, dtype=np.float64)
-    found = np.flatnonzero((values[:-1] == MARK[0]) & (values[1:] == MARK[1]))
-    return int(found[0]) if found.size and found[0] + ROW <= values.size else None
+    return row_start(users, MARK, ROW)
 
 
 def _linear(damping: Any) -> float:

@@ -24,6 +24,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import find
+from sysid_ros.engine.friction.user_rows import row_start, with_row
 from sysid_ros.errors import ModelError, ParameterError
 
 _MARK = (161803.0, 271828.0)  # in front of a servo's numbers in an actuator's ``user``
@@ -78,6 +79,7 @@ class VoltageServo:
 
 
 SERVO_PARAMETERS = tuple(field.name for field in fields(VoltageServo))
+_ROW = len(_MARK) + len(SERVO_PARAMETERS)
 SERVO_UNITS = {"kp": "1/rad", "vin": "V", "kt": "N m/A", "R": "ohm", "current_limit": "A"}
 
 
@@ -123,10 +125,10 @@ def servo_of_model(model: Any, actuator: int) -> VoltageServo | None:
 
 
 def _servo_in(users: FloatArray) -> VoltageServo | None:
-    start = _row_start(users)
+    start = row_start(users, _MARK, _ROW)
     if start is None:
         return None
-    return VoltageServo(*(float(x) for x in users[start + 2 : start + 2 + len(SERVO_PARAMETERS)]))
+    return VoltageServo(*(float(x) for x in users[start + len(_MARK) : start + _ROW]))
 
 
 def actuator_on_joint(spec: Any, actuator: str) -> Any:
@@ -147,16 +149,7 @@ def actuator_on_joint(spec: Any, actuator: str) -> Any:
 
 
 def _write_row(spec: Any, item: Any, servo: VoltageServo) -> None:
-    """Write the servo behind whatever else the actuator's ``user`` holds."""
-    users = np.array(item.userdata, dtype=np.float64)
-    start = _row_start(users)
-    start = len(users) if start is None else start
     values = [getattr(servo, name) for name in SERVO_PARAMETERS]
-    item.userdata = np.concatenate([users[:start], _MARK, values])
+    item.userdata = with_row(item.userdata, _MARK, values)
     if spec.nuser_actuator >= 0:  # -1: as many as needed
         spec.nuser_actuator = max(int(spec.nuser_actuator), len(item.userdata))
-
-
-def _row_start(users: FloatArray) -> int | None:
-    found = np.flatnonzero((users[:-1] == _MARK[0]) & (users[1:] == _MARK[1]))
-    return int(found[0]) if found.size else None

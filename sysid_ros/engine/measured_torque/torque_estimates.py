@@ -14,6 +14,7 @@ from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics import Uncertainty
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.errors import listed
 
 KEPT = "kept near the model"  # the flag of what the data leaves open in a body's inertia
 _AT_BOUND = 1e-4  # of the bounds' width
@@ -109,7 +110,9 @@ def open_sentences(estimates: Sequence[ParameterEstimate]) -> tuple[str, ...]:
     names = [p.name for p in estimates if "unidentifiable" in p.flags]
     if names:
         verb = "have" if len(names) > 1 else "has"
-        said.append(f"{_list(names)} {verb} no effect on the measured torque, or none of their own")
+        said.append(
+            f"{listed(names)} {verb} no effect on the measured torque, or none of their own"
+        )
     kept = [p for p in estimates if KEPT in p.flags]
     if kept:
         said.append(
@@ -141,7 +144,3 @@ def _flags(value: float, lower: float, upper: float) -> list[str]:
     if value >= upper - margin:
         flags.append("at upper bound")
     return flags
-
-
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

@@ -12,11 +12,10 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import SCALAR, joint_of
 from sysid_ros.engine.signals import ModelSequences, control_names
 
 _S, _T = mujoco.mjtSensor, mujoco.mjtTrn
-_JOINTS = (int(_T.mjTRN_JOINT), int(_T.mjTRN_JOINTINPARENT))
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def known_dofs(
         dof, kind = int(model.jnt_dofadr[joint]), int(model.jnt_type[joint])
         if kind == int(mujoco.mjtJoint.mjJNT_FREE):
             found |= {dof + i: f"{model.joint(joint).name}[{i}]" for i in range(6)}
-        elif kind in _SCALAR and _is_passive(model, dof):
+        elif kind in SCALAR and _is_passive(model, dof):
             found[dof] = model.joint(joint).name
     for signal in signals:
         for dof in np.flatnonzero(signal.moment).tolist():
@@ -156,7 +155,7 @@ def _arm(model: mujoco.MjModel, actuator: int) -> FloatArray:
     """Generalised force per unit of an actuator's force, where it does not depend on the pose."""
     arm: FloatArray = np.zeros(model.nv)
     kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
-    if kind in _JOINTS and int(model.jnt_type[target]) in _SCALAR:
+    if joint_of(model, actuator) is not None and int(model.jnt_type[target]) in SCALAR:
         arm[int(model.jnt_dofadr[target])] = float(model.actuator_gear[actuator, 0])
     elif kind == int(_T.mjTRN_TENDON):
         first = int(model.tendon_adr[target])

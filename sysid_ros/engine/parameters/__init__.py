@@ -19,7 +19,9 @@ from sysid_ros.engine.parameters.modifiers import (
     BodyInertiaModifier,
     SignalModifier,
     StartModifier,
+    Target,
     modifier_to_dict,
+    target_of,
 )
 from sysid_ros.engine.parameters.natural_scale import minimum_change, priors, vague_error
 from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
@@ -40,6 +42,7 @@ __all__ = [
     "ParameterDict",
     "SignalModifier",
     "StartModifier",
+    "Target",
     "all_deviated",
     "apply_body_inertia",
     "apply_dgain",
@@ -55,5 +58,6 @@ __all__ = [
     "moved_start",
     "priors",
     "start_params",
+    "target_of",
     "vague_error",
 ]

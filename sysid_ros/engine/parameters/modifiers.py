@@ -164,6 +164,41 @@ def modifier_to_dict(modifier: ModifierFn) -> dict[str, Any]:
     return LostCallback(f"{modifier.__module__}:{name}").to_dict()
 
 
+@dataclass(frozen=True)
+class Target:
+    """The place that a modifier writes to.
+
+    Attributes:
+      kind: attribute, signal, body_inertia, start or callback; empty for no modifier.
+      element: joint, body, ..., or signal; empty where no attribute of one is written.
+      names: The elements'.
+      attribute: Of each of them; empty likewise.
+    """
+
+    kind: str
+    element: str = ""
+    names: tuple[str, ...] = ()
+    attribute: str = ""
+
+
+def target_of(data: Mapping[str, Any], size: int) -> Target:
+    """Read the place from what :func:`modifier_to_dict` gave.
+
+    The result of a body's inertia is that of the attribute ``inertia`` where it has all ten
+    parameters. Of a mass alone nothing tells whether the rotational inertia follows it.
+
+    Args:
+      data: Of the modifier; empty for none.
+      size: The number of the parameter's values.
+    """
+    kind, name = str(data.get("type", "")), data.get("name", ())
+    names = (name,) if isinstance(name, str) else tuple(name)
+    if kind == "body_inertia" and size == lookup("body", "inertia").size:
+        return Target(kind, "body", names, "inertia")
+    element = "signal" if kind == "signal" else str(data.get("element", ""))
+    return Target(kind, element, names, str(data.get("attribute", "")))
+
+
 def modifier_from_dict(data: Mapping[str, Any]) -> ModifierFn:
     """The modifier that :func:`modifier_to_dict` described.
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import mujoco
 
+from sysid_ros.engine.elements import joint_of
+
 _S = mujoco.mjtSensor
 _O = mujoco.mjtObj
 
@@ -60,7 +62,8 @@ def _is_linear(model: mujoco.MjModel, sensor: int) -> bool:
     """Return whether the joint behind a joint or actuator sensor slides."""
     target = int(model.sensor_objid[sensor])
     if int(model.sensor_objtype[sensor]) == int(_O.mjOBJ_ACTUATOR):
-        if int(model.actuator_trntype[target]) != int(mujoco.mjtTrn.mjTRN_JOINT):
+        joint = joint_of(model, target)
+        if joint is None:
             return int(model.actuator_trntype[target]) == int(mujoco.mjtTrn.mjTRN_TENDON)
-        target = int(model.actuator_trnid[target, 0])
+        target = joint
     return int(model.jnt_type[target]) == int(mujoco.mjtJoint.mjJNT_SLIDE)

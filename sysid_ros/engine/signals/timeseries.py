@@ -14,13 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.signals import interpolation as between
 from sysid_ros.engine.signals import mappings, timeseries_io
-from sysid_ros.engine.signals.interpolation import (
-    check_method,
-    interpolate,
-    interpolate_columns,
-    is_held,
-)
 from sysid_ros.engine.signals.mappings import SignalMapping, SignalType
 from sysid_ros.engine.signals.series_checks import (
     check_mapping,
@@ -72,7 +67,7 @@ class TimeSeries:
                     f"{len(self.interpolation)} interpolation methods for {columns} columns"
                 )
             for method in self.interpolation:
-                check_method(method)
+                between.check_method(method)
 
     def __len__(self) -> int:
         return len(self.times)
@@ -268,7 +263,7 @@ class TimeSeries:
 
     def holds(self, column: int) -> bool:
         """Return whether a column keeps its last sample, as a command does."""
-        return self.interpolation is not None and is_held(self.interpolation[column])
+        return self.interpolation is not None and between.is_held(self.interpolation[column])
 
     def interpolate(self, t: npt.ArrayLike, method: str | None = None) -> FloatArray:
         """Values at any instants.
@@ -286,9 +281,9 @@ class TimeSeries:
         at = np.atleast_1d(np.asarray(t, dtype=np.float64))
         if method is None and self.interpolation is not None:
             if self.data.ndim > 1:
-                return interpolate_columns(self.times, self.data, at, self.interpolation)
+                return between.interpolate_columns(self.times, self.data, at, self.interpolation)
             method = self.interpolation[0]
-        return interpolate(self.times, self.data, at, method or "linear")
+        return between.interpolate(self.times, self.data, at, method or "linear")
 
     def get(self, t: npt.ArrayLike, method: str | None = None) -> tuple[FloatArray, FloatArray]:
         """The instants asked for and the values there; a scalar instant gives one sample."""

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import SCALAR, actuators_on
 from sysid_ros.excitation import (
     ExcitationError,
     FileLimits,
@@ -22,8 +23,6 @@ from sysid_ros.excitation import (
     read_urdf_limits,
 )
 from sysid_ros.excitation.design.demands import Demands
-
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 def robot_demands(
@@ -111,11 +110,11 @@ def _of_model(model: mujoco.MjModel, joints: tuple[str, ...]) -> Mapping[str, di
         kinds: dict[str, float] = {}
         if model.jnt_limited[joint]:
             kinds["lower"], kinds["upper"] = map(float, model.jnt_range[joint])
-        elif int(model.jnt_type[joint]) == _SCALAR[0]:
+        elif int(model.jnt_type[joint]) == SCALAR[0]:
             kinds["lower"], kinds["upper"] = -math.pi, math.pi
         efforts = [
             float(np.abs(model.actuator_forcerange[a]).min() * abs(model.actuator_gear[a, 0]))
-            for a in _actuators(model, joint)
+            for a in actuators_on(model, joint)
             if model.actuator_forcelimited[a]
         ]
         if model.jnt_actfrclimited[joint]:
@@ -126,25 +125,16 @@ def _of_model(model: mujoco.MjModel, joints: tuple[str, ...]) -> Mapping[str, di
     return found
 
 
-def _actuators(model: mujoco.MjModel, joint: int) -> list[int]:
-    on_joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
-    return [
-        a
-        for a in range(model.nu)
-        if int(model.actuator_trntype[a]) in on_joint and int(model.actuator_trnid[a, 0]) == joint
-    ]
-
-
 def _driven(model: mujoco.MjModel) -> tuple[str, ...]:
     return tuple(
         model.joint(j).name
         for j in range(model.njnt)
-        if int(model.jnt_type[j]) in _SCALAR and _actuators(model, j)
+        if int(model.jnt_type[j]) in SCALAR and actuators_on(model, j)
     )
 
 
 def _checked(model: mujoco.MjModel, joints: tuple[str, ...]) -> tuple[str, ...]:
-    scalar = [model.joint(j).name for j in range(model.njnt) if int(model.jnt_type[j]) in _SCALAR]
+    scalar = [model.joint(j).name for j in range(model.njnt) if int(model.jnt_type[j]) in SCALAR]
     for name in joints:
         if name not in scalar:
             raise ExcitationError(f"joint {name!r} is no hinge or slide of the model; there are "

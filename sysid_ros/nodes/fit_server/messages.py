@@ -12,9 +12,8 @@ from typing import Any
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import ErrorCode
-from sysid_ros.judgement import Outcome
+from sysid_ros.judgement import HASH_PREFIX, Outcome
 from sysid_ros.pipeline import FitFiles
-from sysid_ros.results import HASH_PREFIX
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.msg import IdentifiedParameter, IdentifiedParameters, Report
 
@@ -76,9 +75,7 @@ def fit_result(
 def identified_parameters(outcome: Outcome, files: FitFiles, stamp: Any) -> IdentifiedParameters:
     """All parameters of an outcome as one message."""
     hashes = sorted(
-        f"{name} {digest}"
-        for name, digest in outcome.provenance.items()
-        if name.startswith(HASH_PREFIX)
+        f"{HASH_PREFIX}{name} {digest}" for name, digest in outcome.input_hashes.items()
     )
     message = IdentifiedParameters(
         model=_text(files.model_file),

@@ -220,7 +220,7 @@ class FitServer(Node):
         if end.files is None:
             return failed_result(end.code, end.message)
         try:
-            outcome = read_results(end.files.result_dir)
+            outcome = read_results(end.files.result_dir, signals=False)
         except SysidError as error:
             return failed_result(error.code, str(error))
         code, message = (end.code, end.message) if end.code else error_of(outcome)

@@ -13,6 +13,8 @@ from pathlib import Path, PurePosixPath
 
 from sysid_ros.errors import BagError
 from sysid_ros.files import open_regular, read_yaml
+from sysid_ros.errors import BagError, listed
+from sysid_ros.files import open_regular, read_regular_text
 
 _SUFFIXES = (".mcap", ".db3", ".bag", ".mcap.zstd", ".db3.zstd", ".mcap.zst", ".db3.zst")
 _REMEDY = "name the storage file, or make a whole bag with sysid_ros recover"
@@ -86,10 +88,10 @@ def _without_metadata(folder: Path) -> BagFiles:
     parts = [_PART.fullmatch(file.name) for file in files]
     numbers = [int(part["number"]) for part in parts if part is not None]
     names = {re.sub(r"\d+", "", part["name"]) for part in parts if part is not None}
-    listed = ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
     if len(numbers) < len(files) or len(names) > 1 or len(set(numbers)) < len(files):
+        held = listed((file.name for file in files), 3)
         raise BagError(
-            f"{folder} has no metadata.yaml and holds several recordings ({listed}); name one"
+            f"{folder} has no metadata.yaml and holds several recordings ({held}); name one"
         )
     missing = sorted(set(range(max(numbers))) - set(numbers))
     said = (f"{folder.name} lacks part {missing[0]} of its recording.",) if missing else ()
@@ -106,7 +108,8 @@ def storage_files(folder: Path) -> tuple[Path, ...]:
     files = [entry for entry in folder.iterdir() if entry.name.endswith(suffixes)]
     if not files:
         raise BagError(
-            f"{folder} is not a bag: it holds neither metadata.yaml nor {_listed()} files"
+            f"{folder} is not a bag: it holds neither metadata.yaml nor "
+            f"{', '.join(_SUFFIXES[:3])} files"
         )
     return tuple(sorted(files, key=_natural_order))
 
@@ -145,12 +148,7 @@ def _neighbours(path: Path) -> str:
         beside = sorted(entry.name for entry in path.parent.iterdir())
     except OSError:
         return f"; nor does its folder {path.parent}"
-    shown = ", ".join(beside[:8]) + (f" and {len(beside) - 8} more" if len(beside) > 8 else "")
-    return f"; {path.parent} has: {shown}" if beside else f"; {path.parent} is empty"
-
-
-def _listed() -> str:
-    return ", ".join(_SUFFIXES[:3])
+    return f"; {path.parent} has: {listed(beside, 8)}" if beside else f"; {path.parent} is empty"
 
 
 def _natural_order(path: Path) -> list[tuple[int, int | str]]:

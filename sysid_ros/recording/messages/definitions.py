@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
 
-from sysid_ros.errors import BagError
+from sysid_ros.errors import BagError, listed
 from sysid_ros.recording.messages.definition_files import DefinitionFiles
 from sysid_ros.recording.messages.definition_limits import LONGEST_TEXT, check_types
 from sysid_ros.recording.messages.idl import parse_idl
@@ -119,7 +119,7 @@ class Definitions:
         if kind in _NOT_SUPPORTED:
             return BagError(f"type {msgtype} uses {kind}, which is not supported")
         given = self._files.types
-        also = f"; those given define {_listed(given)}" if given else ""
+        also = f"; those given define {listed(given, 5)}" if given else ""
         return BagError(
             f"type {name}{user} has no definition: the bag carries none and it is not a "
             f"standard type; give its .msg or .idl file, or a folder, with --msg-path{also}"
@@ -143,11 +143,6 @@ def _hashed(description: Any) -> Any:
     if isinstance(description, (tuple, list)):
         return type(description)(_hashed(part) for part in description)
     return "uint8" if description == "char" else description
-
-
-def _listed(names: Sequence[str], limit: int = 5) -> str:
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more
 
 
 def _parse(text: str, language: str, msgtype: str, source: str) -> Typesdict:

@@ -55,6 +55,16 @@ def test_the_torque_is_the_formula_s(servo: VoltageServo, q: float, v: float, u:
     assert model.actuator_user[0, 0] == 3.0
 
 
+def test_numbers_behind_a_servo_stay_when_it_changes() -> None:
+    spec = mujoco.MjSpec.from_string(XML)
+    apply_servo_to_spec(spec, "servo", VoltageServo())
+    item = spec.actuator("servo")
+    item.userdata = [*item.userdata, 7.0]
+    apply_servo_to_spec(spec, "servo", VoltageServo(kp=4.0))
+    assert list(spec.actuator("servo").userdata)[-1] == 7.0
+    assert servo_of_spec(spec, "servo") == VoltageServo(kp=4.0)
+
+
 def test_it_is_identified_by_its_parameters() -> None:
     text = """
 model: m.xml

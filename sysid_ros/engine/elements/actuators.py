@@ -1,0 +1,56 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Actuators of a compiled model: the joint that each acts on, and what its input is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+
+SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+_ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+
+
+def joint_of(model: Any, actuator: int) -> int | None:
+    """The joint that an actuator acts on, in its own frame or its parent's; else ``None``.
+
+    Args:
+      model: An MjModel.
+      actuator: The actuator's number.
+    """
+    if int(model.actuator_trntype[actuator]) not in _ON_JOINT:
+        return None
+    return int(model.actuator_trnid[actuator, 0])
+
+
+def actuators_on(model: Any, joint: int) -> list[int]:
+    """The actuators that act on a joint, by number."""
+    return [actuator for actuator in range(model.nu) if joint_of(model, actuator) == joint]
+
+
+def is_effort(model: Any, actuator: int) -> bool:
+    """Return whether an actuator's input is a force or torque, up to a constant."""
+    none = int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_NONE)
+    return none and _has_fixed_gain(model, actuator)
+
+
+def is_servo(model: Any, actuator: int) -> bool:
+    """Return whether an actuator's input is a position that it moves its joint to."""
+    affine = _is_affine(model, actuator) and _has_fixed_gain(model, actuator)
+    return affine and float(model.actuator_biasprm[actuator, 1]) < 0.0
+
+
+def is_velocity_servo(model: Any, actuator: int) -> bool:
+    """Return whether an actuator's input is a velocity that it brings its joint to."""
+    bias = model.actuator_biasprm[actuator]
+    return _is_affine(model, actuator) and float(bias[1]) == 0.0 and float(bias[2]) < 0.0
+
+
+def _is_affine(model: Any, actuator: int) -> bool:
+    return int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
+
+
+def _has_fixed_gain(model: Any, actuator: int) -> bool:
+    return int(model.actuator_gaintype[actuator]) == int(mujoco.mjtGain.mjGAIN_FIXED)
