@@ -102,6 +102,5 @@ class ControlledMotion:
 
     def _refuse_steps(self, positions: FloatArray) -> None:
         steps = StepLimits.at(self._period, self._limits)
-        rows = zip(positions[2:], positions[1:], positions, strict=False)
-        if not all(steps.allow(row[None, :], last, before)[0] for row, last, before in rows):
+        if not steps.allow(positions[2:], positions[1:-1], positions[:-2]).all():
             raise ExcitationError("a soft stop within the limits could not be planned")

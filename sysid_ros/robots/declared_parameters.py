@@ -25,6 +25,7 @@ from sysid_ros.robots.torque_parameters import (
     coupling_parameters,
     moving_bodies,
     payload_inertia,
+    torque_delays,
     torque_offsets,
     unlimited,
 )
@@ -91,6 +92,8 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
                     parameters.add(own)
         except SysidError as error:
             raise ExperimentError(f"{_place(experiment, config)}: {error}") from error
+    for added in torque_delays(experiment, spec, parameters):
+        parameters.add(added)
     if experiment.modifiers is not None:
         call_hook(experiment, parameters, spec)
     _check_room(parameters)

@@ -5,7 +5,12 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.uncertainty.covariance import Covariance, covariance, no_covariance
+from sysid_ros.engine.uncertainty.covariance import (
+    UNRESOLVED,
+    Covariance,
+    covariance,
+    no_covariance,
+)
 from sysid_ros.engine.uncertainty.estimates import (
     BOUND_MARGIN,
     bounds_width,
@@ -22,6 +27,7 @@ from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, res
 
 __all__ = [
     "BOUND_MARGIN",
+    "UNRESOLVED",
     "Covariance",
     "Directions",
     "ParameterEstimate",
