@@ -170,7 +170,6 @@ class Declared:
             first += len(part.names)
         x = _joined([part.x for part in parts])
         fixed = {r: self.theta(values, r) - matrix[r] @ x for r in self.robots}
-        precision = _joined([part.precision for part in parts])
         return FreeParameters(
             names=tuple(name for part in parts for name in part.names),
             columns=self.columns,
@@ -180,7 +179,7 @@ class Declared:
             matrix=matrix,
             fixed=fixed,
             mean=_joined([part.mean for part in parts]),
-            precision=precision,
+            precision=_joined([part.precision for part in parts]),
         )
 
     def values(self, x: FloatArray, gains: Mapping[str, float]) -> tuple[FloatArray, FloatArray]:
@@ -237,8 +236,7 @@ class Declared:
         mean, std = p.prior if p.prior is not None else (p.as_nominal_vector(), np.inf)
         precision = np.broadcast_to(1.0 / np.asarray(std) ** 2, p.size).astype(np.float64)
         lower, upper = p.get_bounds()
-        nominal = p.as_nominal_vector()
-        names = _labels(p)
+        nominal, names = p.as_nominal_vector(), _labels(p)
         if self._is_whole(p):
             bodies = [self.model.body(name).id for name in modifier_of(p).names]
             names = tuple(f"{modifier_of(p).names[0]}.{k}{_suffix(p)}" for k in INERTIAL)
