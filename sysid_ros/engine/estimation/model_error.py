@@ -107,7 +107,8 @@ def _another_start(base: _Base, covariance: Covariance, chosen: IndexArray) -> S
     """Search again from elsewhere within the intervals, with some windows where there are many."""
     problem = base.problem
     n = len(problem.windows)
-    allowed = SHARE_OF_A_START * (problem.jacobians + EVALUATION * problem.evaluations)
+    spent = problem.jacobians + EVALUATION * problem.evaluations
+    allowed = SHARE_OF_A_START * spent / (1.0 + 2.0 * EVALUATION)  # a step is checked as well
     used = _spread(n, n * allowed / STEPS)
     kept = np.isin(np.arange(n), used)
     part = problem.with_groups(_chosen_windows(problem.groups, kept), engine=problem.engine)

@@ -136,7 +136,7 @@ class StartReader:
 
     @cached_property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Where in a state position and velocity of each scalar joint's sensor stand.
+        """The places in a state of the position and velocity of each scalar joint's sensor.
 
         Its sensors come first in :attr:`sensors`; those of poses have neither gain nor bias.
         """

@@ -108,4 +108,4 @@ def test_it_is_a_tenth_of_a_smooth_fit_and_moves_nothing(monkeypatch: pytest.Mon
     assert np.all(np.abs(last.values) < 0.5 * result.model_error.statistical)
     assert not any("another start" in flag for p in result.parameters for flag in p.flags)
     own = steps[-2:] if steps[-2] == steps[-1] else steps[-1:]
-    assert sum(own) <= 0.15 * (sum(steps) - sum(own))
+    assert sum(own) <= 0.1 * (sum(steps) - sum(own))
