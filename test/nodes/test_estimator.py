@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -18,6 +19,7 @@ from std_srvs.srv import SetBool
 
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 from sysid_ros_interfaces.msg import IdentifiedParameters
+from sysid_ros_interfaces.srv import Start
 
 
 def start_estimator(
@@ -38,7 +40,7 @@ def test_parameters_are_published_while_the_robot_moves(
 ):
     arguments = node_arguments(demo_files, tmp_path)
     arguments["excite"] += ("-p", "multisine.duration:=300.0")  # longer than any test
-    for name in ("sim_robot", "excite"):
+    for name in ("sim_robot", "excite", "recorder"):
         nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name]])
     state = tmp_path / "state.json"
     experiment = demo_files / "experiment.yaml"
@@ -70,10 +72,27 @@ def test_parameters_are_published_while_the_robot_moves(
     kept = json.loads(state.read_text(encoding="utf-8"))
     assert kept["names"] == names
     before = len(estimates)
-    start_estimator(nodes, experiment, state_file=str(state), most_behind="30.0")
+    assert client.call(Start, "/recorder/start").success
+    enough = {"stop_recorder": "recorder", "precision": "0.9"}
+    start_estimator(nodes, experiment, state_file=str(state), most_behind="30.0", **enough)
     log = tmp_path / "logs" / "estimator.log"
     client.wait_until(lambda: "carrying on from" in log.read_text(encoding="utf-8"))
     client.wait_until(lambda: len(estimates) > before)
+    client.wait_until(lambda: "stopping the recording" in log.read_text(encoding="utf-8"))
+    told = len(diagnostics)
+    client.wait_until(lambda: recorder_states(diagnostics[told:])[-1:] == ["watching"])
+
+
+def recorder_states(diagnostics: Sequence[DiagnosticArray]) -> list[str]:
+    """What the recorder says it does."""
+    return [
+        pair.value
+        for message in diagnostics
+        for status in message.status
+        if status.name == "recorder: recorder"
+        for pair in status.values
+        if pair.key == "state"
+    ]
 
 
 def test_what_is_missing_is_said(

@@ -1,30 +1,87 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""An identified body as a message has the same inertia."""
+"""A load as messages has the inertia that was found, and says whether it is to be relied on."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sysid_ros.engine.estimation import BodyFinding
+from sysid_ros.engine.moving_horizon import HorizonEstimate
 
 pytest.importorskip("rclpy", reason="the messages need ROS 2 (rclpy)")
 
-from sysid_ros.nodes.estimator.messages import inertia  # after the skip
+from sysid_ros.nodes.estimator.payload import PayloadTopics  # after the skip
+from sysid_ros_interfaces.srv import GetPayload
+
+QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])  # about z: x becomes y
+STAMP_NS = 5_000_000_007
 
 
-def test_inertia_is_along_the_axes_of_the_frame():
-    quarter = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])  # about z: x becomes y
+class Node:
+    """Keeps what is published, and the answer to the service."""
+
+    def __init__(self) -> None:
+        self.published: dict[str, list[Any]] = {}
+
+    def create_publisher(self, kind: type, name: str, qos: Any) -> Any:
+        return SimpleNamespace(publish=self.published.setdefault(name, []).append)
+
+    def create_service(self, kind: type, name: str, answer: Any) -> None:
+        self.answer = answer
+
+
+def estimate(*, settled: bool = True, unexplained: tuple[str, ...] = ()) -> HorizonEstimate:
     body = BodyFinding(
-        "payload", 0.7, np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 3.0]), quarter, np.ones(4),
+        "payload", 0.7, np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 3.0]), QUARTER, np.ones(4),
         on_edge=False,
     )  # fmt: skip
-    message = inertia(body, "hand", 5_000_000_007)
-    assert (message.header.frame_id, message.header.stamp.sec) == ("hand", 5)
-    assert message.header.stamp.nanosec == 7
-    found = message.inertia
+    return HorizonEstimate(
+        time=4.0, parameters=(), covariance=np.zeros((0, 0)), scales=np.zeros(0), settled=settled,
+        undetermined=(), unexplained=unexplained, windows=9, noise={}, simulated=0, bodies=(body,),
+        spreads=(np.diag(np.arange(10.0)),), changed=1.5,
+    )  # fmt: skip
+
+
+def test_a_load_is_told_along_the_axes_of_the_frame() -> None:
+    node = Node()
+    PayloadTopics(node).publish(estimate(), "hand", STAMP_NS)
+    (told,) = node.published["~/payload_estimate"]
+    (alone,) = node.published["~/payload"]
+    assert alone.inertia == told.inertia and alone.header == told.header
+    assert (told.header.frame_id, told.header.stamp.sec) == ("hand", 5)
+    assert told.header.stamp.nanosec == 7
+    found = told.inertia
     assert (found.m, found.com.x, found.com.z) == (0.7, 0.1, 0.3)
     assert (found.ixx, found.iyy, found.izz) == pytest.approx((2.0, 1.0, 3.0))
     assert found.ixy == pytest.approx(0.0)
+    np.testing.assert_array_equal(told.covariance.reshape(10, 10), np.diag(np.arange(10.0)))
+    assert (told.changed.sec, told.changed.nanosec) == (2, 500_000_007)
+    assert list(told.flags) == []
+
+
+def test_controllers_get_it_in_their_words() -> None:
+    node = Node()
+    topics = PayloadTopics(node)
+    answer = node.answer(None, GetPayload.Response())
+    assert not answer.success and "the key payload" in answer.message
+    topics.publish(estimate(), "hand", STAMP_NS)
+    answer = node.answer(None, GetPayload.Response())
+    assert answer.success and answer.message == "" and answer.frame_id == "hand"
+    centre = answer.center_of_gravity
+    assert [centre.x, centre.y, centre.z] == list(answer.center_of_mass) == [0.1, 0.2, 0.3]
+    np.testing.assert_allclose(answer.load_inertia, np.diag([2.0, 1.0, 3.0]).ravel(), atol=1e-12)
+
+
+def test_what_is_not_to_be_relied_on_says_so() -> None:
+    node = Node()
+    topics = PayloadTopics(node)
+    topics.publish(estimate(settled=False, unexplained=("a push",)), "hand", STAMP_NS)
+    answer = node.answer(None, GetPayload.Response())
+    assert not answer.success and answer.mass == 0.7
+    assert answer.message == "a push; too few seconds of motion yet"

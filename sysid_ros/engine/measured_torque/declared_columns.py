@@ -156,18 +156,20 @@ class Declared:
           values: Of the declared parameters.
           still: Joints that do not move, whose armature and friction keep the model's values.
         """
-        parts = [self._part(p, values) for p in self.params.free() if not self._is_gain(p)]
+        at = self.params.copy()
+        at.update_from_vector(values)
+        free = [p for p in self.params.free() if not self._is_gain(p)]
+        parts = [self._part(p, at[p.name].as_vector(), values) for p in free]
         parts = [self._held(part, still) for part in parts] if still else parts
         size = sum(len(part.names) for part in parts)
         matrix = {robot: np.zeros((len(self.columns), size)) for robot in self.robots}
-        at = 0
+        first = 0
         for part in parts:
             for robot, block in part.matrix.items():
-                matrix[robot][:, at : at + len(part.names)] = block
-            at += len(part.names)
+                matrix[robot][:, first : first + len(part.names)] = block
+            first += len(part.names)
         x = _joined([part.x for part in parts])
         fixed = {r: self.theta(values, r) - matrix[r] @ x for r in self.robots}
-        precision = _joined([part.precision for part in parts])
         return FreeParameters(
             names=tuple(name for part in parts for name in part.names),
             columns=self.columns,
@@ -177,7 +179,7 @@ class Declared:
             matrix=matrix,
             fixed=fixed,
             mean=_joined([part.mean for part in parts]),
-            precision=precision,
+            precision=_joined([part.precision for part in parts]),
         )
 
     def values(self, x: FloatArray, gains: Mapping[str, float]) -> tuple[FloatArray, FloatArray]:
@@ -213,6 +215,7 @@ class Declared:
             return False
         return all(self.model.joint(name).id in still for name in modifier_of(p).names)
 
+    @cached_property
     def whole_bodies(self) -> dict[str, str]:
         """Parameters whose ten columns are estimated, with their body."""
         return {p.name: modifier_of(p).names[0] for p in self.params.free() if self._is_whole(p)}
@@ -227,15 +230,13 @@ class Declared:
         model = CandidateBuilder(self.spec, params).build(params.as_vector()).model
         return model
 
-    def _part(self, p: Parameter, values: FloatArray) -> _Part:
-        at = self.params.copy()
-        at.update_from_vector(values)
+    def _part(self, p: Parameter, x: FloatArray, values: FloatArray) -> _Part:
+        """One parameter at x, where all of them are at ``values``."""
         robots = [r for r in self.robots if p.robot is None or p.robot == r]
         mean, std = p.prior if p.prior is not None else (p.as_nominal_vector(), np.inf)
         precision = np.broadcast_to(1.0 / np.asarray(std) ** 2, p.size).astype(np.float64)
         lower, upper = p.get_bounds()
-        x, nominal = at[p.name].as_vector(), p.as_nominal_vector()
-        names = _labels(p)
+        nominal, names = p.as_nominal_vector(), _labels(p)
         if self._is_whole(p):
             bodies = [self.model.body(name).id for name in modifier_of(p).names]
             names = tuple(f"{modifier_of(p).names[0]}.{k}{_suffix(p)}" for k in INERTIAL)

@@ -76,7 +76,7 @@ def torque_estimates(
     found = []
     at = 0
     for p in declared.params.free():
-        whole, held = p.name in declared.whole_bodies(), declared.is_held(p, still)
+        whole, held = p.name in declared.whole_bodies, declared.is_held(p, still)
         units = p.unit.split(", ") if len(p.unit.split(", ")) == p.size else [p.unit] * p.size
         for name, unit in zip(p.scalar_names(), units, strict=True):
             flags = [] if held else _flags(values[at], lower[at], upper[at])

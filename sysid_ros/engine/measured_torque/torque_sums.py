@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import INERTIAL
+from sysid_ros.engine.elements import INERTIAL, central
 from sysid_ros.engine.estimation import BodyFinding
 from sysid_ros.engine.inverse_dynamics import (
+    FreeParameters,
     Settings,
     Uncertainty,
     estimate,
@@ -41,6 +42,8 @@ class TorqueEstimate:
       covariance: Theirs, (n, n).
       parameters: The same with flags, then the mass of every body whose inertia is estimated.
       bodies: These bodies.
+      spreads: Covariances of each one's mass, centre of mass and inertia about it, xx xy xz yy yz
+        zz, (10, 10).
       theta: All parameters of the regressor, by robot.
       weights: Of degrees of freedom, inverse variances of filtered torque, (nv,).
       gains: Factors of measured torque, (nv,).
@@ -50,6 +53,7 @@ class TorqueEstimate:
     covariance: FloatArray
     parameters: tuple[ParameterEstimate, ...]
     bodies: tuple[BodyFinding, ...]
+    spreads: tuple[FloatArray, ...]
     theta: Mapping[str, FloatArray]
     weights: FloatArray
     gains: FloatArray
@@ -141,10 +145,35 @@ def estimate_from(
         covariance,
         (*torque_estimates(declared, regression, values, covariance, slope, still), *masses),
         body_findings(declared, free, edge, theta),
+        _spreads(free, regression, theta),
         theta,
         found.weights,
         found.gains,
     )
+
+
+def _spreads(
+    free: FreeParameters, regression: _Regression, theta: Mapping[str, FloatArray]
+) -> tuple[FloatArray, ...]:
+    """Covariances of the central values of every body whose inertia is estimated, (10, 10)."""
+    found = []
+    for robot, body in free.bodies():
+        columns = free.columns.of_body(body)
+        slope = _central_slope(theta[robot][columns]) @ free.matrix[robot][columns]
+        found.append(slope @ regression.uncertainty.covariance @ slope.T)
+    return tuple(found)
+
+
+def _central_slope(ten: FloatArray) -> FloatArray:
+    """Derivative of mass, centre of mass and inertia about it by ten parameters, (10, 10)."""
+    step = 1e-6 * max(abs(float(ten[0])), 1e-3)
+
+    def at(shift: FloatArray) -> FloatArray:
+        mass, centre, tensor = central(ten + shift)
+        return np.array([mass, *centre, *tensor[np.triu_indices(3)]])
+
+    shifts = step * np.eye(10)
+    return np.array([(at(one) - at(-one)) / (2.0 * step) for one in shifts]).T
 
 
 def _error_of(regression: _Regression, row: FloatArray) -> float:

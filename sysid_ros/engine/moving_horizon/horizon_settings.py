@@ -45,6 +45,8 @@ class HorizonEstimate:
       simulated: How many windows were simulated for this estimate.
       thinned: How many windows were left out so far, because there was no time for them.
       bodies: Whose inertia torque tells.
+      spreads: Covariances of each one's mass, centre of mass and inertia about it, xx xy xz yy yz
+        zz, (10, 10).
       changed: Instant before which nothing counts any more, because a load was taken up or put
         down, s; ``None`` where that was not seen.
     """
@@ -61,4 +63,5 @@ class HorizonEstimate:
     simulated: int
     thinned: float = 0.0
     bodies: tuple[BodyFinding, ...] = ()
+    spreads: tuple[FloatArray, ...] = ()
     changed: float | None = None

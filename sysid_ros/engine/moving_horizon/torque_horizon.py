@@ -227,5 +227,6 @@ class TorqueHorizon:
             simulated=0,
             thinned=self._thinned,
             bodies=found.bodies,
+            spreads=found.spreads,
             changed=self._changed,
         )

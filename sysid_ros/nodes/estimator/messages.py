@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import mujoco
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
-from geometry_msgs.msg import InertiaStamped
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
-from sysid_ros.engine.estimation import BodyFinding
 from sysid_ros.engine.moving_horizon import HorizonEstimate
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.nodes.fit_server.messages import identified_parameter
@@ -61,30 +57,6 @@ def numbers(parameters: tuple[ParameterEstimate, ...]) -> Float64MultiArray:
         MultiArrayDimension(label="parameter", size=rows, stride=rows * columns),
         MultiArrayDimension(label=" ".join(COLUMNS), size=columns, stride=columns),
     ]
-    return message
-
-
-def inertia(body: BodyFinding, frame: str, stamp_ns: int) -> InertiaStamped:
-    """The inertia of a body, about its centre of mass, along the axes of a frame.
-
-    Args:
-      body: The body.
-      frame: In which its centre and axes are.
-      stamp_ns: Instant of the latest sample, nanoseconds since the epoch.
-    """
-    turn = np.empty(9)
-    mujoco.mju_quat2Mat(turn, body.axes)
-    axes = turn.reshape(3, 3)
-    tensor = (axes * body.moments) @ axes.T
-    message = InertiaStamped()
-    message.header.frame_id = frame
-    message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp_ns, 1_000_000_000)
-    message.inertia.m = body.mass
-    message.inertia.com.x, message.inertia.com.y, message.inertia.com.z = body.centre.tolist()
-    for name, row, column in (
-        ("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2),
-    ):  # fmt: skip
-        setattr(message.inertia, name, float(tensor[row, column]))
     return message
 
 

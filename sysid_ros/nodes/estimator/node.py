@@ -20,21 +20,21 @@ from pathlib import Path
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import InertiaStamped
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.timer import Timer
 from std_msgs.msg import Float64, Float64MultiArray
 
-from sysid_ros.engine.inverse_dynamics import PAYLOAD
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, Memory
 from sysid_ros.errors import DataError, ExperimentError, StopRequestedError, SysidError
 from sysid_ros.experiment import Experiment, SequenceConfig, load_experiment, message_paths_of
+from sysid_ros.judgement import PRECISION, sufficiency_of
 from sysid_ros.live_estimation import PERIOD, LiveEstimate, LiveEstimator
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
-from sysid_ros.nodes.estimator.messages import identified, inertia, numbers, status
+from sysid_ros.nodes.estimator.messages import identified, numbers, status
+from sysid_ros.nodes.estimator.payload import PayloadTopics
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, topics_of
@@ -43,6 +43,7 @@ from sysid_ros.nodes.topic_names import topic_part
 from sysid_ros.recording.bags import LiveTopics
 from sysid_ros.recording.messages import RawMessage
 from sysid_ros_interfaces.msg import IdentifiedParameters
+from sysid_ros_interfaces.srv import Stop
 
 _POLL_PERIOD = 0.02  # s between takings of messages
 _WATCH_PERIOD = 0.2  # s between looks at the graph
@@ -96,6 +97,16 @@ class Estimator(LifecycleNode):
         )
         state_file = text(self, "state_file", "", "file that carries what is known over a restart")
         self._state_file = Path(state_file).expanduser() if state_file else None
+        self._precision = parameters.positive(
+            self, "precision", PRECISION, "standard error over magnitude that counts as enough"
+        )
+        recorder = text(
+            self, "stop_recorder", "", "name of a recorder that is stopped once that is reached"
+        )
+        self._stop_recording: Any = None
+        if recorder:
+            self._stop_recording = self.create_client(Stop, f"{recorder}/stop")
+        self._stopped: Any = None  # the answer to the latest call
         self._experiment: Experiment | None = None
         self._watch: TopicWatch | None = None
         self._estimator: LiveEstimator | None = None
@@ -112,7 +123,7 @@ class Estimator(LifecycleNode):
         self._numbers = self.create_publisher(Float64MultiArray, "~/numbers", 10)
         self._values: dict[str, Publisher[Float64]] = {}
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        self._payload = self.create_publisher(InertiaStamped, "~/payload", _LATCHED)
+        self._payload = PayloadTopics(self)
 
     @_reported
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -172,6 +183,7 @@ class Estimator(LifecycleNode):
         if self._estimator is not None:
             self._keep(self._estimator)
         self._ending, self._work, self._estimator, self._messages = False, None, None, []
+        self._stopped = None
 
     @property
     def _configured(self) -> Experiment:
@@ -267,16 +279,27 @@ class Estimator(LifecycleNode):
         model = self._configured.model or self._configured.model_topic or ""
         self._estimate.publish(identified(estimate, model, self._latest.stamp_ns))
         self._numbers.publish(numbers(estimate.parameters))
+        self._stop_if_enough(estimate)
         payload = self._configured.payload
-        for body in estimate.bodies:
-            if payload is not None and body.body == PAYLOAD:
-                self._payload.publish(inertia(body, payload.body, self._latest.stamp_ns))
+        if payload is not None:
+            self._payload.publish(estimate, payload.body, self._latest.stamp_ns)
         for one in estimate.parameters:
             if one.name not in self._values:
                 self._values[one.name] = self.create_publisher(
                     Float64, f"~/value/{topic_part(one.name)}", 10
                 )
             self._values[one.name].publish(Float64(data=one.value))
+
+    def _stop_if_enough(self, estimate: HorizonEstimate) -> None:
+        """Have a recording ended that determines everything; once in a while active."""
+        client, asked = self._stop_recording, self._stopped
+        if client is None or (asked is not None and (not asked.done() or asked.result().success)):
+            return
+        judged = sufficiency_of(estimate, self._precision)
+        if judged.sufficient and client.service_is_ready():
+            if asked is None:
+                log_of(self).info(f"{judged}: stopping the recording")
+            self._stopped = client.call_async(Stop.Request())
 
     def _say(self, problem: str) -> None:
         if problem and problem != self._problem:

@@ -83,7 +83,10 @@ def test_a_load_is_weighed(followed: dict[float, HorizonEstimate]):
     value, error = _mass(followed[at])
     assert value == pytest.approx(MASS, rel=0.05)
     assert abs(value - MASS) < 4.0 * error < 0.2 * MASS
-    (payload,) = followed[at].bodies
+    (payload,), (spread,) = followed[at].bodies, followed[at].spreads
+    assert spread[0, 0] == pytest.approx(error**2)
+    assert np.all(np.abs(payload.centre - CENTRE) < 5.0 * np.sqrt(np.diag(spread)[1:4]))
+    assert np.all(np.sqrt(np.diag(spread)[1:4]) < 0.05)
     assert payload.centre == pytest.approx(CENTRE, abs=0.02)
     assert abs(_mass(followed[min(followed, key=lambda now: abs(now - TAKEN))])[0]) < 0.05
 
