@@ -75,8 +75,12 @@ class Estimator(LifecycleNode):
 
     def __init__(self, **node_options: Any) -> None:
         super().__init__("estimator", **node_options)
+        self._experiment: Experiment | None = None
         text, number = parameters.text, parameters.number
         text(self, "experiment", "", "experiment file, as for the fit", read_only=False)
+        parameters.refuse_once_configured(
+            self, ["experiment"], lambda: self._experiment is not None
+        )
         data_dir = text(self, "data_dir", "", "folder where models are looked for")
         self._data_dir = Path(data_dir).expanduser() if data_dir else None
         self._robot = text(self, "robot", "", "which of several robots: its namespace")
@@ -96,7 +100,6 @@ class Estimator(LifecycleNode):
         )
         state_file = text(self, "state_file", "", "file that carries what is known over a restart")
         self._state_file = Path(state_file).expanduser() if state_file else None
-        self._experiment: Experiment | None = None
         self._watch: TopicWatch | None = None
         self._estimator: LiveEstimator | None = None
         self._messages: list[RawMessage] = []
