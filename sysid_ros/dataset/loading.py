@@ -12,6 +12,7 @@ from pathlib import Path
 
 import mujoco
 
+from sysid_ros.dataset.contact_free import without_contacts
 from sysid_ros.dataset.sequences import (
     Dataset,
     SequenceSet,
@@ -24,6 +25,7 @@ from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.inverse_dynamics import with_coupling, with_payload
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import (
+    LEFT_OUT,
     Experiment,
     SequenceConfig,
     locate_bag,
@@ -93,6 +95,11 @@ def load_dataset(
     ]
     training = _sequence_set(models, [read for read in reads if not read.held_out])
     validation = _sequence_set(models, [read for read in reads if read.held_out])
+    left_out: list[str] = []
+    if experiment.windows.contacts == LEFT_OUT:
+        training, said = without_contacts(training)
+        validation, also = without_contacts(validation)
+        left_out = [*said, *(f"Held out: {sentence}" for sentence in also)]
     if experiment.validation.fraction is not None:
         training, validation = split_by_time(training, experiment.validation.fraction)
     hashes = {name: model.digest for name, model in models.items()}
@@ -112,6 +119,7 @@ def load_dataset(
                 for name in undriven
             ),
             *(warning for read in reads for warning in read.mapped.warnings),
+            *left_out,
         ),
         hashes=hashes,
         undriven=undriven,

@@ -16,16 +16,16 @@ from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
-from sysid_ros.engine.windows import WindowGroup, model_group
+from sysid_ros.engine.windows import Pair, Touches, model_group, shares, touches
 
-_POSTURES = 40
+_POSTURES = 400  # that are looked at
+_WINDOWS = 40
 _SHORTEST = 0.2  # s of a window
 _TRIED = 6  # windows that are simulated
 _VELOCITY_FILTER = 30.0  # Hz
 _DEEP = 1e-3  # m; geoms that overlap by less only rest on each other
 _ALWAYS = 0.98  # of the postures
 _FLOORS = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD))
-_POSE = (int(mujoco.mjtSensor.mjSENS_FRAMEPOS), int(mujoco.mjtSensor.mjSENS_FRAMEQUAT))
 
 
 @dataclass(frozen=True)
@@ -71,76 +71,42 @@ def contacts(groups: Sequence[ModelSequences]) -> Contacts:
       groups: Sequences by model; those of the model that most were recorded with count.
     """
     group = max(groups, key=lambda one: len(one.sequence_name))
-    durations = [float(part.times[-1] - part.times[0]) for part in group.sensordata]
-    windows = model_group(
-        group,
-        ParameterDict(),
-        window_length=max(_SHORTEST, sum(durations) / _POSTURES),
-        estimate_starts=False,
-        velocity_filter=_VELOCITY_FILTER,
-        gaps={},
-    )
-    model = windows.builder.build(np.empty(0)).model
-    return Contacts(*_touches(model, windows), _diverged(windows))
+    count = len(group.sequence_name)
+    model = group.spec.copy().compile()
+    seen = [touches(model, group, k, most=max(2, _POSTURES // count)) for k in range(count)]
+    overlaps = _overlaps(model, seen)
+    names = {one.bodies for one in overlaps}
+    touching = {_names(model, pair): share for pair, share in shares(seen).items()}
+    lasting = {bodies: share for bodies, share in touching.items() if bodies not in names}
+    return Contacts(overlaps, lasting, _diverged(group))
 
 
-def _touches(
-    model: mujoco.MjModel, windows: WindowGroup
-) -> tuple[tuple[Overlap, ...], dict[tuple[str, str], float]]:
-    """Overlaps, and shares of postures by pair of bodies."""
-    if model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_CONTACT):
-        return (), {}
-    candidate = windows.builder.build(np.empty(0))
-    data = mujoco.MjData(model)
-    known = _base_is_known(model, windows)
-    depths: dict[tuple[int, int], list[float]] = {}
-    starts = [batch.starts(candidate, np.zeros_like(batch.spread)) for batch in windows.batches]
-    for start in np.concatenate(starts):
-        data.qpos[:] = start[1 : 1 + model.nq]
-        mujoco.mj_fwdPosition(model, data)
-        for pair, depth in _deepest(model, data, known).items():
-            depths.setdefault(pair, []).append(depth)
-    count = len(windows.windows)
+def _overlaps(model: mujoco.MjModel, seen: Sequence[Touches]) -> tuple[Overlap, ...]:
+    """The pairs of bodies that overlap in every posture, each with its deepest geoms."""
+    count = sum(len(one.times) for one in seen)
+    depths: dict[Pair, list[float]] = {}
+    for one in seen:
+        for found in one.depths:
+            for geoms, depth in found.items():
+                depths.setdefault(geoms, []).append(depth)
     overlaps: dict[tuple[str, str], Overlap] = {}
-    touching: dict[tuple[str, str], float] = {}
-    for pair, found in depths.items():
-        bodies = _bodies(model, pair)
-        touching[bodies] = max(touching.get(bodies, 0.0), len(found) / count)
-        floor = any(int(model.geom_type[geom]) in _FLOORS for geom in pair)
-        depth = float(np.median(found))
+    for geoms, values in depths.items():
+        bodies = _names(model, _bodies(model, geoms))
+        floor = any(int(model.geom_type[geom]) in _FLOORS for geom in geoms)
+        depth = float(np.median(values))
         deepest = overlaps[bodies].depth if bodies in overlaps else _DEEP
-        if not floor and len(found) >= _ALWAYS * count and depth > deepest:
-            overlaps[bodies] = Overlap(bodies, _geoms(model, pair), depth)
-    lasting = {bodies: share for bodies, share in touching.items() if bodies not in overlaps}
-    return tuple(overlaps.values()), lasting
+        if not floor and len(values) >= _ALWAYS * count and depth > deepest:
+            overlaps[bodies] = Overlap(bodies, _geoms(model, geoms), depth)
+    return tuple(overlaps.values())
 
 
-def _deepest(
-    model: mujoco.MjModel, data: mujoco.MjData, base_is_known: bool
-) -> dict[tuple[int, int], float]:
-    """Depth [m] of every pair of geoms that touch."""
-    found: dict[tuple[int, int], float] = {}
-    for contact in data.contact:
-        pair = (int(contact.geom[0]), int(contact.geom[1]))
-        if min(pair) < 0 or contact.dist > 0.0 or contact.exclude:
-            continue
-        fixed = any(model.body_weldid[model.geom_bodyid[geom]] == 0 for geom in pair)
-        if base_is_known or not fixed:
-            found[pair] = max(found.get(pair, 0.0), -float(contact.dist))
-    return found
-
-
-def _base_is_known(model: mujoco.MjModel, windows: WindowGroup) -> bool:
-    """Tell whether the pose of every free body is measured, or there is none."""
-    free = np.count_nonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
-    sensors = {name for batch in windows.batches for name in batch.start_sensors}
-    poses = [name for name in sensors if int(model.sensor(name).type[0]) in _POSE]
-    return bool(len(poses) >= 2 * free)
-
-
-def _bodies(model: mujoco.MjModel, pair: tuple[int, int]) -> tuple[str, str]:
-    one, other = (str(model.body(int(model.geom_bodyid[geom])).name) for geom in sorted(pair))
+def _bodies(model: mujoco.MjModel, geoms: Pair) -> Pair:
+    one, other = sorted(int(model.geom_bodyid[geom]) for geom in geoms)
     return one, other
+
+
+def _names(model: mujoco.MjModel, bodies: Pair) -> tuple[str, str]:
+    return str(model.body(bodies[0]).name), str(model.body(bodies[1]).name)
 
 
 def _geoms(model: mujoco.MjModel, pair: tuple[int, int]) -> tuple[str, str]:
@@ -158,8 +124,17 @@ def _geoms(model: mujoco.MjModel, pair: tuple[int, int]) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def _diverged(windows: WindowGroup) -> tuple[int, int]:
+def _diverged(group: ModelSequences) -> tuple[int, int]:
     """Count windows that a simulation does not follow to the end, and those it tried."""
+    durations = [float(part.times[-1] - part.times[0]) for part in group.sensordata]
+    windows = model_group(
+        group,
+        ParameterDict(),
+        window_length=max(_SHORTEST, sum(durations) / _WINDOWS),
+        estimate_starts=False,
+        velocity_filter=_VELOCITY_FILTER,
+        gaps={},
+    )
     places = np.linspace(0, len(windows.windows) - 1, _TRIED).round().astype(int)
     some = windows.select(np.unique(places).tolist())
     noise = {signal.name: 1.0 for window in some.windows for signal in window.sequence.signals}

@@ -9,8 +9,8 @@ import posixpath
 from collections.abc import Callable
 
 from sysid_ros.errors import ExperimentError, unknown_name
+from sysid_ros.experiment.experiment_schema import Experiment, SequenceConfig
 from sysid_ros.experiment.problems import Place, Problems
-from sysid_ros.experiment.schema import Experiment, SequenceConfig
 from sysid_ros.experiment.yaml_tree import Value
 from sysid_ros.recording.mapping import SignalKind
 
@@ -33,6 +33,13 @@ def check_consistency(experiment: Experiment, root: Value, problems: Problems) -
             place("windows", "overlap"),
             "windows.overlap must be 0, as a fit would count data twice; "
             "scoring.overlap is for the scores",
+        )
+    scoring = experiment.scoring
+    if scoring is not None and scoring.contacts != experiment.windows.contacts:
+        problems.add(
+            place("scoring", "contacts"),
+            f"scoring.contacts is {scoring.contacts!r}, but windows.contacts "
+            f"{experiment.windows.contacts!r} says it for both",
         )
     _check_bags(experiment, place, problems)
     _check_condition(experiment, place, problems)

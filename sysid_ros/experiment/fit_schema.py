@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The settings of a fit as frozen dataclasses; see :mod:`sysid_ros.experiment.schema`."""
+"""The settings of a fit as frozen dataclasses; see :mod:`.experiment_schema`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataclasses import field as key
 
 from sysid_ros.choices import FIT_METHODS, SEARCH_METHODS
 from sysid_ros.experiment.rules import rule
+
+LEFT_OUT = "left_out"
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,15 @@ class WindowConfig:
     overlap: float = key(
         default=0.0,
         metadata=rule("fraction of the length; only `scoring` may overlap", minimum=0, below=1),
+    )
+    contacts: str = key(
+        default="simulated",
+        metadata=rule(
+            "`left_out`: no window touches a stretch in which bodies of the model touch, those "
+            "apart that touch in more than 30 % of the recorded postures; not for `scoring`, "
+            "which leaves out the same",
+            choices=("simulated", LEFT_OUT),
+        ),
     )
 
 
@@ -113,6 +124,13 @@ class TorqueFitConfig:
         metadata=rule(
             "estimate a constant torque of every joint whose torque is measured, as its "
             "`torque_offset`, unless `parameters` name that or the signal's `bias`"
+        ),
+    )
+    torque_delay: bool = key(
+        default=True,
+        metadata=rule(
+            "estimate by how much the torque of each topic is later than positions (or earlier, "
+            "below zero), unless `parameters` name a `delay` of it"
         ),
     )
     prior: str = key(

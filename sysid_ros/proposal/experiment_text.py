@@ -12,10 +12,12 @@ from typing import Any
 import yaml
 
 from sysid_ros.engine.measured_torque import Coupling
+from sysid_ros.experiment import LEFT_OUT
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.recordings import Division
 
 CHECK = "# CHECK:"
+_SHORT = "The recordings are short, so that none is cut."
 _LONGER = "Longer windows tell more as long as a small error stays small; see init.md."
 
 
@@ -47,6 +49,7 @@ class Draft:
       masks: When the robot is enabled, as written, with a doubt.
       window: Length of windows [s]; ``None`` for whole recordings.
       window_reason: A sentence about it; empty for the usual one.
+      contacts_left_out: Whether stretches in which bodies touch are left out.
       loss: Of the fit.
       folders: ``package_path`` and ``msg_path`` as written, where they are given.
       parameters: To identify.
@@ -67,6 +70,7 @@ class Draft:
     folders: Mapping[str, list[str]] = field(default_factory=dict)
     possible: tuple[SignalEntry, ...] = ()
     window_reason: str = ""
+    contacts_left_out: bool = False
     parameters: tuple[Candidate, ...] = ()
     undetermined: tuple[Candidate, ...] = field(default=())
     torque: tuple[Mapping[str, Any], ...] = field(default=())
@@ -142,13 +146,11 @@ class Draft:
                 "# motion takes is compared with it; see inverse_dynamics.md.",
                 "fit: {method: inverse_dynamics}",
             ]
-        if self.window is None:
-            lines = ["# The recordings are short, so that none is cut.", "windows: {length: whole}"]
-        else:
-            lines = [
-                f"# {self.window_reason or _LONGER}",
-                f"windows: {{length: {self.window:g}}}",
-            ]
+        windows = {"length": "whole" if self.window is None else self.window}
+        if self.contacts_left_out:
+            windows["contacts"] = LEFT_OUT
+        usual = _LONGER if self.window is not None else _SHORT
+        lines = [f"# {self.window_reason or usual}", f"windows: {_flow(windows)}"]
         if self.loss != "linear":
             lines += [
                 "# Forgives stretches that no model here explains.",

@@ -47,6 +47,7 @@ from sysid_ros.robots import description_in, load_model
 _MOST_READ = 12  # recordings that channels are read from
 _MOST_TRIED = 6  # recordings that parameters are tried on
 _WINDOW_WITH_CONTACTS = 0.3  # s
+_FEW_CONTACTS = 0.15  # of the postures, that are left out
 _REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP)
 
 
@@ -306,7 +307,11 @@ def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output
         dataset = _load(experiment)
         seen = contacts(dataset.training.groups)
         draft = _with_windows_between_contacts(draft, seen)
-        touching = bool(seen.touching or seen.overlaps)
+        if draft.contacts_left_out:
+            experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
+            dataset = _load(experiment)
+        least = _FEW_CONTACTS if draft.contacts_left_out else 0.0
+        touching = bool(seen.overlaps) or any(s > least for s in seen.touching.values())
         answers = determined(experiment, dataset, offered, draft.window, touching=touching)
     except ExperimentError:
         raise
@@ -320,16 +325,22 @@ def _with_parameters(draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output
 
 
 def _with_windows_between_contacts(draft: Draft, seen: Contacts) -> Draft:
-    """Short windows where something touches at times, as an impact at a wrong time spoils all."""
+    """Leave out what touches now and then, as an impact at a wrong time spoils all of a window.
+
+    Where much would be left out, windows are short instead.
+    """
     shares = {pair: share for pair, share in seen.touching.items() if share < 1.0}
     if not seen.come_and_go or not shares:
         return draft
     one, other = max(shares, key=lambda pair: shares[pair])
+    largest = shares[one, other]
+    touch = f"{one!r} and {other!r} touch in {100.0 * largest:.2g} % of the recorded postures"
+    if sum(shares.values()) <= _FEW_CONTACTS:
+        more = f", {len(shares) - 1} more pairs of bodies in fewer" if len(shares) > 1 else ""
+        why = f"{touch}{more}; an impact at a wrong time spoils a window, so these are left out."
+        return replace(draft, contacts_left_out=True, window_reason=why)
     window = min(draft.window or _WINDOW_WITH_CONTACTS, _WINDOW_WITH_CONTACTS)
-    why = (
-        f"{one!r} and {other!r} touch in {100.0 * shares[one, other]:.0f} % of the recorded "
-        "postures; in a short window a contact at a wrong time spoils little."
-    )
+    why = f"{touch}; in a short window a contact at a wrong time spoils little."
     return replace(draft, window=window, window_reason=why)
 
 

@@ -14,14 +14,25 @@ from sysid_ros.engine.windows.model_group import (
 )
 from sysid_ros.engine.windows.orientations import first_orientation
 from sysid_ros.engine.windows.starts import MeasuredJoint, measured_joints
+from sysid_ros.engine.windows.touching import (
+    RESTING,
+    Pair,
+    Touches,
+    shares,
+    touches,
+    touching_stretches,
+)
 from sysid_ros.engine.windows.window_batch import WindowBatch
 from sysid_ros.engine.windows.window_simulation import START_SAMPLE, WindowSimulation
 
 __all__ = [
+    "RESTING",
     "START_SAMPLE",
     "MeasuredJoint",
+    "Pair",
     "SequenceData",
     "SignalColumn",
+    "Touches",
     "WindowBatch",
     "WindowGroup",
     "WindowSimulation",
@@ -29,6 +40,9 @@ __all__ = [
     "first_orientation",
     "measured_joints",
     "model_group",
+    "shares",
+    "touches",
+    "touching_stretches",
     "usable_span",
     "window_bounds",
 ]

@@ -1,0 +1,74 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Leaving out the stretches in which bodies of the model touch at times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import mujoco
+
+from sysid_ros.dataset.sequences import SequenceSet
+from sysid_ros.engine.windows import RESTING, Pair, shares, touches, touching_stretches
+from sysid_ros.errors import DataError
+from sysid_ros.recording.mapping import Intervals, union
+
+_NAMED = 3  # pairs of bodies in a sentence
+
+
+def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
+    """Exclude what lies about the contacts in the recorded postures.
+
+    Bodies that touch in more than 30 % of the postures are drawn so, or rest on each other; their
+    contacts stay.
+
+    Args:
+      whole: Sequences by model.
+
+    Returns:
+      The sequences, and a sentence with counts for each model where something is left out.
+
+    Raises:
+      DataError: Nothing of a sequence is left.
+    """
+    excluded, said = dict(whole.excluded), []
+    for group in whole.groups:
+        model = group.spec.copy().compile()
+        seen = [touches(model, group, k) for k in range(len(group.sequence_name))]
+        often = shares(seen)
+        pairs = frozenset(pair for pair, share in often.items() if share <= RESTING)
+        left_out: list[Intervals] = []
+        for name, one in zip(group.sequence_name, seen, strict=True):
+            left_out.append(touching_stretches(one, pairs))
+            excluded[name] = union([*excluded.get(name, ()), *left_out[-1]])
+            if left_out[-1] and _length(left_out[-1]) >= float(one.times[-1] - one.times[0]):
+                raise DataError(
+                    f"windows.contacts leaves out all of {name!r}, where {_named(model, pairs)} "
+                    "touch; simulate contacts, or leave the recording out"
+                )
+        if pairs:
+            said.append(_sentence(model, {pair: often[pair] for pair in pairs}, left_out))
+    return SequenceSet(whole.groups, excluded), said
+
+
+def _length(stretches: Intervals) -> float:
+    return sum(end - begin for begin, end in stretches)
+
+
+def _sentence(
+    model: mujoco.MjModel, often: dict[Pair, float], left_out: Sequence[Intervals]
+) -> str:
+    count = sum(len(one) for one in left_out)
+    seconds = sum(_length(one) for one in left_out)
+    return (
+        f"{count} {'stretch' if count == 1 else 'stretches'} of the recordings, {seconds:.1f} s "
+        f"together, {'is' if count == 1 else 'are'} left out, as bodies of the model touch there: "
+        f"{_named(model, often)}."
+    )
+
+
+def _named(model: mujoco.MjModel, pairs: Iterable[Pair]) -> str:
+    names = [f"{model.body(a).name!r} and {model.body(b).name!r}" for a, b in pairs]
+    more = f" and {len(names) - _NAMED} more pairs" if len(names) > _NAMED else ""
+    return "; ".join(names[:_NAMED]) + more
