@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -185,6 +185,30 @@ def _within(node: Node, name: str, value: AnyNumber, low: float, high: float) ->
             f"parameter {name} of {node.get_name()} must be {_range(low, high)}, given {value}"
         )
     return value
+
+
+def refuse_once_configured(
+    node: Node, names: Collection[str], is_configured: Callable[[], bool]
+) -> None:
+    """Refuse new values that would change nothing: a lifecycle node reads some when configured.
+
+    Args:
+      node: Has declared them.
+      names: Of these parameters.
+      is_configured: Whether it has read them.
+    """
+
+    def may_set(changes: list[Parameter[Any]]) -> SetParametersResult:
+        late = sorted({change.name for change in changes} & set(names))
+        if not late or not is_configured():
+            return SetParametersResult(successful=True)
+        return SetParametersResult(
+            successful=False,
+            reason=f"{', '.join(late)} counts when the {node.get_name()} is configured: deactivate "
+            "it and clean it up first",
+        )
+
+    node.add_on_set_parameters_callback(may_set)
 
 
 def _range(low: float, high: float) -> str:

@@ -52,7 +52,7 @@ PROGRAMS = ("sysid_ros", "python -m sysid_ros", ".venv/bin/python -m sysid_ros",
 # Fits of real recordings, and many fits after one another.
 SLOW = (
     "examples/", "--models m1,m2", "--model m4", "bias_check=true", "sequences+=", "windows.length",
-    "--trials", "--search",
+    "--trials", "--search", "rehearse experiment.yaml",
 )  # fmt: skip
 
 

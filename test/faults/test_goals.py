@@ -42,7 +42,7 @@ def garbage(number: int) -> FitModel.Goal:
 
 
 @pytest.mark.parametrize(
-    ("bad", "good", "ahead"), [(6, 1, False), pytest.param(100, 20, True, marks=pytest.mark.slow)]
+    ("bad", "good", "ahead"), [(4, 1, False), pytest.param(100, 20, True, marks=pytest.mark.slow)]
 )
 def test_garbage_is_answered_and_forgotten(
     nodes: ChildProcesses,

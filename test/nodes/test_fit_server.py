@@ -162,9 +162,10 @@ def test_output_that_cannot_be_written(nodes: ChildProcesses, client: RosClient,
 
 def test_cancel_ends_a_native_call_of_an_hour_and_keeps_the_best(fits: FitClient):
     handle = fits.send(experiment_yaml="native")
-    fits.client.wait_until(lambda: fits.steps)
+    fits.client.wait_until(lambda: len(fits.steps) >= 4)  # it is told again, while nothing moves
     answer = fits.client.result(handle.cancel_goal_async())
     end = fits.result(handle)
+    assert len({step.iteration for step in fits.steps}) == 1
     assert len(answer.goals_canceling) == 1
     assert end.status == GoalStatus.STATUS_CANCELED
     assert (end.result.error_code, end.result.status) == (Result.CANCELED, "CANCELED")

@@ -5,17 +5,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 from demo_bag import write_demo_bag
 from patience import PATIENCE
 from ros_client import RosClient
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
+from sysid_ros.errors import DataError
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
+from sysid_ros.nodes.identify.identification import refuse_unfit
+from sysid_ros_interfaces.srv import Stop
 
 
 def start_identify(nodes: ChildProcesses, **parameters: str) -> subprocess.Popen[bytes]:
@@ -46,6 +52,21 @@ def test_missing_node_is_named_when_patience_ends(
     log = (tmp_path / "logs" / "identify.log").read_text()
     assert "waited 1 s in vain for the action of the fit server" in log
     assert "Traceback" not in log
+
+
+@pytest.mark.parametrize(
+    ("stopped", "words"),
+    [
+        ({"success": True, "messages": 1000, "lost": 10}, ""),
+        ({"success": True, "messages": 1000, "lost": 11}, "lost 11 of 1011 messages"),
+        ({"success": True, "messages": 32, "lost": 328}, "too many for a fit: images are large"),
+        ({"success": False, "messages": 0, "lost": 0}, "recording failed: images are large"),
+    ],
+)
+def test_recordings_that_lost_much_are_not_fitted(stopped: dict[str, Any], words: str):
+    answer = Stop.Response(**stopped, message="images are large")
+    with pytest.raises(DataError, match=words) if words else contextlib.nullcontext():
+        refuse_unfit(answer)
 
 
 def moved(states: list[JointState]) -> float:

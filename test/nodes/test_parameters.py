@@ -8,15 +8,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import rclpy
 from patience import PATIENCE
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
+from rclpy.context import Context
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from recorder_process import start_recorder
 from ros_client import RosClient
 
 from sysid_ros.errors import ErrorCode
 from sysid_ros.nodes.demo import ChildProcesses
+from sysid_ros.nodes.estimator.node import Estimator
 
 
 def assign(client: RosClient, node: str, name: str, value: ParameterValue) -> tuple[bool, str]:
@@ -89,3 +94,27 @@ def test_simulated_time_that_does_not_come_is_said(
     start_recorder(nodes, tmp_path / "bags", "/joint_states", use_sim_time="true")
     log = tmp_path / "logs" / "recorder.log"
     client.wait_until(lambda: log.exists() and "nothing came on /clock for 5 s" in log.read_text())
+
+
+def test_estimator_takes_no_other_experiment_once_it_is_configured(
+    ros_environment: dict[str, str], demo_files: Path
+):
+    context = Context()
+    rclpy.init(args=[], context=context)
+    experiment = str(demo_files / "experiment.yaml")
+    given = [Parameter("experiment", value=experiment)]
+    node = Estimator(context=context, parameter_overrides=given)
+    try:
+        (before,) = node.set_parameters(given)
+        assert before.successful
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        (refused,) = node.set_parameters([Parameter("experiment", value="/other.yaml")])
+        assert not refused.successful
+        assert "when the estimator is configured" in refused.reason
+        assert node.get_parameter("experiment").value == experiment
+        assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+        (after,) = node.set_parameters([Parameter("experiment", value="/other.yaml")])
+        assert after.successful
+    finally:
+        node.destroy_node()
+        context.shutdown()

@@ -134,16 +134,16 @@ def run_demo(output: Path, folder: Path) -> int:
 
 
 def _exit_status(client: subprocess.Popen[bytes], children: ChildProcesses, output: Path) -> int:
-    """Wait for the client; end the nodes of the motion with it.
+    """Wait for the client, and end the nodes of the motion once it is over.
 
     Raises:
       DemoError: A node ended before the client.
     """
-    moving = True
+    recorded: float | None = None  # when, by time.monotonic()
     while client.poll() is None:
         time.sleep(_POLL)
-        if moving and _bag_is_complete(output):
-            moving = False
+        if recorded is None and _bag_is_complete(output):
+            recorded = time.monotonic()
             for node in _FOR_THE_MOTION:
                 children.end(node)
         for name, status, words in children.ended():
@@ -151,6 +151,8 @@ def _exit_status(client: subprocess.Popen[bytes], children: ChildProcesses, outp
                 raise DemoError(
                     f"{_step(output)} failed: {name} ended with status {status}; it said:\n{words}"
                 )
+    if recorded is not None:
+        print(f"demo: {time.monotonic() - recorded:.0f} s from the recording to the report")
     return client.returncode
 
 

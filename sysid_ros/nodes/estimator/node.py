@@ -76,8 +76,12 @@ class Estimator(LifecycleNode):
 
     def __init__(self, **node_options: Any) -> None:
         super().__init__("estimator", **node_options)
+        self._experiment: Experiment | None = None
         text, number = parameters.text, parameters.number
         text(self, "experiment", "", "experiment file, as for the fit", read_only=False)
+        parameters.refuse_once_configured(
+            self, ["experiment"], lambda: self._experiment is not None
+        )
         data_dir = text(self, "data_dir", "", "folder where models are looked for")
         self._data_dir = Path(data_dir).expanduser() if data_dir else None
         self._robot = text(self, "robot", "", "which of several robots: its namespace")
@@ -107,7 +111,6 @@ class Estimator(LifecycleNode):
         if recorder:
             self._stop_recording = self.create_client(Stop, f"{recorder}/stop")
         self._stopped: Any = None  # the answer to the latest call
-        self._experiment: Experiment | None = None
         self._watch: TopicWatch | None = None
         self._estimator: LiveEstimator | None = None
         self._messages: list[RawMessage] = []

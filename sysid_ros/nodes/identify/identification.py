@@ -40,6 +40,24 @@ class PeerError(SysidError):
     code = ErrorCode.DATA_UNUSABLE
 
 
+def refuse_unfit(stopped: Stop.Response) -> None:
+    """Refuse a recording that failed or has lost too much for a fit.
+
+    Args:
+      stopped: The recorder's answer at its end.
+
+    Raises:
+      DataError: Says why, in the recorder's words.
+    """
+    if not stopped.success:
+        raise DataError(f"the recording failed: {stopped.message}")
+    if stopped.lost > _TOLERABLE * stopped.messages:
+        raise DataError(
+            f"the recording lost {stopped.lost} of {stopped.lost + stopped.messages} messages, "
+            f"too many for a fit: {stopped.message}"
+        )
+
+
 class Identification(Node):
     """Client of ``recorder``, ``excite`` and ``fit_server``."""
 
@@ -222,13 +240,7 @@ class Identification(Node):
     def _stop_recording(self) -> str:
         self._recording = False
         stopped = self._call(self._stop, Stop.Request())
-        if not stopped.success:
-            raise DataError(f"the recording failed: {stopped.message}")
-        if stopped.lost > _TOLERABLE * stopped.messages:
-            raise DataError(
-                f"the recording lost {stopped.lost} of {stopped.lost + stopped.messages} messages, "
-                f"too many for a fit: {stopped.message}"
-            )
+        refuse_unfit(stopped)
         if stopped.message:
             log_of(self).warning(f"the recording is not complete: {stopped.message}")
         return str(stopped.bag_path)

@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.timer import Timer
 from std_msgs.msg import String
@@ -95,7 +93,7 @@ class Recorder(LifecycleNode):
             self._listen_for_description(self._settings.robot_description)
         self._recorder_services = RecorderServices(self, self._session, self)
         self._configured = False
-        self.add_on_set_parameters_callback(self._may_set)
+        parameters.refuse_once_configured(self, READ_WHEN_CONFIGURED, lambda: self._configured)
 
     @property
     def autostart(self) -> bool:
@@ -197,17 +195,6 @@ class Recorder(LifecycleNode):
         """Go on in a new file of the same bag."""
         self._watch.poll()
         self._session.split()
-
-    def _may_set(self, changes: list[Parameter[Any]]) -> SetParametersResult:
-        """Refuse what would change nothing: the recorder looks at these when it is configured."""
-        names = sorted({change.name for change in changes} & set(READ_WHEN_CONFIGURED))
-        if not names or not self._configured:
-            return SetParametersResult(successful=True)
-        return SetParametersResult(
-            successful=False,
-            reason=f"{', '.join(names)} counts when the recorder is configured: deactivate it and "
-            "clean it up first",
-        )
 
     def _snapshot_buffer(self) -> SnapshotBuffer | None:
         settings = self._settings
