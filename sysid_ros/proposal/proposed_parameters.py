@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from sysid_ros.diagnosis import Finding, FindingKind, is_servo
+from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import is_servo
 from sysid_ros.errors import SysidError

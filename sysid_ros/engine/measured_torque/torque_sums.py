@@ -173,7 +173,8 @@ def _central_slope(ten: FloatArray) -> FloatArray:
         return np.array([mass, *centre, *tensor[np.triu_indices(3)]])
 
     shifts = step * np.eye(10)
-    return np.array([(at(one) - at(-one)) / (2.0 * step) for one in shifts]).T
+    rows = [(at(one) - at(-one)) / (2.0 * step) for one in shifts]
+    return np.column_stack(rows)
 
 
 def _error_of(regression: _Regression, row: FloatArray) -> float:

@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from sysid_ros.errors import BagError
-from sysid_ros.files import open_regular, read_yaml
 from sysid_ros.errors import BagError, listed
-from sysid_ros.files import open_regular, read_regular_text
+from sysid_ros.files import open_regular, read_yaml
 
 _SUFFIXES = (".mcap", ".db3", ".bag", ".mcap.zstd", ".db3.zstd", ".mcap.zst", ".db3.zst")
 _REMEDY = "name the storage file, or make a whole bag with sysid_ros recover"
