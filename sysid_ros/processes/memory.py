@@ -16,7 +16,7 @@ def keep_large_blocks_apart() -> None:
     """Let large blocks go back to the system as soon as they are freed, where the C library can.
 
     glibc raises its own limit up to 32 MB once a large block is freed, and later ones are cut from
-    memory that stays with the process. The fit of a robot with meshes peaks 65 MB lower.
+    memory that stays with the process. The fit of a robot with meshes peaks 50 MB lower.
     """
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE)

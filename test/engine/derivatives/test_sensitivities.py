@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives import engine
+from sysid_ros.engine.derivatives import sensitivities
 from sysid_ros.engine.derivatives.frame_sensors import FRAME_SENSORS
 from sysid_ros.engine.derivatives.sensors import JOINT, SENSORS
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec, parameters_of
@@ -326,7 +326,7 @@ def test_derivatives_that_contradict_rollouts_are_given_up(
 ) -> None:
     chain = Chain(1, 2, "IMPLICITFAST", True, False, False)
     root = chains.spec(chain)
-    right = engine.model_derivative
+    right = sensitivities.model_derivative
 
     def wrong(*arguments: object) -> object:
         changes = right(*arguments)  # type: ignore[arg-type]
@@ -335,7 +335,7 @@ def test_derivatives_that_contradict_rollouts_are_given_up(
     sound = chains.problem(root, parameters(root, chain))
     sound.check_derivatives(sound.initial_point())
     assert set(sound.derivative_sources().values()) == {"exact"}
-    monkeypatch.setattr(engine, "model_derivative", wrong)
+    monkeypatch.setattr(sensitivities, "model_derivative", wrong)
     problem = chains.problem(root, parameters(root, chain))
     problem.check_derivatives(problem.initial_point())
     assert all("off a rollout" in source for source in problem.derivative_sources().values())
