@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an estimate moves by when choices change that should not matter, and what that means."""
+"""Shifts of estimates when choices change that should not matter, and what they mean."""
 
 from __future__ import annotations
 
