@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The settings of a fit as frozen dataclasses; see :mod:`sysid_ros.experiment.schema`."""
+"""The settings of a fit as frozen dataclasses; see :mod:`.experiment_schema`."""
 
 from __future__ import annotations
 

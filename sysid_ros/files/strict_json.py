@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sysid_ros.files.atomic import replace_file
+from sysid_ros.files.writing import replace_file
 from sysid_ros.printable import OBEYED
 
 _NUMBERS = re.compile(r"\[\n((?:[-+.\deE,\s]|null)*?)\]")

@@ -36,15 +36,17 @@ _FEWEST, _FEWEST_ROLLED = 4, 3  # windows
 _WHOLE = 3.0  # s; longer windows are cut for this
 _ROLLED = 0.25  # s; likewise where columns are rollouts
 _ROUNDS = 2  # in which what is on demand has to prove itself, each a step nearer
-# Standard error over the typical size, at most, with what is open one step from the model's values
-# as noise; a fit leaves several times less. On demand a guess must not do.
+# Standard error over the typical size, at most, with what a fit is expected to leave as noise. What
+# is left at a wrong value so moves others by a third of their errors at most. On demand a guess
+# must not do.
 _DETERMINED = 3.0
 _DETERMINED_ON_DEMAND = 0.5
 _OWN_SHARE = 0.02  # of a parameter's effect that no parameter before it has, at the least
 _DEMANDED = {"kp": 0.2}  # as below, of settings that somebody chose
 _DEMANDED_OTHERS = 0.05  # of what is left unexplained that a parameter on demand must explain
+_LEAST_LEFT = 1e-4  # of the squares that are open, of which a fit leaves some
 _SHARES = (1.0, 0.3)  # of the step that are tried
-_LEAST_NOISE = 1e-2  # of that tenth
+_LEAST_NOISE = 1e-3  # of that tenth
 
 
 def determined(
@@ -214,12 +216,22 @@ class _System:
             left += float(gram[-1, -1] - gram[p:-1, -1] @ solved[:, p])
         return _System(reduced.hessian, reduced.gradient, left)
 
+    def share_left(self, offered: Sequence[Candidate]) -> float:
+        """The share of what is open that one more step would leave, none on demand."""
+        moved = [i for i, one in enumerate(offered) if not one.on_demand]
+        typical = np.array([offered[i].typical for i in moved])
+        own, slope = self.hessian[np.ix_(moved, moved)], self.gradient[moved]
+        step = -np.linalg.solve(own + np.diag(typical**-2), slope)
+        left = self.open + float(step @ (2.0 * slope + own @ step))
+        return min(1.0, max(left / self.open, _LEAST_LEFT)) if self.open > 0.0 else 1.0
+
 
 def _forward(system: _System, offered: Sequence[Candidate]) -> list[bool]:
     """Keep each parameter that tells something beyond those kept before it."""
     typical = np.array([one.typical for one in offered])
     information = system.hessian * np.outer(typical, typical)
     slope = system.gradient * typical
+    noise = system.share_left(offered)
     kept: list[int] = []
     answers = []
     open_now = system.open
@@ -232,7 +244,7 @@ def _forward(system: _System, offered: Sequence[Candidate]) -> list[bool]:
             left -= float(cross @ solved)
             push -= float(slope[kept] @ solved)
         most = _DETERMINED_ON_DEMAND if one.on_demand else _DETERMINED
-        good = left > _OWN_SHARE**2 * own and left > 1.0 / most**2
+        good = left > _OWN_SHARE**2 * own and left > noise / most**2
         explained = push**2 / left if good else 0.0
         demanded = _DEMANDED.get(one.attribute, _DEMANDED_OTHERS) * max(open_now, 0.0)
         if one.on_demand and explained <= demanded:

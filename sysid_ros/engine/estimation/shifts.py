@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Shifts of estimates when choices change that should not matter, and what they mean."""
+"""Shifts of an estimate when choices change that should not matter, and their meaning."""
 
 from __future__ import annotations
 

@@ -8,8 +8,9 @@
     written_spec(spec, fit.free.columns, fit.theta()).to_xml()
 
 Torque is linear in inertial parameters, armature, friction, springs and offsets; rows are filtered
-(:mod:`.filtering`), summed by block of time (:mod:`.gram`), and solved under physical consistency
-(:mod:`.program`) with intervals that hold under coloured residuals (:mod:`.statistics`).
+and summed by block of time (:mod:`sysid_ros.engine.regressor`), and solved under physical
+consistency (:mod:`.program`) with intervals that hold under coloured residuals
+(:mod:`.statistics`).
 """
 
 from sysid_ros.engine.inverse_dynamics.base_parameters import (

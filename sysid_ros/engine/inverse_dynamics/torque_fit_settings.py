@@ -19,7 +19,7 @@ class Settings:
 
     Attributes:
       kinds: What joints and tendons have besides the inertia of bodies, of
-        :data:`~.columns.JOINT_KINDS`, "offset" and :data:`~.columns.TENDON_KINDS`.
+        :data:`~sysid_ros.engine.regressor.columns.JOINT_KINDS`, "offset" and ``TENDON_KINDS``.
       friction_velocity: rad/s over which dry friction changes its sign as tanh does; ``None`` for
         MuJoCo's own law, with which ``mj_inverse`` of the written model gives the predicted torque.
       sharp_friction: Whether MuJoCo's law is given the shortest time constant that it allows, which

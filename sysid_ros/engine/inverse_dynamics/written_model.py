@@ -33,7 +33,7 @@ def written_spec(
       spec: From which the fitted model was compiled; left as it is.
       columns: Of the fit's regressor.
       theta: All parameters, (p,).
-      sharp: Whether dry friction gets the solreffriction of :func:`~.tables.sharp_friction`.
+      sharp: Whether dry friction gets the solreffriction of ``sharp_friction``.
       offsets: Whether a hinge's or slide's torque offset is written, as a spring too soft to
         matter whose rest position is far away; MuJoCo has no constant joint torque. An offset that
         is the sensor's, not the robot's, is better left out.
@@ -73,7 +73,7 @@ def written_spec(
 
 
 def sharpen_friction(spec: mujoco.MjSpec) -> None:
-    """Give dry friction of joints and tendons the law of :func:`~.tables.sharp_friction`.
+    """Give dry friction of joints and tendons the law of ``engine.regressor.sharp_friction``.
 
     Args:
       spec: With the friction and inertia that were found; changed.

@@ -77,7 +77,7 @@ class Declared:
 
     @cached_property
     def columns(self) -> Columns:
-        """Of the regressor."""
+        """The regressor's parameters, in the order of its columns."""
         return self._columns_of(self.model)
 
     @cached_property

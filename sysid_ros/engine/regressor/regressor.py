@@ -70,7 +70,8 @@ class Regressor:
           kinds: What joints and tendons have besides the inertia of bodies.
           friction_velocity: rad/s or m/s; ``None`` for MuJoCo's law of dry friction.
           sharp_friction: Whether that law follows velocity as closely as MuJoCo allows, see
-            :func:`~.tables.sharp_friction`, rather than with the model's own solreffriction.
+            :func:`~.regressor_tables.sharp_friction`, rather than with the model's own
+            solreffriction.
           delays: By name of an unknown delay of measured torque, the degrees of freedom that have
             it; see :mod:`.torque_delay`.
 

@@ -133,7 +133,7 @@ class RecordedRun:
 
     @property
     def steps(self) -> IndexArray:
-        """Of the latest simulation's controls, (1,)."""
+        """Steps of the latest simulation, (1,); 0 before the first."""
         return np.array([0 if self._controls is None else len(self._controls[1].values)])
 
     def select(self, chosen: Sequence[int]) -> RecordedRun:

@@ -83,11 +83,11 @@ class RunBatch(Protocol):
 
     @property
     def start_sensors(self) -> tuple[str, ...]:
-        """See above."""
+        """Sensors whose settings move the starts."""
 
     @property
     def readings(self) -> IndexArray:
-        """See above."""
+        """Columns of sensor data that are compared, sorted, (k,)."""
 
     def select(self, chosen: Sequence[int]) -> Any:
         """A batch of some of the runs."""

@@ -24,7 +24,6 @@ from sysid_ros.engine.uncertainty.noise_levels import estimated_noise, first_noi
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.engine.uncertainty.rank import Directions, directions_of_gram
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
-from sysid_ros.engine.uncertainty.window_sum import WindowSum
 
 __all__ = [
     "BOUND_MARGIN",
@@ -33,7 +32,6 @@ __all__ = [
     "Directions",
     "ParameterEstimate",
     "ResidualSize",
-    "WindowSum",
     "bounds_width",
     "calculate_intervals",
     "covariance",

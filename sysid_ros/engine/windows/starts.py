@@ -38,6 +38,9 @@ from sysid_ros.engine.windows.spatial_starts import (
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
+# Far beyond what encoders err by, so that the prior of a start does not matter beside them.
+_PLACE_SPREAD = 0.1  # rad or m
+_LEAST_RATE_SPREAD = 1e-2  # rad/s or m/s, of a joint that hardly moves
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class StartReader:
 
     @cached_property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Where in a state position and velocity of each scalar joint's sensor stand.
+        """The places in a state of the position and velocity of each scalar joint's sensor.
 
         Its sensors come first in :attr:`sensors`; those of poses have neither gain nor bias.
         """
@@ -190,8 +193,8 @@ class StartReader:
         spread = np.ones(2 * nv + self._model.na)
         for joint, motion in self._joints.items():
             dof = self._model.jnt_dofadr[joint]
-            spread[dof] = 0.1
-            spread[nv + dof] = max(motion.velocity_spread, 1e-2)
+            spread[dof] = _PLACE_SPREAD
+            spread[nv + dof] = max(motion.velocity_spread, _LEAST_RATE_SPREAD)
         for joint, pose in self._poses.items():
             dof = int(self._model.jnt_dofadr[joint])
             free = int(self._model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
@@ -199,9 +202,9 @@ class StartReader:
             for i, part in enumerate(parts):
                 if part is not None:
                     own = slice(dof + 3 * i, dof + 3 * i + 3)
-                    spread[own] = 0.1
+                    spread[own] = _PLACE_SPREAD
                     rate = pose.spread[0 if part is pose.position else 1]
-                    spread[nv:][own] = max(rate, 1e-2)
+                    spread[nv:][own] = max(rate, _LEAST_RATE_SPREAD)
         return spread
 
 

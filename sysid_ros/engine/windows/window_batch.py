@@ -275,7 +275,7 @@ def _by_sequence(windows: Sequence[WindowSimulation]) -> list[_Sequence]:
 def _start_places(
     sequences: Sequence[_Sequence],
 ) -> list[tuple[slice, str, tuple[int, int]]]:
-    """Which windows have the start of a joint read off which sensor, and its places in a state."""
+    """Windows in whose starts a joint is read off a sensor, the sensor, and where it stands."""
     found: list[tuple[slice, str, tuple[int, int]]] = []
     for own in sequences:
         for name, place in zip(own.reader.sensors, own.reader.places, strict=False):
