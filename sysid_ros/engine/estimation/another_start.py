@@ -36,7 +36,7 @@ SETTLED = 0.1  # of a standard error: steps that are shorter change nothing that
 
 @dataclass(frozen=True)
 class End:
-    """The place that another start leads to.
+    """The estimate that another start leads to.
 
     Attributes:
       values: From the estimate, (k,).
