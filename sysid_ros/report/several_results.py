@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.judgement import Outcome
+from sysid_ros.judgement import HASH_PREFIX, Outcome
 from sysid_ros.report.svg import forest, number, percent_change, to_error, unit
 
 # Two estimates that differ by more than this many standard errors of their difference are not
@@ -109,7 +109,7 @@ def cautions(results: Mapping[str, Outcome]) -> list[str]:
         )
     hashes = [outcome.input_hashes for outcome in outcomes]
     changed = sorted(
-        name
+        HASH_PREFIX + name
         for name in set.intersection(*(set(known) for known in hashes))
         if len({known[name] for known in hashes}) > 1
     )
