@@ -31,7 +31,6 @@ from sysid_ros.engine.inverse_dynamics import (
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.found_torque import torque_findings
-from sysid_ros.engine.measured_torque.reversals import own_law_model
 from sysid_ros.engine.measured_torque.own_friction import own_law_model
 from sysid_ros.engine.measured_torque.torque_estimates import (
     open_sentences,
