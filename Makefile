@@ -4,6 +4,8 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
 BENCHMARK_ARGS ?=
+# One more than the two cores that suffice: tests of ROS nodes wait for half of their time.
+TESTS_AT_ONCE ?= 3
 # Tests whose numbers rounding could sway.
 NUMERICAL_TESTS := test/engine test/sysid test/comparison test/judgement test/excitation
 
@@ -31,7 +33,7 @@ demo:  ## identify a simulated robot with real ROS 2 processes, clone to report
 	@.venv/bin/python -m sysid_ros demo $(DEMO_ARGS)
 
 test: develop  ## the tests (PYTEST_ARGS="-k name")
-	@.venv/bin/pytest -n 2 -m "not slow" $(PYTEST_ARGS)
+	@.venv/bin/pytest -n $(TESTS_AT_ONCE) -m "not slow" $(PYTEST_ARGS)
 
 test-all: develop  ## all tests, also those that take long
 	@.venv/bin/pytest $(PYTEST_ARGS)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 SEARCH_METHODS = (
-    "starts", "cma-es", "random", "nsga2",  # the methods of search.run
+    "starts", "cma-es", "random", "nsga2",  # METHODS of search.search_methods
     "inverse_dynamics",  # search.torque_start
 )  # fmt: skip
 LOG_NAMES = ("tensorboard", "wandb", "mlflow")  # the keys of run_logs.run_log.LOGS

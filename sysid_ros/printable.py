@@ -14,14 +14,14 @@ import re
 from typing import TextIO
 
 # Control characters but for tab and line feed; what reorders lines; halves of surrogate pairs.
-_OBEYED = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
 
 def printable(text: str) -> str:
     """Return a text in which control sequences are spelled out, such as that of escape."""
-    return _OBEYED.sub(lambda found: _spelled(found[0]), text)
+    return OBEYED.sub(lambda found: _spelled(found[0]), text)
 
 
 def _spelled(character: str) -> str:

@@ -22,23 +22,29 @@ os.environ.setdefault("MUJOCO_GL", "disabled")
 # Processes that are killed leave shared memory behind, which later ones of that domain trip over.
 os.environ["FASTDDS_BUILTIN_TRANSPORTS"] = "UDPv4"
 
-_ROS_TESTS = ("test/nodes/", "test/faults/", "test/benchmark/test_capture.py")
+# Tests with ROS nodes, in two rows that take about as long.
+_ROS_ROWS = (
+    ("test/faults/", "test/benchmark/test_capture.py", "test/nodes/test_re"),
+    ("test/nodes/",),
+)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Where tests run side by side (``-n 2``), those with ROS nodes take turns.
+    """Where tests run side by side (``-n 3``), those with ROS nodes stand in two rows.
 
-    They start several processes each and wait for them; two at once would wait for each other.
-    The tests of any other file stay together for the sake of its fixtures.
+    They start several processes each and mostly wait for them: while one row waits, another works,
+    and more than two would wait for each other. The rows are the longest, and so begin first. The
+    tests of any other file stay together for the sake of its fixtures.
     """
     from xdist.scheduler import LoadScopeScheduling
 
-    class FilesAndRos(LoadScopeScheduling):
+    class FilesAndRows(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "ros" if nodeid.startswith(_ROS_TESTS) else nodeid.partition("::")[0]
+            rows = (f"ros {row}" for row, of in enumerate(_ROS_ROWS) if nodeid.startswith(of))
+            return next(rows, nodeid.partition("::")[0])
 
-    return FilesAndRos(config, log)
+    return FilesAndRows(config, log)
 
 
 @pytest.fixture(scope="session")

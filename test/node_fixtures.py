@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from ros_client import RosClient
 
-from sysid_ros.nodes.demo import demo_folder, free_domain
+from sysid_ros.nodes.demo import demo_folder, free_domain, run
 from sysid_ros.nodes.demo.child_processes import ChildProcesses
 
 ROOT = Path(__file__).parents[1]
@@ -47,6 +47,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         of_nodes = any(folder in item.path.parents for folder in _FOLDERS)
         if of_nodes and item.get_closest_marker("flaky") is None:
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=["in vain"]))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def domains_of_this_worker() -> None:
+    """Draw ROS domains that no other worker draws, as two may look for one at the same time."""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    run._DOMAINS = run._DOMAINS[number::count]
 
 
 @pytest.fixture

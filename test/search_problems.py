@@ -10,7 +10,7 @@ import numpy as np
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.experiment.fit_schema import SearchConfig
-from sysid_ros.search.run import run_search
+from sysid_ros.search.search_methods import run_search
 from sysid_ros.search.space import SearchSpace
 
 

@@ -16,8 +16,8 @@ import pytest
 from sysid_ros import sysid
 from sysid_ros.commands import COMMANDS
 from sysid_ros.engine.attributes.attribute_table import table
+from sysid_ros.experiment.experiment_schema import Experiment, SequenceConfig, ValidationConfig
 from sysid_ros.experiment.fit_schema import FitConfig, InitialStateConfig, WindowConfig
-from sysid_ros.experiment.schema import Experiment, SequenceConfig, ValidationConfig
 from sysid_ros.experiment.section import keys_of
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -40,9 +40,10 @@ class _Table:
         hessian = np.einsum("r,rpq->pq", weight**2, self.grams)
         target = np.einsum("rnp,nr->p", self.columns, torque * weight**2, optimize=True)
         hessian[np.diag_indices_from(hessian)] += _RIDGE * max(float(np.trace(hessian)), 1e-300)
-        factor = scipy.linalg.cholesky(hessian)
-        right = scipy.linalg.solve_triangular(factor, target, trans=1)
-        found, _ = scipy.optimize.nnls(factor, right, maxiter=30 * len(target))
+        factor = np.linalg.cholesky(hessian)
+        found, _ = scipy.optimize.nnls(
+            factor.T, np.linalg.solve(factor, target), maxiter=30 * len(target)
+        )
         return np.asarray(weight * (torque - (self.columns @ found).T))
 
 

@@ -108,7 +108,7 @@ class _Joint:
             return None
         scores = np.stack([matrix[part].T @ left[part] for part in parts])
         spread = inverse @ (scores.T @ scores) @ inverse * len(parts) / (len(parts) - 1)
-        quantile = float(scipy.stats.t.ppf(0.975, len(parts) - 1))
+        quantile = float(scipy.special.stdtrit(len(parts) - 1, 0.975))
         reach = quantile * math.sqrt(float(spread[0, 0])) / float(size[0])
         factor = float(found[0] / size[0])
         return factor - reach, factor, factor + reach

@@ -236,7 +236,6 @@ def _drives_one_joint(model: mujoco.MjModel, actuator: int) -> bool:
 def _signals(series: TimeSeries) -> dict[str, Samples]:
     """The scalar signals of a series by label."""
     found = {}
-    methods = series.interpolation or ("linear",) * series.data.shape[1]
     for name, (_, columns) in (series.signal_mapping or {}).items():
         if len(columns) != 1:
             continue
@@ -245,8 +244,7 @@ def _signals(series: TimeSeries) -> dict[str, Samples]:
         known = np.isfinite(values)
         if np.count_nonzero(known) < 2:
             continue
-        held = methods[column] == "zoh"
-        found[name] = Samples(series.times[known], values[known], held)
+        found[name] = Samples(series.times[known], values[known], series.holds(column))
     return found
 
 

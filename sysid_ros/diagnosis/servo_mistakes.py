@@ -62,7 +62,7 @@ class _Hypothesis:
         return found
 
     def late(self, recorded: Recorded, servo: int) -> tuple[Change, ...]:
-        """Its lag, undone."""
+        """The change that undoes the lag of a servo; none without one."""
         if not self.lag:
             return ()
         return (Change(FindingKind.LAG, delay={recorded.servos[servo]: self.lag}),)

@@ -61,7 +61,7 @@ class _Tried:
 
     @property
     def share(self) -> float:
-        """Unexplained with it."""
+        """Residual with this repair over the torque's variation, 0 to 1."""
         return self.misfit.share
 
 

@@ -12,7 +12,7 @@ not do as it is told. Nothing here knows of ROS.
 """
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.excitation.controlled_motion import ControlledMotion
+from sysid_ros.excitation.controlled_motion import LONGEST_LEAD, ControlledMotion, lead_after
 from sysid_ros.excitation.following import FollowingWatch
 from sysid_ros.excitation.guard import CommandGuard
 from sysid_ros.excitation.limit_files import (
@@ -42,6 +42,7 @@ from sysid_ros.excitation.trajectory_progress import TrajectoryProgress
 
 __all__ = [
     "KINDS",
+    "LONGEST_LEAD",
     "CommandGuard",
     "CommandLimits",
     "ControlledMotion",
@@ -65,6 +66,7 @@ __all__ = [
     "check_limits",
     "design_multisine",
     "join_limits",
+    "lead_after",
     "read_joint_limits",
     "read_trajectory",
     "read_urdf_limits",

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -19,8 +21,20 @@ from sysid_ros.excitation.timed_trajectory import (
     trajectory_through,
 )
 
-_LEAD = 0.15  # s that a stop may take to reach the controller
+LONGEST_LEAD = 2.0  # s; a stop that takes longer to arrive is no stop any more
+_LEAST_LEAD = 0.1  # s on top of what goals have taken so far
+_SLOWER = 2.0  # times that a stop may take as long as the slowest goal before it
 _PAST = 0.05  # s of the way behind the controller that a stop begins with
+
+
+def lead_after(round_trips: Sequence[float]) -> float:
+    """Return how long the next stop may be on its way to the controller, s.
+
+    Args:
+      round_trips: s that the controller's answers to earlier goals took.
+    """
+    slowest = max(round_trips, default=LONGEST_LEAD)
+    return min(_LEAST_LEAD + _SLOWER * slowest, LONGEST_LEAD)
 
 
 class ControlledMotion:
@@ -47,32 +61,46 @@ class ControlledMotion:
         self.trajectory = timed_path(path, period)
         check_limits(self.trajectory, limits)
 
-    def stop_at(self, place: float) -> TimedTrajectory | None:
+    @property
+    def stands_until(self) -> float:
+        """The time up to which it stays where it begins, s."""
+        positions = self.trajectory.positions
+        moved = np.abs(positions - positions[0]).max(axis=1) > 0.0
+        return float(self.trajectory.times[max(int(np.argmax(moved)) - 1, 0)])
+
+    def stop_at(self, place: float, lead: float) -> TimedTrajectory | None:
         """The way to rest for a controller that is at ``place`` seconds.
 
         Its times are those of the whole trajectory. It begins a little behind the place, goes on
-        at full speed while it is on its way to the controller, and brakes from there. A trajectory
-        that takes longer than that to arrive is joined with a step.
+        at full speed for ``lead`` seconds, while it is on its way to the controller, and brakes
+        from there. Where the whole is over before, it is what is left of the whole. One that
+        takes longer than that to arrive is joined with a step.
 
         Returns:
-          The trajectory; ``None`` where the motion is over before.
+          The trajectory; ``None`` where the controller is at the end already.
 
         Raises:
           ExcitationError: Its points are not within the limits, which is a mistake in this package.
         """
-        first = max(np.ceil((place - _PAST) / self._period), 0.0)
-        last = np.ceil((place + _LEAD) / self._period)
+        first = max(int(np.ceil((place - _PAST) / self._period)), 0)
+        last = int(np.ceil((place + lead) / self._period))
         if last * self._period >= self._path.duration:
-            return None
-        before = self._path.commands(self._period * np.arange(first, last))
-        braking = self._playback.stop_from(float(last * self._period))
+            return self._rest_from(first)
+        before = self._path.commands(self._period * np.arange(first, last, dtype=np.float64))
+        braking = self._playback.stop_from(last * self._period)
         positions = np.concatenate([before, braking, braking[-1:], braking[-1:]])
         self._refuse_steps(positions)
-        times = self._period * (first + np.arange(len(positions)))
+        times = self._period * (first + np.arange(len(positions), dtype=np.float64))
         return trajectory_through(self._path.joints, times, positions)
+
+    def _rest_from(self, first: int) -> TimedTrajectory | None:
+        whole = self.trajectory
+        if first >= len(whole.times) - 1:
+            return None
+        tables = (whole.times, whole.positions, whole.velocities, whole.accelerations)
+        return TimedTrajectory(whole.joints, *(table[first:] for table in tables))
 
     def _refuse_steps(self, positions: FloatArray) -> None:
         steps = StepLimits.at(self._period, self._limits)
-        rows = zip(positions[2:], positions[1:], positions, strict=False)
-        if not all(steps.allow(row[None, :], last, before)[0] for row, last, before in rows):
+        if not steps.allow(positions[2:], positions[1:-1], positions[:-2]).all():
             raise ExcitationError("a soft stop within the limits could not be planned")

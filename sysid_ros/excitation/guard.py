@@ -53,11 +53,8 @@ class CommandGuard:
           The same, or the nearest single command (1, n) where one of them may not be published.
         """
         whole = np.concatenate([[self._before, self.last], commands])
-        within = [
-            self._steps.allow(row[None, :], last, before)[0]
-            for row, last, before in zip(whole[2:], whole[1:], whole, strict=False)
-        ]
-        if not all(within) or not self._in_range(commands[0]):
+        within = self._steps.allow(commands, whole[1:-1], whole[:-2])
+        if not within.all() or not self._in_range(commands[0]):
             self.acted = True
             commands = self._nearest(commands[0])
         self._before, self._told = self.last, commands

@@ -72,7 +72,7 @@ class ExcitationPath:
 
 def smooth_step(x: FloatArray) -> FloatArray:
     """Quintic from 0 to 1 with zero first and second derivatives at both ends."""
-    x = np.clip(x, 0.0, 1.0)
+    x = np.minimum(np.maximum(x, 0.0), 1.0)  # np.clip takes four times as long for a few numbers
     return np.asarray(x**3 * (10.0 - 15.0 * x + 6.0 * x**2))
 
 

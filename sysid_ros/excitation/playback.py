@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -30,6 +32,11 @@ class _State:
     fade: float  # 0 to 1, how much of the way back to rest a released command has gone
     command: FloatArray  # (n,)
     before: FloatArray  # (n,) the command before it
+
+
+def _share(value: float) -> float:
+    """A number bounded to 0 to 1."""
+    return min(max(value, 0.0), 1.0)
 
 
 def missed_messages(gap: float, period: float) -> int:
@@ -128,15 +135,15 @@ class Playback:
     def _next(self, state: _State, *, braking: bool) -> _State:
         """The state one message later."""
         direction = -1.0 if braking else 1.0
-        speed = np.clip(state.speed + direction * self._change, 0.0, 1.0)
-        fade = np.clip(state.fade - direction * self._change, 0.0, 1.0) if self._release else 0.0
+        speed = _share(state.speed + direction * self._change)
+        fade = _share(state.fade - direction * self._change) if self._release else 0.0
         for shares in (_SHARES[:1], _SHARES):  # nearly always the first will do
             speeds = state.speed + shares * (speed - state.speed)
             fades = state.fade + shares * (fade - state.fade)
             places = np.minimum(state.place + speeds * self._period, self._path.duration)
             commands = self._faded(self._path.commands(places), fades)
             allowed = self._limits.allow(commands, state.command, state.before)
-            best = int(np.argmax(allowed)) if np.any(allowed) else -1
+            best = int(allowed.argmax()) if allowed.any() else -1
             if allowed[best]:
                 break
         return _State(
@@ -148,6 +155,8 @@ class Playback:
         )
 
     def _faded(self, commands: FloatArray, fades: FloatArray) -> FloatArray:
+        if not self._release:
+            return commands
         rest = self._path.rest
         result: FloatArray = rest + (1.0 - smooth_step(fades))[:, None] * (commands - rest)
         return result
@@ -159,9 +168,26 @@ class Playback:
         """The states of a stop, at most so many."""
         states: list[_State] = []
         while len(states) < messages and not self._stands(state):
-            state = self._next(state, braking=True)
-            states.append(state)
-        return states
+            states += self._braked_at_once(state) or [self._next(state, braking=True)]
+            state = states[-1]
+        return states[:messages]
+
+    def _braked_at_once(self, state: _State) -> list[_State]:
+        """The states of a stop in ``stop_time``, as far as the limits allow each of them."""
+        left = max(state.speed, 1.0 - state.fade if self._release else 0.0)
+        changes = self._change * np.arange(1, math.ceil(left / self._change) + 1)
+        speeds = np.maximum(state.speed - changes, 0.0)
+        fades = np.minimum(state.fade + changes, 1.0) if self._release else np.zeros(len(changes))
+        places = np.minimum(state.place + self._period * speeds.cumsum(), self._path.duration)
+        commands = self._faded(self._path.commands(places), fades)
+        whole = np.concatenate([[state.before, state.command], commands])
+        allowed = self._limits.allow(commands, whole[1:-1], whole[:-2])
+        count = len(allowed) if allowed.all() else int(allowed.argmin())
+        rows = zip(places, speeds, fades, commands, whole[1:], strict=False)
+        return [
+            _State(float(place), float(speed), float(fade), command, before)
+            for place, speed, fade, command, before in islice(rows, count)
+        ]
 
     def _left_alone(self, missed: int) -> _State:
         """Return the place that the receiver reaches by itself after it missed some messages."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -30,12 +31,19 @@ class StepLimits:
         return cls(limits.rate * period, limits.acceleration * period**2)
 
     def allow(self, commands: FloatArray, last: FloatArray, before: FloatArray) -> BoolArray:
-        """Tell which of ``commands`` (m, n) may follow ``last`` and ``before`` it; (m,)."""
+        """Tell which of ``commands`` (m, n) may follow ``last`` and ``before`` it; (m,).
+
+        ``last`` and ``before`` are the same for all commands, (n,), or those of each, (m, n).
+        """
         steps = commands - last
         turns = steps - (last - before)
-        within = np.abs(steps) <= self.step * (1.0 + _SLACK) + _ROUNDING
-        within &= np.abs(turns) <= self.turn * (1.0 + _SLACK) + _ROUNDING
-        return np.asarray(np.all(within, axis=1))
+        most_step, most_turn = self._most
+        return np.asarray(((np.abs(steps) <= most_step) & (np.abs(turns) <= most_turn)).all(axis=1))
+
+    @cached_property
+    def _most(self) -> tuple[FloatArray, FloatArray]:
+        """Both limits with room for rounding, (n,) each."""
+        return self.step * (1.0 + _SLACK) + _ROUNDING, self.turn * (1.0 + _SLACK) + _ROUNDING
 
     def nearest(self, command: FloatArray, last: FloatArray, before: FloatArray) -> FloatArray:
         """The command nearest to ``command`` (n,) that may follow ``last`` and ``before`` it."""

@@ -9,8 +9,8 @@ import posixpath
 from collections.abc import Callable
 
 from sysid_ros.errors import ExperimentError, unknown_name
+from sysid_ros.experiment.experiment_schema import Experiment, SequenceConfig
 from sysid_ros.experiment.problems import Place, Problems
-from sysid_ros.experiment.schema import Experiment, SequenceConfig
 from sysid_ros.experiment.yaml_tree import Value
 from sysid_ros.recording.mapping import SignalKind
 

@@ -15,14 +15,14 @@ from sysid_ros.experiment.attribute_names import (
     attribute_names,
     form_problem,
 )
-from sysid_ros.experiment.problems import Problems
-from sysid_ros.experiment.schema import (
+from sysid_ros.experiment.experiment_schema import (
     AlternativeConfig,
     ParameterConfig,
     SequenceConfig,
     SignalConfig,
     ValidationConfig,
 )
+from sysid_ros.experiment.problems import Problems
 from sysid_ros.experiment.section import as_list, as_mapping, keys_of, read_section, read_text
 from sysid_ros.experiment.yaml_tree import Value
 from sysid_ros.recording.mapping import Interpolation, SignalKind

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The settings of a fit as frozen dataclasses; see :mod:`sysid_ros.experiment.schema`."""
+"""The settings of a fit as frozen dataclasses; see :mod:`.experiment_schema`."""
 
 from __future__ import annotations
 
@@ -124,6 +124,13 @@ class TorqueFitConfig:
         metadata=rule(
             "estimate a constant torque of every joint whose torque is measured, as its "
             "`torque_offset`, unless `parameters` name that or the signal's `bias`"
+        ),
+    )
+    torque_delay: bool = key(
+        default=True,
+        metadata=rule(
+            "estimate by how much the torque of each topic is later than positions (or earlier, "
+            "below zero), unless `parameters` name a `delay` of it"
         ),
     )
     prior: str = key(

@@ -22,11 +22,11 @@ from sysid_ros.experiment.entries import (
     read_signals,
     read_validation,
 )
+from sysid_ros.experiment.experiment_schema import Experiment, ValidationConfig
 from sysid_ros.experiment.fit_schema import WindowConfig
 from sysid_ros.experiment.overrides import apply_overrides
 from sysid_ros.experiment.problems import Problems
 from sysid_ros.experiment.rules import rule
-from sysid_ros.experiment.schema import Experiment, ValidationConfig
 from sysid_ros.experiment.section import as_mapping, read_section
 from sysid_ros.experiment.yaml_tree import Value, parse_yaml
 from sysid_ros.files import read_regular_text

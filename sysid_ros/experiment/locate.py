@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sysid_ros.errors import BagError, ModelError
+from sysid_ros.experiment.experiment_schema import Experiment
 from sysid_ros.experiment.packages import PACKAGE, Packages
-from sysid_ros.experiment.schema import Experiment
 
 
 def locate_bag(bag: str, *, experiment_file: Path | None, data_dir: Path | None) -> Path:

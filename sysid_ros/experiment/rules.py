@@ -3,9 +3,9 @@
 
 """Meaning and valid values of a key of the experiment file, kept beside its field.
 
-Each field of :mod:`sysid_ros.experiment.schema` that is a YAML key carries a :class:`Rule` in its
-metadata. Validation and the reference in ``docs/experiment.md`` both read it there, so that they
-cannot disagree.
+Each field of :mod:`.experiment_schema` that is a YAML key carries a :class:`Rule` in its metadata.
+Validation and the reference in ``docs/experiment.md`` both read it there, so that they cannot
+disagree.
 """
 
 from __future__ import annotations

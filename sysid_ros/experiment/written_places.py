@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.experiment.experiment_schema import Experiment
 
 
 def output_of(experiment: Experiment, given: Path | None) -> Path:

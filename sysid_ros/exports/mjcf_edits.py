@@ -125,7 +125,10 @@ def _changes(old: Any, new: Any, attributes: Sequence[str]) -> Iterator[_Change]
 
 
 def _set(document: XmlText, element: Element, changes: Iterable[_Change]) -> None:
-    """Write as many numbers as there were, or more: those behind come from the same defaults."""
+    """Write attributes with as many numbers as the file has, or more where they differ.
+
+    Numbers that are left out keep the default that the file gives them.
+    """
     for change in changes:
         written = len(element.attributes.get(change.name, "").split())
         values = change.values[: max(written, change.count)]

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from sysid_ros.files.array_archive import open_arrays
-from sysid_ros.files.atomic import rename_folder, replace_file, replacing, translated_os_errors
 from sysid_ros.files.plain_xml import parsed_xml
 from sysid_ros.files.regular_file import (
     check_regular,
@@ -15,6 +14,7 @@ from sysid_ros.files.regular_file import (
     read_regular_text,
 )
 from sysid_ros.files.strict_json import dumps, plain, write_json
+from sysid_ros.files.writing import rename_folder, replace_file, replacing, translated_os_errors
 
 __all__ = [
     "check_regular",

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from sysid_ros.files.atomic import replace_file
+from sysid_ros.files.writing import replace_file
+from sysid_ros.printable import OBEYED
 
 _NUMBERS = re.compile(r"\[\n((?:[-+.\deE,\s]|null)*?)\]")
 
@@ -52,6 +53,8 @@ def plain(value: object) -> Any:
 def dumps(document: object, *, indent: int | None = 2) -> str:
     """Serialise ``document`` after :func:`plain`, readable by people when ``indent`` is given."""
     text = json.dumps(plain(document), indent=indent, ensure_ascii=False, allow_nan=False)
+    # JSON leaves some control characters as they are, and a terminal would obey them.
+    text = OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     # A list of numbers belongs on one line. No string is touched: none contains a line break,
     # which JSON writes as \\n.
     return _NUMBERS.sub(lambda match: "[" + " ".join(match[1].split()) + "]", text)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.fit_page.fit_progress import LiveProgress
-from sysid_ros.fit_page.page_server import LivePage
+from sysid_ros.fit_page.fit_progress import PageProgress
+from sysid_ros.fit_page.page_server import FitPage
 
-__all__ = ["LivePage", "LiveProgress"]
+__all__ = ["FitPage", "PageProgress"]

@@ -14,7 +14,7 @@ from sysid_ros.engine.least_squares import Iteration
 _MOST = 5000  # steps kept; of longer fits every second one goes, again and again
 
 
-class LiveProgress:
+class PageProgress:
     """The present fit, or the last one, as a browser asks for it; safe for several threads."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from sysid_ros.closing import Closing
 from sysid_ros.errors import SysidError
-from sysid_ros.fit_page.fit_progress import LiveProgress
+from sysid_ros.fit_page.fit_progress import PageProgress
 
 HOST = "127.0.0.1"
 TOKEN_HEADER = "X-Sysid-Ros-Token"  # noqa: S105
@@ -36,14 +36,14 @@ _FIELDS = 10  # of a query
 _MOST = 64  # connections at a time; of more, those that have waited longest are ended
 
 
-class LivePageError(SysidError):
+class FitPageError(SysidError):
     """The page cannot be served."""
 
 
-class LivePage(Closing):
+class FitPage(Closing):
     """Serves the page from a thread of its own until it is closed; also a context manager."""
 
-    def __init__(self, port: int, progress: LiveProgress, cancel: Callable[[], None]) -> None:
+    def __init__(self, port: int, progress: PageProgress, cancel: Callable[[], None]) -> None:
         """Begin to serve.
 
         Args:
@@ -52,15 +52,15 @@ class LivePage(Closing):
           cancel: Called, in a thread of the server, when somebody cancels the running fit.
 
         Raises:
-          LivePageError: The port is no port or in use.
+          FitPageError: The port is no port or in use.
         """
         if not 0 <= port <= 65535:
-            raise LivePageError(f"live_page_port must be from 0 to 65535, got {port}")
+            raise FitPageError(f"live_page_port must be from 0 to 65535, got {port}")
         token = secrets.token_urlsafe(32)
         try:
             self._server = _Server((HOST, port), progress, cancel, token)
         except OSError as error:
-            raise LivePageError(
+            raise FitPageError(
                 f"the live page cannot be served on port {port}: {error.strerror}; choose another "
                 "live_page_port"
             ) from error
@@ -93,7 +93,7 @@ class _Server(ThreadingHTTPServer):
     def __init__(
         self,
         address: tuple[str, int],
-        progress: LiveProgress,
+        progress: PageProgress,
         cancel: Callable[[], None],
         token: str,
     ) -> None:

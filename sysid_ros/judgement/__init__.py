@@ -22,7 +22,13 @@ from sysid_ros.judgement.residual_diagnostics import ResidualDiagnostics, residu
 from sysid_ros.judgement.scored_fit import applied_parameters, outcome_of, title_of, with_provenance
 from sysid_ros.judgement.scoring import in_units_of_noise, pooled_score
 from sysid_ros.judgement.signal_corrections import signal_corrections
-from sysid_ros.judgement.sufficiency import PRECISION, LiveSufficiency, Sufficiency, prepare
+from sysid_ros.judgement.sufficiency import (
+    PRECISION,
+    LiveSufficiency,
+    Sufficiency,
+    prepare,
+    sufficiency_of,
+)
 from sysid_ros.judgement.verdict import judge, result_warnings, scored_warnings, with_verdict
 
 __all__ = [
@@ -52,6 +58,7 @@ __all__ = [
     "result_warnings",
     "scored_warnings",
     "signal_corrections",
+    "sufficiency_of",
     "title_of",
     "with_provenance",
     "with_verdict",

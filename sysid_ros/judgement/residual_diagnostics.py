@@ -109,7 +109,7 @@ def _normal_plot(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Standardised quantiles against those of a normal distribution."""
     levels = np.linspace(0.0, 1.0, 82)[1:-1]
     standardised = (np.quantile(values, levels) - values.mean()) / values.std()
-    return np.asarray(scipy.special.ndtri(levels), dtype=np.float64), standardised
+    return scipy.special.ndtri(levels), standardised
 
 
 def _autocorrelation(parts: list[FloatArray]) -> tuple[FloatArray, FloatArray]:

@@ -200,7 +200,7 @@ def _motion(
     values = result.values
 
     def errors(used: SequenceSet) -> tuple[tuple[WindowErrors, ...], tuple[WindowErrors, ...]]:
-        """Of windows as they are scored, and of such that do not overlap."""
+        """Errors of the windows as they are scored, then of windows without overlap."""
         if not used.groups:
             return (), ()
         settings = scoring_settings(experiment, overlap=True)

@@ -25,6 +25,7 @@ from sysid_ros.engine.windows import (
     START_SAMPLE,
     SequenceData,
     SignalColumn,
+    WindowGroup,
     WindowSimulation,
     first_orientation,
     model_group,
@@ -50,11 +51,13 @@ class WindowErrors:
       window: What was simulated.
       initial: With the initial parameters, shape (m,).
       fitted: With the fitted parameters, shape (m,).
+      model: The place of its model among those that were simulated.
     """
 
     window: WindowSimulation
     initial: FloatArray
     fitted: FloatArray
+    model: int
 
 
 def open_loop_errors(
@@ -75,8 +78,8 @@ def open_loop_errors(
       settings: How to cut.
       excluded: Stretches [s] by sequence name that no window may touch.
       should_stop: Asked while simulating.
-      known: Errors with the same parameters of the same recordings, cut otherwise; windows that
-        are among them are not simulated again.
+      known: Errors with the same parameters of the same ``models_sequences``, cut otherwise;
+        windows that are among them are not simulated again.
 
     Returns:
       The errors, window by window.
@@ -98,13 +101,15 @@ def open_loop_errors(
             )
             for sequences in models_sequences
         ]
-        done = {_place(each.window): (each.initial, each.fitted) for each in known}
-        missing = [
-            (group, [k for k, window in enumerate(group.windows) if _place(window) not in done])
-            for group in groups
-        ]
+        places = [(g, window) for g, group in enumerate(groups) for window in group.windows]
+        done = {_key(each.model, each.window): (each.initial, each.fitted) for each in known}
+        missing = [(g, window) for g, window in places if _key(g, window) not in done]
         problem = WindowedProblem(
-            [group.select(places) for group, places in missing if places],
+            [
+                WindowGroup.of(group.builder, own)
+                for g, group in enumerate(groups)
+                if (own := [window for place, window in missing if place == g])
+            ],
             params,
             rollouts,
             loss=loss_named("linear"),
@@ -114,15 +119,15 @@ def open_loop_errors(
         start = problem.initial_point()
         before = problem.residuals(start)
         after = problem.residuals(Point(fitted, start.starts))
-    simulated = zip(problem.windows, before, after, strict=True)
-    done |= {_place(window): (a, b) for window, a, b in simulated}
-    windows = [window for group in groups for window in group.windows]
-    return tuple(WindowErrors(window, *done[_place(window)]) for window in windows)
+    simulated = zip(missing, before, after, strict=True)
+    done |= {_key(*place): (a, b) for place, a, b in simulated}
+    return tuple(WindowErrors(window, *done[_key(g, window)], g) for g, window in places)
 
 
-def _place(window: WindowSimulation) -> tuple[int, float, int]:
-    """Return the key by which a window is known however its recording was cut."""
-    return id(window.sequence.base), round(window.window.start, 9), window.window.samples.times.size
+def _key(model: int, window: WindowSimulation) -> tuple[int, int, float, int]:
+    """Return what a window is known by however its recording was cut."""
+    samples = window.window.samples.times.size
+    return model, window.sequence.number, round(window.window.start, 9), samples
 
 
 def score(errors: Sequence[WindowErrors]) -> Score:
@@ -135,7 +140,7 @@ def score(errors: Sequence[WindowErrors]) -> Score:
       The score. Where no position is measured, all signals are pooled.
     """
     predictions: dict[str, dict[str, list[FloatArray]]] = {}
-    means: dict[tuple[int, int], float] = {}
+    means: dict[tuple[int, int, int], float] = {}
     units: dict[str, str] = {}
     positions: set[str] = set()
     for error in errors:
@@ -145,7 +150,7 @@ def score(errors: Sequence[WindowErrors]) -> Score:
             own = samples.signals == i
             chosen = scored & own
             measured = samples.values[chosen]
-            key = id(error.window.sequence), i
+            key = error.model, error.window.sequence.number, i
             if key not in means:
                 whole = error.window.sequence.sensordata.data[:, signal.measured_column]
                 means[key] = float(np.mean(whole[np.isfinite(whole)]))

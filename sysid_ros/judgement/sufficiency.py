@@ -8,18 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-import mujoco
-
-from sysid_ros.dataset import declared_noise, fit_settings, model_of, model_sequences, unusable
-from sysid_ros.engine.estimation import Information, RunningInformation
-from sysid_ros.errors import BagError, ExperimentError
-from sysid_ros.experiment import Experiment, SequenceConfig, ValidationConfig, message_paths_of
-from sysid_ros.recording.bags import ColumnReader, GrowingBag, open_recording
-from sysid_ros.recording.mapping import MappedRecording, WantedFields, map_columns
-from sysid_ros.robots import build_parameters, have_own_parameters, with_namespace
+from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings
+from sysid_ros.errors import DataError
+from sysid_ros.experiment import Experiment, SequenceConfig, message_paths_of
+from sysid_ros.live_estimation import LiveEstimator
+from sysid_ros.recording.bags import GrowingBag, open_recording
 
 _TOO_LONG = 20.0  # times the recording so far: nobody waits for that
 PRECISION = 0.05  # standard error over magnitude that counts as enough
@@ -32,7 +28,7 @@ class ParameterSufficiency:
     Attributes:
       name: Its name.
       unit: Its unit.
-      value: Where the model is linearized: the initial value, or another that the data prefers.
+      value: The estimate.
       standard_error: To be expected of a fit; NaN where the data does not determine it.
       target: The standard error that counts as enough.
       progress: Share of the information that is needed, 0 to 1.
@@ -120,16 +116,13 @@ class LiveSufficiency:
           precision: Standard error over magnitude that counts as enough.
           should_stop: Asked while simulating; true ends :meth:`update` with StopRequestedError.
         """
-        self._should_stop = should_stop
+        self._experiment = experiment
         self._recorded = SequenceConfig(str(bag.absolute()), robot=robot)
-        # What other recordings are for is no matter of this one.
-        self._experiment = replace(
-            experiment, sequences=(self._recorded,), validation=ValidationConfig()
-        )
         self._bag = bag
         self._data_dir = data_dir
         self._precision = precision
-        self._reading: _Reading | None = None
+        self._should_stop = should_stop
+        self._following: tuple[GrowingBag, LiveEstimator] | None = None
 
     def update(self) -> Sufficiency | None:
         """Judge what has been recorded so far.
@@ -141,49 +134,27 @@ class LiveSufficiency:
           SysidError: Nothing can be said, and why: a topic or motion is missing, say.
           StopRequestedError: As asked for.
         """
-        if self._reading is None:
-            self._reading = self._begin()
-        mapped = self._mapped(self._reading)
-        robot = self._recorded.robot if have_own_parameters(self._experiment) else None
-        sequences = model_sequences("model", self._reading.model, {mapped.name: mapped}, robot)
-        found = self._reading.information.update(sequences, unusable(mapped))
-        return None if found is None else _judged(found, self._precision)
+        if self._following is None:
+            self._following = self._begin()
+        bag, estimator = self._following
+        found = estimator.update(bag.new_messages())
+        if found.problem:
+            raise DataError(found.problem)
+        return None if found.estimate is None else sufficiency_of(found.estimate, self._precision)
 
-    def _begin(self) -> _Reading:
+    def _begin(self) -> tuple[GrowingBag, LiveEstimator]:
         """Prepare to read, once the bag has all topics."""
-        experiment = self._experiment
-        with open_recording(self._bag, msg_paths=message_paths_of(experiment)) as recording:
-            experiment = with_namespace(experiment, self._recorded.robot, recording.topics)
-            wanted = WantedFields.of(recording, experiment.signals, experiment.enabled_when)
-            columns = ColumnReader(recording, wanted.fields)
-        model = model_of(experiment, self._recorded, self._data_dir)
-        params = build_parameters(experiment, model.with_sensors)
-        if not params.as_vector().size:
-            raise ExperimentError("the experiment has no parameters to be determined")
-        settings = replace(fit_settings(experiment), threads=1, model_error=False)
-        information = RunningInformation(
-            params, settings, declared_noise(experiment), should_stop=self._should_stop
-        )
-        bag = GrowingBag(self._bag, wanted.fields)
-        self._experiment = experiment
-        return _Reading(wanted, columns, bag, model.with_sensors, information)
-
-    def _mapped(self, reading: _Reading) -> MappedRecording:
-        experiment = self._experiment
-        reading.columns.read(reading.bag.new_messages())
-        columns = reading.columns.columns()
-        for topic in {signal.topic for signal in experiment.signals}:
-            if not len(columns[topic].log_ns):
-                raise BagError(f"no message of {topic} yet")
-        return map_columns(
-            columns,
-            reading.wanted,
-            clock=experiment.clock,
-            max_gap=experiment.fit.max_gap,
-            name=self._bag.name,
-            enabled_when=experiment.enabled_when,
-            clock_correction=experiment.clock_correction,
-        )
+        paths = message_paths_of(self._experiment)
+        with open_recording(self._bag, msg_paths=paths) as recording:
+            estimator = LiveEstimator(
+                self._experiment,
+                recording,
+                self._recorded,
+                HorizonSettings(),
+                data_dir=self._data_dir,
+                should_stop=self._should_stop,
+            )
+        return GrowingBag(self._bag, estimator.topics), estimator
 
 
 def prepare(experiment: Experiment) -> None:
@@ -196,17 +167,6 @@ def prepare(experiment: Experiment) -> None:
         entry_points()
 
 
-@dataclass(frozen=True)
-class _Reading:
-    """The state of following one bag."""
-
-    wanted: WantedFields
-    columns: ColumnReader
-    bag: GrowingBag
-    model: mujoco.MjSpec
-    information: RunningInformation
-
-
 def _time(seconds: float) -> str:
     """In the unit in which people think of it."""
     if seconds < 120.0:
@@ -214,7 +174,14 @@ def _time(seconds: float) -> str:
     return f"{seconds / 60.0:.0f} min" if seconds < 7200.0 else f"{seconds / 3600.0:.0f} h"
 
 
-def _judged(found: Information, precision: float) -> Sufficiency:
+def sufficiency_of(found: HorizonEstimate, precision: float) -> Sufficiency:
+    """The sufficiency of what an estimate has seen.
+
+    Args:
+      found: The estimate.
+      precision: Standard error over magnitude that counts as enough.
+    """
+    duration = found.time - (found.changed or 0.0)
     parameters = []
     for estimate, scale in zip(found.parameters, found.scales, strict=True):
         error, target = estimate.standard_error, precision * float(scale)
@@ -223,7 +190,7 @@ def _judged(found: Information, precision: float) -> Sufficiency:
         else:
             needed = (error / target) ** 2  # information grows with time, its root is the error
             progress = min(1.0, 1.0 / needed) if needed > 0.0 else 1.0
-            missing = max(0.0, needed - 1.0) * found.duration
+            missing = max(0.0, needed - 1.0) * duration
         parameters.append(
             ParameterSufficiency(
                 name=estimate.name,
@@ -236,5 +203,5 @@ def _judged(found: Information, precision: float) -> Sufficiency:
             )
         )
     return Sufficiency(
-        tuple(parameters), found.windows, found.duration, found.undetermined, found.settled
+        tuple(parameters), found.windows, duration, found.undetermined, found.settled
     )

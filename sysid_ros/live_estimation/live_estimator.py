@@ -23,7 +23,7 @@ from sysid_ros.engine.moving_horizon import (
 )
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.errors import BagError, DataError, ExperimentError
-from sysid_ros.experiment import Experiment, SequenceConfig
+from sysid_ros.experiment import Experiment, SequenceConfig, ValidationConfig
 from sysid_ros.live_estimation.message_buffer import MessageBuffer, known_until
 from sysid_ros.recording.bags import TopicTypes
 from sysid_ros.recording.mapping import (
@@ -81,6 +81,8 @@ class LiveEstimator:
         Raises:
           SysidError: The model or a topic is missing, or nothing is to be estimated.
         """
+        # What other recordings are for is no matter of this one.
+        experiment = replace(experiment, sequences=(bag,), validation=ValidationConfig())
         experiment = with_namespace(experiment, bag.robot, recording.topics)
         self._buffer = MessageBuffer(experiment, recording)
         self._spec = model_of(experiment, bag, data_dir).with_sensors

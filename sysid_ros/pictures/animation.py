@@ -82,10 +82,8 @@ def animation(model: mujoco.MjModel, poses: Poses) -> bytes:
     measured, initial, fitted = (
         each[::stride] for each in (poses.measured, poses.initial, poses.fitted)
     )
-    # One side after the other: each has a copy of all meshes while it is drawn.
-    left = list(_pictures(model, measured, initial, _INITIAL))
-    right = list(_pictures(model, measured, fitted, _FITTED))
-    pictures = [Image.fromarray(np.hstack(pair)) for pair in zip(left, right, strict=True)]
+    ghosts = ((initial, _INITIAL), (fitted, _FITTED))
+    pictures = [Image.fromarray(each) for each in _pictures(model, measured, ghosts)]
     content = io.BytesIO()
     pictures[0].save(
         content,
@@ -108,24 +106,34 @@ def _stride(model: mujoco.MjModel) -> int:
 
 
 def _pictures(
-    model: mujoco.MjModel, solid: FloatArray, ghost: FloatArray, colour: Sequence[float]
+    model: mujoco.MjModel,
+    solid: FloatArray,
+    ghosts: Sequence[tuple[FloatArray, Sequence[float]]],
 ) -> Iterator[npt.NDArray[np.uint8]]:
-    """One picture (height, width, 3) per pose."""
+    """A picture per ghost side by side, (height, n * width, 3), for each pose.
+
+    All are drawn by one renderer, which takes longer to set up than to draw a dozen pictures.
+    """
     data = mujoco.MjData(model)
     camera, targets = _camera(model, data, solid)
-    ghostly = _tinted(model, colour)
+    tinted = [_tinted(model, colour) for _, colour in ghosts]
     options = mujoco.MjvOption()
     with mujoco.Renderer(model, HEIGHT, WIDTH) as renderer:
         for costly in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
             renderer.scene.flags[costly] = False
-        for here, there, target in zip(solid, ghost, targets, strict=True):
+        for k, (here, target) in enumerate(zip(solid, targets, strict=True)):
             camera.lookat[:] = target
-            _place(model, data, here)
-            renderer.update_scene(data, camera, options)
-            _place(ghostly, data, there)
-            moving = int(mujoco.mjtCatBit.mjCAT_DYNAMIC)
-            mujoco.mjv_addGeoms(ghostly, data, options, mujoco.MjvPerturb(), moving, renderer.scene)
-            yield renderer.render().copy()
+            drawn = []
+            for ghostly, (there, _) in zip(tinted, ghosts, strict=True):
+                _place(model, data, here)
+                renderer.update_scene(data, camera, options)
+                _place(ghostly, data, there[k])
+                moving = int(mujoco.mjtCatBit.mjCAT_DYNAMIC)
+                mujoco.mjv_addGeoms(
+                    ghostly, data, options, mujoco.MjvPerturb(), moving, renderer.scene
+                )
+                drawn.append(renderer.render().copy())
+            yield np.hstack(drawn)
 
 
 def _place(model: mujoco.MjModel, data: Any, qpos: FloatArray) -> None:

@@ -124,8 +124,6 @@ def prepare(on_stage: Callable[[str], None]) -> None:
     Args:
       on_stage: Told that they are compiled, and when they are.
     """
-    import scipy.optimize  # noqa: F401, a second, which scoring would take
-
     import sysid_ros.pipeline.experiment_run  # noqa: F401
     from sysid_ros.engine.derivatives import compilation_told, entry_points
 

@@ -25,7 +25,7 @@ from sysid_ros.judgement import SequenceFit, SignalFit
 _POSITION = ("rad", "m")
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
-# What signals that name a joint instead of a sensor are called by; see model/state_sensors.py.
+# What signals that name a joint instead of a sensor are called by; see robots/state_sensors.py.
 _STATE = re.compile(r"(?P<joint>.+)_qpos(?:(?:_position|_orientation)?\[[012]\])?")
 
 

@@ -56,7 +56,7 @@ class Motion:
 
     @property
     def duration(self) -> float:
-        """S from the first sample to the last."""
+        """Time from the first sample to the last, s."""
         return float(self.times[-1] - self.times[0])
 
     def row_at(self, elapsed: float) -> int:

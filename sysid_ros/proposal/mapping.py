@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import mujoco
 
 from sysid_ros.diagnosis import is_effort
+from sysid_ros.proposal.actuator_inputs import command_lines, drives_of
 from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.commands import command_lines, drives_of
 from sysid_ros.proposal.correlations import joint_of
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import match_names

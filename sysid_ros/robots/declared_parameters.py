@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,12 +26,14 @@ from sysid_ros.robots.torque_parameters import (
     coupling_parameters,
     moving_bodies,
     payload_inertia,
+    torque_delays,
     torque_offsets,
     unlimited,
 )
 
 MOST = 2000  # scalars; the equations of more take gigabytes
 
+_FARTHEST = 1e30  # of a finite bound: squares of what is larger are not finite
 _NO_ROOM = 1e-12  # of the larger bound, between two that no solver can tell apart
 
 # What the attributes of a body determine; of two that overlap, one can be fitted.
@@ -91,6 +94,8 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
                     parameters.add(own)
         except SysidError as error:
             raise ExperimentError(f"{_place(experiment, config)}: {error}") from error
+    for added in torque_delays(experiment, spec, parameters):
+        parameters.add(added)
     if experiment.modifiers is not None:
         call_hook(experiment, parameters, spec)
     _check_room(parameters)
@@ -110,7 +115,13 @@ def _check_room(parameters: ParameterDict) -> None:
         for low, high in zip(
             np.ravel(parameter.min_value), np.ravel(parameter.max_value), strict=True
         ):
-            if high <= low or high - low <= _NO_ROOM * min(1e300, max(abs(low), abs(high))):
+            far = [bound for bound in (low, high) if _FARTHEST < abs(bound) < math.inf]
+            if far:
+                raise ExperimentError(
+                    f"parameter {parameter.name!r} has a bound of {far[0]:g}; a finite one is "
+                    f"{_FARTHEST:g} at most, as no quantity of a robot is larger"
+                )
+            if high <= low or high - low <= _NO_ROOM * min(_FARTHEST, max(abs(low), abs(high))):
                 raise ExperimentError(
                     f"parameter {parameter.name!r} has the bounds [{low:g}, {high:g}], between "
                     "which there is no room; widen them, or keep its value with 'frozen: true'"

@@ -18,8 +18,8 @@ from sysid_ros.experiment import Packages, SignalConfig
 from sysid_ros.recording.bags import open_recording, read_text
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots.declared_sensors import add_declared_sensor
-from sysid_ros.robots.model_limits import check_limits
 from sysid_ros.robots.model_text import ModelText
+from sysid_ros.robots.refused_models import check_limits
 from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
 from sysid_ros.robots.urdf import PreparedUrdf, is_urdf, prepare_urdf
 

@@ -16,12 +16,14 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes import Attribute
 from sysid_ros.engine.elements import read_inertia
 from sysid_ros.engine.inverse_dynamics import PAYLOAD, TENDON_ATTRIBUTES, coupling_name
+from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
 from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.recording.mapping import SignalKind
 
 INVERSE_DYNAMICS = "inverse_dynamics"
 _SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 _LEAST_MASS = 1e-3  # of the model's
+LONGEST_DELAY, _USUAL_DELAY = 0.05, 0.01  # s, of measured torque either way
 _SPRINGS = ("stiffness", "springref", "torque_offset")
 
 
@@ -38,6 +40,8 @@ def unlimited(row: Attribute, nominal: FloatArray) -> tuple[FloatArray, FloatArr
     if (row.element, row.name) in (("body", "inertia"), ("joint", "torque_offset"),
                                    ("joint", "damping_poly"), ("signal", "bias")):  # fmt: skip
         return -infinite, infinite
+    if (row.element, row.name) == ("signal", "delay"):
+        return np.full_like(nominal, -LONGEST_DELAY), np.full_like(nominal, LONGEST_DELAY)
     if (row.element, row.name) == ("body", "mass"):
         return _LEAST_MASS * nominal, infinite
     if row.element in ("joint", "tendon") and row.name not in ("springref", "stiffness_poly"):
@@ -64,6 +68,40 @@ def torque_offsets(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, 
         and not np.any(joint.stiffness)
         and not any(_names(config, joint.name, signal) for config in taken)
     )
+
+
+def torque_delays(
+    experiment: Experiment, spec: Any, parameters: ParameterDict
+) -> Iterator[Parameter]:
+    """A delay for the torque of each topic, unless parameters have one for some of it.
+
+    Args:
+      experiment: What is asked for.
+      spec: The model with its sensors.
+      parameters: So far.
+    """
+    fit = experiment.fit
+    if fit.method != INVERSE_DYNAMICS or not fit.inverse_dynamics.torque_delay:
+        return
+    taken = {
+        name
+        for p in parameters.values()
+        if isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "delay"
+        for name in p.modifier.names
+    }
+    topics: dict[str, list[str]] = {}
+    for _, name in _with_torque(experiment, spec):
+        topic = next(s.topic for s in experiment.signals if s.name == name)
+        topics.setdefault(topic, []).append(name)
+    for topic, names in topics.items():
+        if not taken & set(names):
+            modifier = SignalModifier(tuple(names) if len(names) > 1 else names[0], "delay")
+            label = topic.strip("/").replace("/", "_")
+            name = "_".join(part for part in (label, "torque_delay") if part)
+            yield Parameter(
+                name, 0.0, -LONGEST_DELAY, LONGEST_DELAY, modifier=modifier, unit="s",
+                prior=(0.0, _USUAL_DELAY),
+            )  # fmt: skip
 
 
 def moving_bodies(spec: Any, names: Sequence[str]) -> list[str]:

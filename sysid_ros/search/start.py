@@ -19,7 +19,7 @@ from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.experiment import Experiment, SearchConfig
 from sysid_ros.processes import IN_THIS_PROCESS, TaskPool, Workers
 from sysid_ros.robots import INVERSE_DYNAMICS
-from sysid_ros.search.run import Costs, SearchEnd, run_search
+from sysid_ros.search.search_methods import Costs, SearchEnd, run_search
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.torque_start import torque_start
 from sysid_ros.search.trial_task import (

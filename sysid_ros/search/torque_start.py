@@ -38,7 +38,8 @@ def torque_start(inputs: FitInputs) -> tuple[FloatArray, str]:
         replace(experiment, fit=torque), inputs.dataset.training.groups[0].spec
     )
     for parameter in params.values():
-        parameter.frozen = parameter.frozen or not speaks_of_torque(parameter)
+        own = parameter.name in inputs.params and not speaks_of_torque(parameter)
+        parameter.frozen = parameter.frozen or own  # what was added by itself stays free
     wanted = inputs.params.scalar_names()
     if not set(params.scalar_names()) & set(wanted):
         raise ExperimentError(

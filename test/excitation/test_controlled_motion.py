@@ -49,7 +49,7 @@ def test_what_would_leave_its_limits_is_refused() -> None:
 @pytest.mark.parametrize("place", [0.01, 1.99, 2.7, 4.3, 7.5])
 def test_a_stop_goes_on_along_the_path_and_rests_within_the_limits(place: float) -> None:
     whole = motion()
-    stop = whole.stop_at(place)
+    stop = whole.stop_at(place, 0.15)
     assert stop is not None and stop.times[0] <= place < stop.duration
     arrives = np.arange(stop.times[0], place + 0.15, 1e-3)  # the controller may be anywhere here
     np.testing.assert_allclose(
@@ -66,7 +66,10 @@ def test_a_stop_goes_on_along_the_path_and_rests_within_the_limits(place: float)
 
 def test_near_its_end_a_motion_ends_by_itself() -> None:
     whole = motion()
-    assert whole.stop_at(whole.trajectory.duration - 0.1) is None
+    rest = whole.stop_at(whole.trajectory.duration - 0.1, 0.15)
+    times = np.linspace(whole.trajectory.duration - 0.1, whole.trajectory.duration, 20)
+    np.testing.assert_array_equal(rest.commands(times), whole.trajectory.commands(times))
+    assert whole.stop_at(whole.trajectory.duration + 0.1, 0.15) is None
 
 
 @pytest.mark.parametrize("speed", [1.0, 0.7])
@@ -79,7 +82,7 @@ def test_the_place_is_found_whatever_the_controllers_clock_and_speed(speed: floa
         place = speed * passed
         late = rng.uniform(0.0, 0.04)
         reference = trajectory.commands(np.array([place]))[0]
-        progress.observe(50.0 + passed + late, 9000.0 + passed, reference)
+        progress.observe(50.0 + passed + late, 9000.0 + passed, reference[None])
         assert progress.away.max() < 6e-3  # while it creeps, positions tell no time
     assert progress.begun == pytest.approx(9000.0 + passed - place, abs=2e-3)
     slack = 0.041 + (1.0 - speed) * 0.4  # of the last messages the one that came first
@@ -89,5 +92,5 @@ def test_the_place_is_found_whatever_the_controllers_clock_and_speed(speed: floa
 def test_another_trajectory_is_noticed() -> None:
     trajectory = motion().trajectory
     progress = TrajectoryProgress(trajectory, 50.0)
-    progress.observe(51.0, 9001.0, trajectory.commands(np.array([1.0]))[0] + 0.5)
+    progress.observe(51.0, 9001.0, trajectory.commands(np.array([1.0])) + 0.5)
     assert progress.away.min() > 0.3

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sysid_ros.experiment import check_fittable, load_experiment, locate_bag, locate_model
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.experiment.experiment_schema import Experiment
 from sysid_ros.robots.declared_parameters import build_parameters
 from sysid_ros.robots.source import load_model
 

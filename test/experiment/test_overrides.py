@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import parse_experiment, with_bags, with_overrides
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.experiment.experiment_schema import Experiment
 
 TEXT = """\
 model: arm.xml

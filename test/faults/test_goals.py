@@ -41,12 +41,21 @@ def garbage(number: int) -> FitModel.Goal:
     )
 
 
-@pytest.mark.parametrize(("bad", "good"), [(6, 1), pytest.param(100, 20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("bad", "good", "ahead"), [(6, 1, False), pytest.param(100, 20, True, marks=pytest.mark.slow)]
+)
 def test_garbage_is_answered_and_forgotten(
-    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path, bad: int, good: int
+    nodes: ChildProcesses,
+    client: RosClient,
+    tmp_path: Path,
+    demo_files: Path,
+    bad: int,
+    good: int,
+    ahead: bool,
 ):
     bag = write_demo_bag(tmp_path / "bags", duration=4.0)
     values = [f"output_dir:={tmp_path / 'results'}", f"experiment_dir:={demo_files}"]
+    values.append(f"ahead:={ahead}")
     given = [part for value in values for part in ("-p", value)]
     server = nodes.start("fit_server", ["sysid_ros.nodes.fit_server", "--ros-args", *given])
     action = ActionClient(client.node, FitModel, "/fit_server/fit")

@@ -12,7 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from excitation_limits import largest_step
-from excite_robot import JOINTS, LONG_LIMITS, LONG_MOTION, PERIOD, Robot, start_excite
+from excite_robot import (
+    JOINTS,
+    LONG_LIMITS,
+    LONG_MOTION,
+    PATIENT,
+    PERIOD,
+    Robot,
+    start_excite,
+)
 from ros_client import RosClient
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -117,7 +125,11 @@ def test_a_controller_of_positions_holds_the_last_one_when_the_node_is_killed(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
 ):
     arguments = node_arguments(demo_files, tmp_path)
-    real_time = {"sim_robot": ("-p", "lockstep:=0.0"), "excite": ("-p", "use_sim_time:=false")}
+    patient = [part for name, value in PATIENT.items() for part in ("-p", f"{name}:={value}")]
+    real_time = {
+        "sim_robot": ("-p", "lockstep:=0.0"),
+        "excite": ("-p", "use_sim_time:=false", *patient),
+    }
     processes = {
         name: nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name], *added])
         for name, added in real_time.items()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import bz2
+import json
 import os
 import sqlite3
 import subprocess
@@ -23,6 +24,7 @@ from mcap.writer import Writer
 
 from sysid_ros.errors import BagError, ModelError
 from sysid_ros.experiment import load_experiment
+from sysid_ros.files import dumps
 from sysid_ros.printable import printable
 from sysid_ros.recording import open_recording
 from sysid_ros.recording.bags import describe
@@ -267,3 +269,12 @@ def test_a_topic_cannot_clear_the_screen(tmp_path, capsys) -> None:
     assert "\x1b" not in output.out + output.err
     assert "/j\\x1b[2J" in output.out
     assert describe(bag).topics[1].name == "/j\x1b[2J"
+
+
+def test_json_has_no_control_sequences() -> None:
+    """JSON itself leaves those beyond ASCII as they are, and ``--json`` prints it."""
+    forged = {"pivot\x9b2J\u202edrow": ["\x7f\x1b[2J", "\ud800", "é·s⁻¹"]}
+    text = dumps(forged)
+    assert printable(text) == text
+    assert json.loads(text) == forged
+    assert "é·s⁻¹" in text

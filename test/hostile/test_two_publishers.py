@@ -13,7 +13,7 @@ import pytest
 from mcap.writer import Writer
 from rosbags.typesys import Stores, get_typestore
 
-from sysid_ros.experiment.schema import SignalConfig
+from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.recording import map_recording, open_recording
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.recording.messages import Clock

@@ -11,6 +11,8 @@ import numpy as np
 import pendulum
 import pytest
 
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.judgement.scoring import ScoringSettings, WindowErrors, open_loop_errors
 
@@ -46,3 +48,29 @@ def test_windows_known_from_another_cut_are_not_simulated_again(
         assert one.window.window.start == pytest.approx(other.window.window.start)
         np.testing.assert_allclose(one.initial, other.initial, atol=1e-9)
         np.testing.assert_allclose(one.fitted, other.fitted, atol=1e-9)
+
+
+def test_recordings_that_share_their_start_and_name_keep_their_own_errors() -> None:
+    one, other = (
+        pendulum.sequences(*pendulum.recording(duration=2.2, noise=1e-2, seed=seed))
+        for seed in (1, 2)
+    )
+    both = ModelSequences(
+        one.name, one.spec, [*one.sequence_name] * 2, [one.initial_state[0]] * 2,
+        [*one.control, *other.control], [*one.sensordata, *other.sensordata],
+    )  # fmt: skip
+    params = pendulum.parameters()
+    fitted = np.array(list(pendulum.TRUTH.values()))
+
+    def errors(overlap: float, known: tuple[WindowErrors, ...] = ()) -> list[FloatArray]:
+        settings = ScoringSettings(1.0, overlap, 20.0, 1)
+        found = open_loop_errors([both, one], params, fitted, settings, {}, known=known)
+        return [each.fitted for each in found]
+
+    settings = ScoringSettings(1.0, 0.5, 20.0, 1)
+    known = open_loop_errors([both, one], params, fitted, settings, {})
+    alone, again = errors(0.0), errors(0.0, known)
+    assert len(alone) == len(again) == 6
+    for a, b in zip(alone, again, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-9)
+    assert not np.allclose(again[0], again[2], atol=1e-3)

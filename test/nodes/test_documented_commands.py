@@ -92,6 +92,7 @@ def test_commands_that_record(
 
     (topic,) = (words[-1] for words in documented("topic", "echo") if "/suffic" in words[-1])
     printed = echo(client, topic)
+    client.wait_until(lambda: client.node.count_publishers(topic))  # before anything moves
     client.wait_until(lambda: call_service(client, arm[0]).success)
     assert call_service(client, start).success
     client.wait_until(lambda: any(message.parameters for message in printed))

@@ -28,6 +28,11 @@ def start_estimator(
     return nodes.start("estimator", ["sysid_ros.nodes.estimator", "--ros-args", *values])
 
 
+def listens(client: RosClient, node: str, topic: str) -> bool:
+    infos = client.node.get_subscriptions_info_by_topic(topic)
+    return any(info.node_name == node for info in infos)
+
+
 def test_parameters_are_published_while_the_robot_moves(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
 ):
@@ -42,6 +47,8 @@ def test_parameters_are_published_while_the_robot_moves(
     numbers = client.collect(Float64MultiArray, "/estimator/numbers")
     values = client.collect(Float64, "/estimator/value/elbow_damping")
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    # A robot in lock-step moves as fast as the machine can, and must not before it is needed.
+    client.wait_until(lambda: listens(client, "estimator", "/command"))
     client.wait_until(
         lambda: client.call(SetBool, "/excite/arm", SetBool.Request(data=True)).success
     )

@@ -8,11 +8,15 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from excite_robot import LONG_LIMITS, LONG_MOTION, start_excite
 from patience import PATIENCE
+from rclpy.action import GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.task import Future
 from ros_client import LATCHED, RosClient
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -28,7 +32,13 @@ pytest.importorskip("control_msgs", reason="control_msgs comes with a ROS instal
 JOINTS = ("elbow", "shoulder")  # a controller has an order of its own
 TICK_NS = 10_000_000
 START_NS = 5_000_000_000
-GIVEN = {**LONG_LIMITS, "use_sim_time": "true", "command_type": "follow_joint_trajectory"}
+GIVEN = {
+    **LONG_LIMITS,
+    "use_sim_time": "true",
+    "command_type": "follow_joint_trajectory",
+    # On a busy machine a position may arrive long before what the controller says it commanded.
+    "following.tolerance": "10.0",
+}
 VELOCITY, ACCELERATION = 4.0, 30.0  # of LONG_LIMITS
 
 
@@ -45,11 +55,13 @@ class Robot:
         self._joints = client.node.create_publisher(JointState, "/joint_states", 10)
         self.action = TrajectoryAction(client.node, JOINTS, self._position, self._on_goal)
         self.states = client.collect(String, "/excite/state", LATCHED)
+        self.goals = 0
         self.paused = self.silent = False
+        self._next: Future | None = None
         client.node.create_timer(0.004, self._go_on)
 
     def _on_goal(self) -> None:
-        self.paused = False
+        self.goals += 1
 
     def _go_on(self) -> None:
         if self.paused:
@@ -68,6 +80,9 @@ class Robot:
         clock = Clock()
         clock.clock = message.header.stamp
         self._clock.publish(clock)
+        waiting, self._next = self._next, None
+        if waiting is not None:
+            waiting.set_result(None)
 
     @property
     def state(self) -> str:
@@ -82,15 +97,43 @@ class Robot:
     def begin(self) -> None:
         """Arm it and wait until it moves at full speed."""
         self.wait_for("ready")
+        self.paused = True
         self.client.wait_until(lambda: self.arm().success)  # once the action is discovered
+        self.go_on_with(1)
         begun = self.ticks
         self.client.wait_until(lambda: self.ticks > begun + 330)
 
     def pause(self) -> None:
-        """Stand still until the next goal is there, however long that takes."""
+        """Stand still; time stands for excite, too."""
         self.paused = True
-        for _ in range(3):  # an answer shows that excite has heard of what was before
-            assert self.arm().message == "a motion is running"
+        self.assert_heard()
+
+    def go_on_with(self, goal: int) -> None:
+        """Stand still until the goal of that number is there and excite has heard that it is."""
+        self.client.wait_until(lambda: self.goals >= goal)
+        self.assert_heard()
+        self.paused = False
+
+    def assert_heard(self) -> None:
+        """Let excite answer a few times, which shows that it has heard of what was before."""
+        for _ in range(3):
+            self.arm()
+
+    def goals_take(self, seconds: float) -> None:
+        """Let goals be so long on their way to the controller, by its own time."""
+
+        async def late(goal: Any) -> GoalResponse:
+            self.paused = False
+            arrives = self.ticks + round(1e9 * seconds / TICK_NS)
+            while self.ticks < arrives:
+                await self._ticked()
+            return GoalResponse.ACCEPT
+
+        self.action._server.register_goal_callback(late)
+
+    async def _ticked(self) -> None:
+        self._next = Future()
+        await self._next
 
     def speed(self) -> float:
         return float(np.abs(self.references[-1] - self.references[-2]).max()) / 0.01
@@ -126,12 +169,31 @@ def test_disarming_brakes_along_the_path(nodes: ChildProcesses, client: RosClien
     assert robot.speed() > 0.5
     robot.pause()
     assert robot.arm(False).success
+    robot.go_on_with(3)
     robot.wait_for("stopped: disarmed")
     client.wait_until(lambda: robot.speed() == 0.0)
     robot.assert_softly()
     log = (tmp_path / "logs" / "excite.log").read_text()
     assert "cancelling" not in log
     client.wait_until(lambda: robot.arm().success)  # the goal that braked is over
+
+
+@pytest.mark.parametrize("late", [1.0, 1.9])  # s of the robot's time
+def test_a_goal_that_brakes_is_no_step_however_late_it_arrives(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, late: float
+):
+    start_excite(nodes, tmp_path, LONG_MOTION, **GIVEN)
+    client.node._default_callback_group = ReentrantCallbackGroup()  # time goes on meanwhile
+    robot = Robot(client)
+    robot.begin()
+    robot.goals_take(late)
+    robot.pause()
+    assert robot.arm(False).success
+    client.wait_until(lambda: robot.speed() == 0.0)
+    robot.assert_softly()
+    log = tmp_path / "logs" / "excite.log"
+    assert "cancelling" not in log.read_text()
+    client.wait_until(lambda: robot.arm().success)
 
 
 def test_where_the_goal_that_brakes_is_refused_the_motion_is_cancelled(
@@ -168,6 +230,8 @@ def test_a_node_that_is_asked_to_end_brakes_first(
     robot.begin()
     robot.pause()
     process.send_signal(signal.SIGINT)
+    client.wait_until(lambda: robot.goals == 3)
+    robot.paused = False
     client.wait_until(lambda: process.poll() is not None)
     assert process.returncode == 0
     assert robot.speed() == 0.0

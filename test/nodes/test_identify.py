@@ -60,6 +60,7 @@ def test_robot_moves_only_once_a_person_has_armed_it(
     # By the wall clock the robot is seen to rest; in lock-step its time stands.
     arguments["sim_robot"] += ("-p", "lockstep:=0.0")
     arguments["excite"] += ("-p", "use_sim_time:=false")
+    arguments["fit_server"] += ("-p", "ahead:=false")  # nothing is fitted
     for name in ("sim_robot", "excite", "recorder", "fit_server"):
         nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name]])
     states = client.collect(JointState, "/joint_states")

@@ -38,7 +38,7 @@ def ask(port: int, method: str, path: str, **headers: str) -> tuple[int, str]:
 
 def start(nodes: ChildProcesses, client: RosClient, tmp_path: Path, **given: Any) -> ActionClient:
     """A server whose fit is the function of the module ``fits`` that the goal names."""
-    given = {"output_dir": tmp_path / "results", **given}
+    given = {"output_dir": tmp_path / "results", "ahead": "false", **given}
     values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
     nodes.start("fit_server", ["fit_server_of_fits", "--ros-args", *values])
     action = ActionClient(client.node, FitModel, "/fit_server/fit")

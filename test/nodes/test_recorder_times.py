@@ -18,7 +18,7 @@ from ros_client import RosClient
 from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import JointState
 
-from sysid_ros.experiment.schema import SignalConfig
+from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.recording.bags import open_recording
 from sysid_ros.recording.mapping import MappedRecording, map_recording

@@ -38,6 +38,8 @@ def test_recording_is_judged_while_it_goes_on(
     start_judge(nodes, demo_files / "experiment.yaml", load="1.0", precision="0.3")
     verdicts = client.collect(Sufficiency, "/sufficiency/sufficiency", LATCHED)
     progress = client.collect(Float64, "/sufficiency/progress/elbow_armature")
+    # A robot in lock-step moves as fast as the machine can, and must not before it is needed.
+    client.wait_until(lambda: client.node.count_publishers("/sufficiency/sufficiency"))
     client.wait_until(
         lambda: client.call(SetBool, "/excite/arm", SetBool.Request(data=True)).success
     )

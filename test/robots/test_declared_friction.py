@@ -16,7 +16,7 @@ from sysid_ros.engine.friction.models import MODELS
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import parse_experiment
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.experiment.experiment_schema import Experiment
 from sysid_ros.robots.declared_friction import with_friction_model
 from sysid_ros.robots.declared_parameters import build_parameters
 

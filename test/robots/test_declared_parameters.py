@@ -282,6 +282,12 @@ def test_bounds_without_room_get_a_sentence(spec: mujoco.MjSpec, bounds: str) ->
     assert "frozen: true" in said
 
 
+def test_bounds_beyond_all_quantities_get_a_sentence(spec: mujoco.MjSpec) -> None:
+    """Their squares are infinite."""
+    said = error_of(spec, "{joint: left_hip, armature: {max: 1.0e+308}}")
+    assert "'left_hip_armature' has a bound of 1e+308; a finite one is 1e+30 at most" in said
+
+
 def test_a_frozen_value_needs_no_room(spec: mujoco.MjSpec) -> None:
     entry = "{joint: left_hip, armature: {min: 0.1, max: 0.1, frozen: true}}"
     assert built(spec, entry).as_vector().size == 0

@@ -10,7 +10,7 @@ import pytest
 
 from sysid_ros.errors import ExperimentError, ModelError
 from sysid_ros.experiment import parse_experiment
-from sysid_ros.experiment.schema import SENSOR_TYPES
+from sysid_ros.experiment.experiment_schema import SENSOR_TYPES
 from sysid_ros.robots.source import with_state_sensors
 
 MODEL = """<mujoco><worldbody><body name="arm" pos="0 0 1"><joint name="elbow"/>

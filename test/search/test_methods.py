@@ -19,7 +19,7 @@ from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.errors import ExperimentError, StopRequestedError
 from sysid_ros.experiment import SearchConfig
 from sysid_ros.search.methods import LatinHypercube
-from sysid_ros.search.run import METHODS, STUDY_METHODS, SearchEnd, run_search
+from sysid_ros.search.search_methods import METHODS, STUDY_METHODS, SearchEnd, run_search
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.trials import (
     Trials,

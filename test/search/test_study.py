@@ -17,7 +17,7 @@ from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment.fit_schema import SearchConfig
-from sysid_ros.search.run import run_search
+from sysid_ros.search.search_methods import run_search
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.study import Study
 

@@ -122,7 +122,7 @@ def non_negative_fit(matrix: FloatArray, target: FloatArray) -> FloatArray:
     used = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
     solution: FloatArray = np.zeros(matrix.shape[1])
     joined = np.column_stack([matrix[:, used] / size[used], target])
-    factor = scipy.linalg.qr(joined, mode="r")[0][: joined.shape[1]]
+    factor: FloatArray = np.asarray(np.linalg.qr(joined, mode="r"))
     found, _ = scipy.optimize.nnls(factor[:, :-1], factor[:, -1], maxiter=30 * joined.shape[1])
     solution[used] = found / size[used]
     return solution

@@ -16,9 +16,12 @@ from sysid_ros.engine.attributes.actuator_attributes import actuator_attributes
 from sysid_ros.engine.attributes.attribute import Attribute
 from sysid_ros.engine.attributes.body_attributes import body_attributes
 from sysid_ros.engine.attributes.friction_attributes import friction_attributes
+from sysid_ros.engine.attributes.geom_attributes import geom_attributes
 from sysid_ros.engine.attributes.joint_attributes import joint_attributes
-from sysid_ros.engine.attributes.other_attributes import other_attributes
+from sysid_ros.engine.attributes.option_attributes import option_attributes
 from sysid_ros.engine.attributes.servo_attributes import servo_attributes
+from sysid_ros.engine.attributes.signal_attributes import signal_attributes
+from sysid_ros.engine.attributes.tendon_attributes import tendon_attributes
 from sysid_ros.engine.elements import find, matching, matching_names, names
 from sysid_ros.errors import ParameterError, unknown_name
 
@@ -33,11 +36,14 @@ def table() -> MappingProxyType[tuple[str, str], Attribute]:
     """All rows by (element, attribute), read-only."""
     rows = [
         *joint_attributes(),
+        *tendon_attributes(),
         *friction_attributes(),
         *body_attributes(),
         *actuator_attributes(),
         *servo_attributes(),
-        *other_attributes(),
+        *geom_attributes(),
+        *option_attributes(),
+        *signal_attributes(),
     ]
     return MappingProxyType({(row.element, row.name): row for row in rows})
 

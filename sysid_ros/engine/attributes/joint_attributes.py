@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Identifiable attributes of joints and tendons."""
+"""Identifiable attributes of joints."""
 
 from __future__ import annotations
 
@@ -11,85 +11,24 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.attributes.attribute import Attribute, around, non_negative, scalar
+from sysid_ros.engine.attributes.attribute import Attribute, around, scalar
+from sysid_ros.engine.attributes.number_attributes import first, higher, number
 from sysid_ros.engine.elements import find
-from sysid_ros.engine.friction import LEAST_FRICTIONLOSS
 from sysid_ros.errors import ModelError
 
 
 def joint_attributes() -> list[Attribute]:
-    """The rows for joints and, where they have the same attribute, tendons."""
+    """The rows for joints."""
     return [
-        _number("joint", "armature", "kg m^2", 0.1),
-        _number("joint", "frictionloss", "N m", 5.0),
-        _first("joint", "damping", "N m s/rad", 10.0),
-        _first("joint", "stiffness", "N m/rad", 100.0),
-        _higher("joint", "damping", "N m s^2/rad^2, N m s^3/rad^3"),
-        _higher("joint", "stiffness", "N m/rad^2, N m/rad^3"),
+        number("joint", "armature", "kg m^2", 0.1),
+        number("joint", "frictionloss", "N m", 5.0),
+        first("joint", "damping", "N m s/rad", 10.0),
+        first("joint", "stiffness", "N m/rad", 100.0),
+        higher("joint", "damping", "N m s^2/rad^2, N m s^3/rad^3"),
+        higher("joint", "stiffness", "N m/rad^2, N m/rad^3"),
         Attribute("joint", "springref", "rad", 1, around(np.pi), _read_springref, _write_springref),
         Attribute("joint", "torque_offset", "N m", 1, around(10.0), _read_offset, _write_offset),
-        _number("tendon", "armature", "kg", 0.1),
-        _number("tendon", "frictionloss", "N", 5.0),
-        _first("tendon", "damping", "N s/m", 10.0),
-        _first("tendon", "stiffness", "N/m", 100.0),
     ]
-
-
-def _number(element: str, name: str, unit: str, at_least: float) -> Attribute:
-    """A plain number on the element."""
-
-    def read(spec: Any, target: str) -> FloatArray:
-        return scalar(getattr(find(spec, element, target), name))
-
-    def write(spec: Any, target: str, value: FloatArray) -> None:
-        # Without friction loss the solver has no row, and a fit at that bound no derivative.
-        least = LEAST_FRICTIONLOSS if name == "frictionloss" else 0.0
-        setattr(find(spec, element, target), name, max(float(value[0]), least))
-
-    return Attribute(element, name, unit, 1, non_negative(at_least), read, write)
-
-
-def _first(element: str, name: str, unit: str, at_least: float) -> Attribute:
-    """The linear coefficient of a polynomial force; a plain number before MuJoCo 3.5."""
-
-    def read(spec: Any, target: str) -> FloatArray:
-        return scalar(np.atleast_1d(getattr(find(spec, element, target), name))[0])
-
-    def write(spec: Any, target: str, value: FloatArray) -> None:
-        item = find(spec, element, target)
-        coefficients = np.array(getattr(item, name), dtype=np.float64)
-        if coefficients.ndim == 0:
-            setattr(item, name, float(value[0]))
-            return
-        coefficients[0] = value[0]
-        setattr(item, name, coefficients)
-
-    return Attribute(element, name, unit, 1, non_negative(at_least), read, write)
-
-
-def _higher(element: str, name: str, unit: str) -> Attribute:
-    """The quadratic and cubic coefficients: f(v) = -(a v + b v |v| + c v^3)."""
-
-    def coefficients(spec: Any, target: str) -> FloatArray:
-        values = np.array(getattr(find(spec, element, target), name), dtype=np.float64)
-        if values.ndim == 0:
-            raise ModelError(
-                f"{name}_poly of {element} {target!r}: MuJoCo {mujoco.__version__} has no "
-                f"polynomial {name}"
-            )
-        return values
-
-    def read(spec: Any, target: str) -> FloatArray:
-        return coefficients(spec, target)[1:]
-
-    def write(spec: Any, target: str, value: FloatArray) -> None:
-        values = coefficients(spec, target)
-        values[1:] = value
-        setattr(find(spec, element, target), name, values)
-
-    return Attribute(
-        element, f"{name}_poly", unit, 2, around(10.0), read, write, ("quadratic", "cubic")
-    )
 
 
 def _read_springref(spec: Any, name: str) -> FloatArray:

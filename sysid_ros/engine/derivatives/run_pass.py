@@ -102,7 +102,7 @@ class BatchPass:
 
     @property
     def steps(self) -> int:
-        """Of all runs."""
+        """Simulation steps of all runs together."""
         return int(self._first_step[-1])
 
     def parts(self, steps: float) -> list[slice]:

@@ -66,7 +66,7 @@ def write_inertias(spec: Any, inertias: Mapping[str, BodyInertia]) -> None:
     """Like :func:`write_inertia` for several bodies, by name; one look at the compiler's options.
 
     Raises:
-      ModelError: As there.
+      ModelError: The model lacks a body, or does not compile where that is needed.
     """
     bodies = {name: find(spec, "body", name) for name in inertias}
     if _overridden(spec):

@@ -18,14 +18,13 @@ from sysid_ros.engine.estimation.fit_settings import (
 from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import friction_provenance
 from sysid_ros.engine.estimation.landscape import Landscape, landscape
-from sysid_ros.engine.estimation.model_error import ModelError, Shift, model_error_sentences
 from sysid_ros.engine.estimation.optimize import optimize
-from sysid_ros.engine.estimation.running_information import Information, RunningInformation
 from sysid_ros.engine.estimation.servo_combinations import (
     Combination,
     sentences,
     servo_combinations,
 )
+from sysid_ros.engine.estimation.shifts import ModelError, Shift, model_error_sentences
 from sysid_ros.engine.estimation.torque_findings import (
     BaseParameter,
     BodyFinding,
@@ -44,12 +43,10 @@ __all__ = [
     "FitResult",
     "FitSettings",
     "FitState",
-    "Information",
     "JointFinding",
     "Landscape",
     "ModelError",
     "Refit",
-    "RunningInformation",
     "Shift",
     "SignalNoise",
     "TorqueFindings",

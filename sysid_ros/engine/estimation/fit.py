@@ -31,13 +31,8 @@ from sysid_ros.engine.estimation.fit_start import (
 )
 from sysid_ros.engine.estimation.fit_state import FitState, check_state
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
-from sysid_ros.engine.estimation.model_error import (
-    SHARE,
-    ModelError,
-    model_error,
-    widened,
-    with_model_error,
-)
+from sysid_ros.engine.estimation.model_error import SHARE, model_error
+from sysid_ros.engine.estimation.shifts import ModelError, widened, with_model_error
 from sysid_ros.engine.least_squares import (
     INITIAL_DAMPING,
     LOSSES,
@@ -55,6 +50,7 @@ from sysid_ros.engine.problem import WindowedProblem, minimize_with
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import (
+    UNRESOLVED,
     Covariance,
     ResidualSize,
     bounds_width,
@@ -296,12 +292,17 @@ class _Fit:
         beyond_noise = self._model_error(solution, uncertainty)
         if beyond_noise is not None:
             uncertainty = widened(uncertainty, beyond_noise)
+        status, message = solution.status, _MESSAGES[solution.status]
+        if uncertainty.method == UNRESOLVED:
+            message = _CHAOTIC
+            if status is FitStatus.CONVERGED:  # nowhere can be told from an optimum
+                status = FitStatus.STALLED
         parameters = estimates(problem, solution.point.theta, uncertainty)
         if beyond_noise is not None:
             parameters = with_model_error(parameters, beyond_noise)
         return FitResult(
-            status=solution.status,
-            message=_MESSAGES[solution.status],
+            status=status,
+            message=message,
             parameters=without_meaningless(parameters, problem.params),
             covariance=uncertainty.matrix,
             cost_initial=self._initial_cost(solution),
@@ -332,7 +333,7 @@ class _Fit:
         limit = self._settings.time_limit
         spent = (1.0 + 2.0 * SHARE) * (time.monotonic() - self._began)
         out_of_time = solution.status is FitStatus.CANCELED or (limit is not None and spent > limit)
-        if not self._alternatives or out_of_time or uncertainty.method == "none":
+        if not self._alternatives or out_of_time or np.isnan(uncertainty.errors).all():
             return None
         return model_error(self._problem, solution, uncertainty, self._alternatives, self._gaps)
 
@@ -356,6 +357,11 @@ class _Fit:
         return self._trace[0].cost if self._trace else math.nan
 
 
+_CHAOTIC = (
+    "the simulation is chaotic with these parameters, so that the cost has no slope to go by and "
+    "nothing can be said of their errors; try another start (--search starts), shorter windows or "
+    "a shorter time step"
+)
 _MESSAGES = {
     FitStatus.CONVERGED: "converged: the cost no longer decreases",
     FitStatus.MAX_ITERATIONS: "the iteration limit was reached first; raise fit.max_iterations",

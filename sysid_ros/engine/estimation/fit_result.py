@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.landscape import Landscape
-from sysid_ros.engine.estimation.model_error import ModelError
+from sysid_ros.engine.estimation.shifts import ModelError
 from sysid_ros.engine.estimation.torque_findings import TorqueFindings
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate, ResidualSize
@@ -34,7 +34,9 @@ class FitResult:
     elapsed: float  # s
     trace: tuple[Iteration, ...]
     noise: Mapping[str, float]  # standard deviation used per signal, in its unit
-    interval_method: str  # "clustered" by window | "blocks" inside windows | "white"
+    interval_method: (
+        str  # "clustered" by window | "blocks" inside windows | "white" | "unresolved": none
+    )
     singular_values: FloatArray  # of the Jacobian with columns scaled by the bounds
     unidentifiable: tuple[str, ...]  # combinations of parameters the data leaves open, in words
     optimizer: str

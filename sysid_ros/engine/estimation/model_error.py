@@ -17,13 +17,16 @@ the shift shows, which for a first-order integrator is twice the shift from h to
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
+from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
+from sysid_ros.engine.estimation.shifts import ModelError, Shift
 from sysid_ros.engine.least_squares import (
     Linearization,
     Point,
@@ -36,139 +39,19 @@ from sysid_ros.engine.parameters import priors
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import (
     Covariance,
-    ParameterEstimate,
     influence,
     recording_scatter,
 )
 from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.errors import DataError, StopRequestedError, SysidError
 
-SHARE = 0.25  # of the fit's time that all linearizations together may take
+SHARE = 0.25  # of the fit's time that the linearizations of alternatives may take together
+SHARE_OF_A_START = 0.1  # that another start may take; one step at least
+STEPS = 3  # of another start at most
 EVALUATION = 0.2  # of a linearization's time
 MIN_WINDOWS = 6
-MATERIAL = 0.5  # share of the statistical error beyond which a shift is flagged
-SCATTERED = 2.0  # factor on the standard error beyond which recordings count as different
 BY_CHANCE = 2.0  # standard deviations of a shift that chance alone explains
 SAME_INSTANT = 1e-6  # s
-
-
-@dataclass(frozen=True)
-class Shift:
-    """The shift of the estimates by one changed choice, to first order.
-
-    Attributes:
-      change: What was changed.
-      values: By how much, (p,), in the parameters' units; NaN where no error is claimed.
-      order: As of the alternative.
-      chance: Standard deviation of the shift by noise alone, (p,).
-      error: What is added to the standard error, in quadrature, (p,).
-      problem: Why it was not possible; empty where it was.
-    """
-
-    change: str
-    order: float
-    values: FloatArray
-    chance: FloatArray
-    error: FloatArray
-    problem: str = ""
-
-
-@dataclass(frozen=True)
-class ModelError:
-    """The errors beyond noise of a fit's estimates.
-
-    Attributes:
-      scatter: Factor on each standard error because recordings differ, (p,).
-      statistical: Standard errors without what is said here, (p,).
-      shifts: By changed choice.
-    """
-
-    scatter: FloatArray
-    statistical: FloatArray
-    shifts: tuple[Shift, ...]
-
-    @property
-    def systematic(self) -> FloatArray:
-        """The part of each standard error that no noise explains, (p,); NaN without a claim."""
-        between = (self.scatter**2 - 1.0) * self.statistical**2
-        shifts = (np.nan_to_num(shift.error) ** 2 for shift in self.shifts)
-        return np.asarray(np.sqrt(sum(shifts, between)))
-
-    def flags(self) -> list[tuple[str, ...]]:
-        """Return the flags of each parameter: what moves it, where that is beyond its error."""
-        found: list[list[str]] = [[] for _ in self.statistical]
-        for shift in self.shifts:
-            for j in np.flatnonzero(shift.error > MATERIAL * self.statistical):
-                found[j].append(f"moves with {shift.change}")
-        for j in np.flatnonzero(self.scatter > SCATTERED):
-            found[j].append("differs between recordings")
-        return [tuple(flags) for flags in found]
-
-
-def widened(covariance: Covariance, found: ModelError) -> Covariance:
-    """The covariance with the systematic errors added; correlations stay as they are."""
-    errors = np.hypot(covariance.errors, np.nan_to_num(found.systematic))
-    factor = errors / np.where(covariance.errors > 0.0, covariance.errors, np.inf)
-    factor = np.where(np.isfinite(factor) & (factor > 0.0), factor, 1.0)
-    return replace(covariance, matrix=covariance.matrix * np.outer(factor, factor), errors=errors)
-
-
-def with_model_error(
-    estimates: Sequence[ParameterEstimate], found: ModelError
-) -> tuple[ParameterEstimate, ...]:
-    """The estimates, flagged and with their values extrapolated to a time step of zero."""
-    parameters = []
-    for j, (parameter, flags) in enumerate(zip(estimates, found.flags(), strict=True)):
-        if parameter.standard_error is not None:
-            extrapolated = [
-                float(
-                    np.clip(
-                        parameter.value + s.order * s.values[j], parameter.lower, parameter.upper
-                    )
-                )
-                for s in found.shifts
-                if s.order > 0.0 and np.isfinite(s.values[j])
-            ]
-            parameter = replace(
-                parameter,
-                flags=(*parameter.flags, *flags),
-                systematic=float(found.systematic[j]),
-                extrapolated=extrapolated[0] if extrapolated else None,
-            )
-        parameters.append(parameter)
-    return tuple(parameters)
-
-
-def model_error_sentences(
-    parameters: Sequence[ParameterEstimate], found: ModelError
-) -> tuple[str, ...]:
-    """Return one sentence per choice that moves estimates beyond their errors."""
-    said = []
-    for shift in found.shifts:
-        moved = [
-            f"{p.name} {shift.values[j]:+.2g} {p.unit}".rstrip()
-            for j, p in enumerate(parameters)
-            if f"moves with {shift.change}" in p.flags
-        ]
-        if moved:
-            remedy = (
-                "their error at this time step is in the intervals; a shorter one would narrow them"
-                if shift.order > 0.0
-                else "that is in the intervals; the model lacks something that this choice hides"
-            )
-            said.append(f"With {shift.change} estimates move ({_some(moved)}): {remedy}.")
-    apart = [p.name for p in parameters if "differs between recordings" in p.flags]
-    if apart:
-        said.append(
-            f"Recordings differ by more than their windows do ({_some(apart)}): that is in the "
-            "intervals; the model lacks something, or the robot has changed between them."
-        )
-    return tuple(said)
-
-
-def _some(texts: Sequence[str]) -> str:
-    """The first few of many."""
-    return f"{', '.join(texts[:4])}{', ...' if texts[4:] else ''}"
 
 
 def model_error(
@@ -200,19 +83,53 @@ def model_error(
         covariance.errors[chosen],
         [place.recording for place in base.places],
     )
-    used = _sample(problem, alternatives)
+    trials: list[tuple[str, float, Callable[[], Shift]]] = []
+    if chosen.size:
+        used = _sample(problem, alternatives)
+        trials = [
+            (each.change, each.order, partial(_shift, base, each, used, chosen, gaps))
+            for each in alternatives
+        ]
+        trials.append((ANOTHER_START, 0.0, partial(_another_start, base, covariance, chosen)))
     shifts = []
-    for alternative in alternatives if chosen.size else ():
+    for change, order, trial in trials:
         try:
-            shifts.append(_shift(base, alternative, used, chosen, gaps))
+            shifts.append(trial())
         except StopRequestedError:
             break
         except (SysidError, np.linalg.LinAlgError) as error:
             nothing = np.full(p, math.nan)
-            shifts.append(
-                Shift(alternative.change, alternative.order, nothing, nothing, nothing, str(error))
-            )
+            shifts.append(Shift(change, order, nothing, nothing, nothing, str(error)))
     return ModelError(scatter, covariance.errors, tuple(shifts))
+
+
+def _another_start(base: _Base, covariance: Covariance, chosen: IndexArray) -> Shift:
+    """Search again from elsewhere within the intervals, with some windows where there are many."""
+    problem = base.problem
+    n = len(problem.windows)
+    spent = problem.jacobians + EVALUATION * problem.evaluations
+    allowed = SHARE_OF_A_START * spent / (1.0 + 2.0 * EVALUATION)  # a step is checked as well
+    used = _spread(n, n * allowed / STEPS)
+    kept = np.isin(np.arange(n), used)
+    part = problem.with_groups(_chosen_windows(problem.groups, kept), engine=problem.engine)
+    steps = max(1, min(STEPS, round(n * allowed / len(used))))
+
+    def linearize(point: Point) -> Linearization:
+        part.check_derivatives(point)
+        return part.linearize(point)
+
+    own = covariance.matrix[np.ix_(chosen, chosen)]
+    end = end_of_another_start(base.bowl, chosen, own, used, linearize, steps)
+    p = len(base.precision)
+    values, chance = np.full(p, np.nan), np.full(p, np.nan)
+    values[chosen], chance[chosen] = end.values, end.chance
+    return Shift(ANOTHER_START, 0.0, values, chance, _beyond_chance(values, chance))
+
+
+def _beyond_chance(values: FloatArray, chance: FloatArray) -> FloatArray:
+    """The part of shifts that noise does not explain, (p,)."""
+    beyond = np.abs(values) > BY_CHANCE * chance
+    return np.where(beyond, np.sqrt(np.abs(values**2 - chance**2)), 0.0 * values)
 
 
 @dataclass(frozen=True)
@@ -237,16 +154,14 @@ class _Base:
 
     Attributes:
       problem: The problem.
-      point: The optimum.
-      system: Its Gauss-Newton model there, starts eliminated.
+      bowl: Its Gauss-Newton model at the optimum.
       precision: Inverse variances of the parameters' priors, (p,).
       pull: The priors' gradient, (p,).
       places: Of the windows.
     """
 
     problem: WindowedProblem
-    point: Point
-    system: ReducedSystem
+    bowl: Bowl
     precision: FloatArray
     pull: FloatArray
     places: list[_Place]
@@ -259,8 +174,13 @@ class _Base:
         mean, precision = priors(problem.params)
         return cls(
             problem,
-            solution.point,
-            eliminate_starts(solution.linearization),
+            Bowl(
+                solution.point,
+                solution.linearization,
+                eliminate_starts(solution.linearization),
+                problem.lower,
+                problem.upper,
+            ),
             precision,
             precision * (solution.point.theta - mean),
             _places(problem.groups),
@@ -268,7 +188,7 @@ class _Base:
 
     def part(self, used: IndexArray) -> ReducedSystem:
         """The system of some windows, with their share of the priors."""
-        system = self.system
+        system = self.bowl.system
         return self.of(system.window_hessians[used], system.window_gradients[used], len(used))
 
     def of(self, hessians: FloatArray, gradients: FloatArray, windows: int) -> ReducedSystem:
@@ -287,8 +207,12 @@ def _sample(problem: WindowedProblem, alternatives: Sequence[Alternative]) -> In
     n = len(problem.windows)
     cost = sum(alternative.cost for alternative in alternatives)
     allowed = SHARE * (problem.jacobians + EVALUATION * problem.evaluations)
-    count = n if cost <= allowed else round(n * allowed / cost)
-    count = min(n, max(MIN_WINDOWS, count))
+    return _spread(n, n if cost <= allowed else n * allowed / cost)
+
+
+def _spread(n: int, wanted: float) -> IndexArray:
+    """About so many of n windows, evenly."""
+    count = min(n, max(MIN_WINDOWS, round(wanted)))
     return np.unique(np.linspace(0.0, n - 1.0, count).round().astype(np.intp))
 
 
@@ -297,6 +221,8 @@ def _shift(
 ) -> Shift:
     """Linearize an alternative at the optimum and compare the Gauss-Newton steps."""
     groups = alternative.groups(base.problem.params, gaps)
+    for group, known in zip(groups, base.problem.groups, strict=True):
+        group.builder.trust(known.builder)
     parents = _parents(_places(groups), base.places)
     kept = np.isin(parents, used)
     problem = base.problem.with_groups(_chosen_windows(groups, kept), engine=base.problem.engine)
@@ -316,8 +242,7 @@ def _shift(
     if alternative.order > 0.0:
         error[chosen] = alternative.order * np.abs(values[chosen])
     else:
-        beyond = np.abs(values) > BY_CHANCE * chance
-        error = np.where(beyond, np.sqrt(np.abs(values**2 - chance**2)), 0.0 * values)
+        error = _beyond_chance(values, chance)
     return Shift(alternative.change, alternative.order, values, chance, error)
 
 
@@ -325,9 +250,9 @@ def _linearized(
     problem: WindowedProblem, base: _Base, alternative: Alternative, parents: IndexArray
 ) -> Linearization:
     """Linearize an alternative at the optimum, and at starts that suit its windows."""
-    theta = base.point.theta
+    theta = base.bowl.point.theta
     if alternative.same_starts:
-        point = Point(theta, tuple(base.point.starts[parent] for parent in parents))
+        point = Point(theta, tuple(base.bowl.point.starts[parent] for parent in parents))
     else:  # the measured ones are too noisy to linearize at: one step of the starts alone
         point = Point(theta, tuple(np.zeros(window.n_start) for window in problem.windows))
         if any(start.size for start in point.starts):

@@ -8,8 +8,9 @@
     written_spec(spec, fit.free.columns, fit.theta()).to_xml()
 
 Torque is linear in inertial parameters, armature, friction, springs and offsets; rows are filtered
-(:mod:`.filtering`), summed by block of time (:mod:`.gram`), and solved under physical consistency
-(:mod:`.program`) with intervals that hold under coloured residuals (:mod:`.statistics`).
+and summed by block of time (:mod:`sysid_ros.engine.regressor`), and solved under physical
+consistency (:mod:`.program`) with intervals that hold under coloured residuals
+(:mod:`.statistics`).
 """
 
 from sysid_ros.engine.inverse_dynamics.base_parameters import (
@@ -29,15 +30,19 @@ from sysid_ros.engine.inverse_dynamics.coupling import (
     coupling_name,
     with_coupling,
 )
-from sysid_ros.engine.inverse_dynamics.estimate import estimate, without_gains
+from sysid_ros.engine.inverse_dynamics.estimate import (
+    estimate,
+    estimated_gains,
+    without_gains,
+)
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.prior import PriorKind
+from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
-    estimated_gains,
     fit_evidence,
     fit_inverse_dynamics,
 )
@@ -93,6 +98,7 @@ __all__ = [
     "torque_rmse",
     "with_coupling",
     "with_payload",
+    "with_settled_delays",
     "without_effect",
     "without_gains",
     "written_spec",

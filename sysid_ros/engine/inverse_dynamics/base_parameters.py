@@ -27,7 +27,7 @@ from sysid_ros.engine.inverse_dynamics.statistics import (
     jackknife,
     quick_errors,
 )
-from sysid_ros.engine.regressor import Columns
+from sysid_ros.engine.regressor import DELAY, Columns
 
 # Of a body: what is looked at later is grouped with what came before, as is usual in robotics.
 _ORDER = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m")
@@ -73,7 +73,7 @@ def grouping_order(model: mujoco.MjModel, columns: Columns) -> IndexArray:
         kind, owner = columns.kinds[column], columns.owners[column]
         if kind in _ORDER:
             return owner, 0, _ORDER.index(kind)
-        if kind.startswith("tendon"):
+        if kind.startswith("tendon") or kind == DELAY:
             return model.nbody, 2, column
         joint = int(model.dof_jntid[owner]) if kind == "offset" else owner
         return int(model.jnt_bodyid[joint]), 1, column

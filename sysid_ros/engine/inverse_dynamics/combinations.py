@@ -10,7 +10,7 @@ consistent fit is held against.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def fit_combinations(
       weighted: Whether each joint counts by its residuals, or all alike.
     """
     settings = settings or Settings()
-    evidence = gather(regressor, recordings, settings)
+    evidence = gather(regressor, recordings, replace(settings, reversals_apart=False))
     (grams,) = evidence.grams.values()
     weights, gains = np.ones(regressor.model.nv), np.ones(regressor.model.nv)
     for _ in range(settings.iterations if weighted else 1):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import FloatArray, IndexArray, IntArray
 from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scales, reach
 from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
@@ -21,12 +21,15 @@ from sysid_ros.engine.inverse_dynamics.program import Constraints, Solution, sol
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, residual_weights
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import Grams
+from sysid_ros.errors import ExperimentError
 
 _DEAF = 1e-9  # of the torque: what less than this comes from has no effect on the data
 _CONSISTENT = 2  # solutions of the program: one for the weights of the other
 # Widths of the prior on armature and damping, in terms of the largest inertia of any joint; and the
 # least of that, in kg m^2, or by the acceleration (rad/s^2) that all torque would give it.
 _ARMATURE, _DAMPING, _LEAST_INERTIA, _FAST = 5.0, 100.0, 0.1, 10.0
+_DOUBTFUL = 0.1  # of their weight have rows in which the sign of friction is uncertain
+_ENOUGH = 0.1  # of the rows of a degree of freedom, that it is certain in
 _SAME = 1e-2  # relative change of weights and gains below which they are settled
 
 
@@ -37,7 +40,7 @@ class Estimate:
     Attributes:
       x: Parameters, (k,).
       gains: Of each degree of freedom: measured torque = gain times torque, (nv,).
-      weights: Inverse variances of residuals, (nv,).
+      weights: Inverse variances of residuals, (kinds of rows,).
       solution: Of the program, with gains behind the parameters.
       prior: Of parameters and gains.
       equations: Of parameters and gains, at the last weights, by block.
@@ -74,19 +77,10 @@ def estimate(
       gain_dofs: Degrees of freedom whose torque has an unknown factor.
       gain_spread: Prior standard deviation of those factors.
     """
-    nv = model.nv
     prior = _prior(model, free, grams, settings, gain_spread)
     limits = _constraints(model, free, prior, settings, len(gain_dofs))
     k = len(free.names)
-    x, gains = free.nominal.copy(), np.ones(nv)
-    weights = _first_weights(grams)
-    for _ in range(settings.iterations + 3 * len(gain_dofs)):
-        system = equations(grams, free, weights, gains, gain_dofs, x, together=True)
-        z = _unconstrained(system, replace(prior, kind=PriorKind.GAUSSIAN))
-        x, gains = z[:k], _with(gains, gain_dofs, z[k:])
-        before, weights = weights, _weights(grams, free, x, gains)
-        if np.allclose(before, weights, rtol=_SAME):
-            break
+    x, gains, weights = _first(model, free, grams, settings, gain_dofs, prior)
     inflation = 1.0
     for _ in range(_CONSISTENT + len(gain_dofs)):
         system = equations(grams, free, weights / inflation, gains, gain_dofs, x)
@@ -96,6 +90,43 @@ def estimate(
         used, weights = weights / inflation, _weights(grams, free, x, gains)
         inflation = max(1.0, inflation * uncertainty.inflation)
     return Estimate(x, gains, used, solution, prior, system, uncertainty)
+
+
+def first_estimate(
+    model: mujoco.MjModel,
+    free: FreeParameters,
+    grams: Mapping[str, Grams],
+    settings: Settings,
+    gain_dofs: IndexArray,
+    gain_spread: FloatArray,
+) -> FloatArray:
+    """Parameters (k,) by least squares with weights from residuals, which may be inconsistent.
+
+    Takes what :func:`estimate` takes.
+    """
+    prior = _prior(model, free, grams, settings, gain_spread)
+    return _first(model, free, grams, settings, gain_dofs, prior)[0]
+
+
+def _first(
+    model: mujoco.MjModel,
+    free: FreeParameters,
+    grams: Mapping[str, Grams],
+    settings: Settings,
+    gain_dofs: IndexArray,
+    prior: Prior,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Parameters, gains and weights."""
+    k = len(free.names)
+    x, gains, weights = free.nominal.copy(), np.ones(model.nv), _first_weights(grams)
+    for _ in range(settings.iterations + 3 * len(gain_dofs)):
+        system = equations(grams, free, weights, gains, gain_dofs, x, together=True)
+        z = _unconstrained(system, replace(prior, kind=PriorKind.GAUSSIAN))
+        x, gains = z[:k], _with(gains, gain_dofs, z[k:])
+        before, weights = weights, _weights(grams, free, x, gains)
+        if np.allclose(before, weights, rtol=_SAME):
+            break
+    return x, gains, weights
 
 
 def _first_weights(grams: Mapping[str, Grams]) -> FloatArray:
@@ -132,7 +163,21 @@ def _weights(
         (one.squares(free.theta(x, condition), gains), one.counts, one.torque_squares())
         for condition, one in grams.items()
     ]
-    return residual_weights(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    squares, counts, torque = (np.concatenate(part) for part in zip(*parts, strict=True))
+    weights = residual_weights(squares, counts, torque)
+    return weights * _trust(next(iter(grams.values())).dofs, counts.sum(axis=0))
+
+
+def _trust(dofs: IndexArray, rows: IntArray) -> FloatArray:
+    """Factors of weights, (kinds,).
+
+    What a law of friction gets wrong at reversals is no noise that averages out. Such rows count
+    by less than their residual says, if there are others of their degree of freedom.
+    """
+    plain = np.append(True, dofs[1:] != dofs[:-1])
+    all_rows = np.bincount(dofs, rows)
+    enough = np.bincount(dofs, np.where(plain, rows, 0)) >= _ENOUGH * all_rows
+    return np.where(plain | ~enough[dofs], 1.0, _DOUBTFUL)
 
 
 def _prior(
@@ -221,6 +266,22 @@ def _constraints(
     row = np.append(free.matrix[condition][masses].sum(axis=0), np.zeros(extra))
     fixed = float(free.fixed[condition][masses].sum())
     return with_equality(limits, [row], [settings.total_mass - fixed])
+
+
+def estimated_gains(model: mujoco.MjModel, settings: Settings) -> tuple[IndexArray, FloatArray]:
+    """Degrees of freedom whose torque has an unknown factor, and the factors' prior spread.
+
+    Raises:
+      ExperimentError: The model lacks a joint.
+    """
+    joints = {model.joint(j).name: int(model.jnt_dofadr[j]) for j in range(model.njnt)}
+    for name in settings.gains:
+        if name not in joints:
+            raise ExperimentError(
+                f"gains name the joint {name!r}, which the model lacks; it has {', '.join(joints)}"
+            )
+    dofs = [joints[name] for name in settings.gains]
+    return np.array(dofs, dtype=np.intp), np.array(list(settings.gains.values()), dtype=np.float64)
 
 
 def without_gains(estimate_: Estimate, k: int) -> Uncertainty:

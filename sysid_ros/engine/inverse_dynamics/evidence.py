@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -19,12 +19,15 @@ from sysid_ros.engine.regressor import (
     Grams,
     Recording,
     Regressor,
+    ShiftedGrams,
     SmoothStretch,
     Stretch,
     choose_filters,
+    delay_nodes,
+    delayed,
     smooth,
     stretches_of,
-    sum_grams,
+    sum_shifted,
 )
 from sysid_ros.errors import DataError
 
@@ -41,23 +44,58 @@ class Evidence:
       stretches: Data without gaps, as recorded.
       smooth: The same, filtered.
       blocks: For each stretch the block of time of every row.
-      grams: Sums by condition.
+      shifted: Sums by condition, for torque at several shifts.
+      delays: By condition those that torque was taken with, (nv,) s.
+      grams: Sums by condition, with torque so delayed.
     """
 
     filters: Filters
     stretches: tuple[Stretch, ...]
     smooth: tuple[SmoothStretch, ...]
     blocks: tuple[IndexArray, ...]
+    shifted: Mapping[str, ShiftedGrams]
+    delays: Mapping[str, FloatArray]
     grams: Mapping[str, Grams]
 
+    def with_delays(
+        self,
+        recordings: Sequence[Recording],
+        delays: Mapping[str, FloatArray],
+        theta: Mapping[str, FloatArray] | None = None,
+    ) -> Evidence:
+        """The same with torque taken later or earlier.
 
-def gather(regressor: Regressor, recordings: Sequence[Recording], settings: Settings) -> Evidence:
+        Args:
+          recordings: What was measured.
+          delays: By condition, (nv,) s.
+          theta: All parameters by condition, see :meth:`~.torque_delay.ShiftedGrams.at`.
+        """
+        found = []
+        for s in self.smooth:
+            condition = recordings[s.recording].condition
+            own = self.shifted[condition]
+            torque = delayed(s, own.nodes, delays[condition] - own.around)
+            found.append(replace(s, torque=torque))
+        grams = {
+            condition: one.at(delays[condition], None if theta is None else theta[condition])
+            for condition, one in self.shifted.items()
+        }
+        return replace(self, smooth=tuple(found), delays=delays, grams=grams)
+
+
+def gather(
+    regressor: Regressor,
+    recordings: Sequence[Recording],
+    settings: Settings,
+    around: FloatArray | None = None,
+) -> Evidence:
     """Filter recordings and sum their rows.
 
     Args:
       regressor: The robot's.
       recordings: What was measured.
       settings: Cut-offs, blocks, form of the rows.
+      around: Delays of torque, (nv,) s, that unknown ones are looked for about; by default none.
 
     Raises:
       DataError: No stretch without a gap is longer than the filters.
@@ -67,7 +105,9 @@ def gather(regressor: Regressor, recordings: Sequence[Recording], settings: Sett
     if not cut:
         raise DataError("no recording has 64 samples in a row without a gap")
     filters = choose_filters(model, cut, settings.motion_cutoff, settings.row_cutoff)
-    pairs = [(s, found) for s in cut if (found := smooth(model, s, filters)) is not None]
+    around = np.zeros(model.nv) if around is None else around
+    shifts = around[:, None] + delay_nodes(filters, regressor)
+    pairs = [(s, found) for s in cut if (found := smooth(model, s, filters, shifts)) is not None]
     if not pairs:
         raise DataError(
             f"no stretch without a gap is longer than the filters: the longest has "
@@ -76,8 +116,10 @@ def gather(regressor: Regressor, recordings: Sequence[Recording], settings: Sett
         )
     kept, smoothed = zip(*pairs, strict=True)
     blocks = number_blocks(smoothed, filters.rows, settings.blocks)
-    grams = sums_by_condition(regressor, recordings, smoothed, blocks, filters, settings.momentum)
-    return Evidence(filters, kept, smoothed, tuple(blocks), grams)
+    shifted = sums_by_condition(regressor, recordings, smoothed, blocks, filters, settings, around)
+    delays = dict.fromkeys(shifted, around)
+    grams = {condition: one.at(around) for condition, one in shifted.items()}
+    return Evidence(filters, kept, smoothed, tuple(blocks), shifted, delays, grams)
 
 
 def sums_by_condition(
@@ -86,16 +128,17 @@ def sums_by_condition(
     smoothed: Sequence[SmoothStretch],
     blocks: Sequence[IndexArray],
     filters: Filters,
-    momentum: bool,
-) -> dict[str, Grams]:
+    settings: Settings,
+    around: FloatArray,
+) -> dict[str, ShiftedGrams]:
     """Sums of the stretches of each condition; a block that holds none of them is zero."""
     count = 1 + max(int(numbers.max()) for numbers in blocks)
     found = {}
     for condition in dict.fromkeys(recordings[s.recording].condition for s in smoothed):
         here = [i for i, s in enumerate(smoothed) if recordings[s.recording].condition == condition]
-        found[condition] = sum_grams(
+        found[condition] = sum_shifted(
             regressor, [smoothed[i] for i in here], filters, [blocks[i] for i in here], count,
-            momentum=momentum,
+            around, momentum=settings.momentum, apart=settings.reversals_apart,
         )  # fmt: skip
     return found
 
@@ -147,7 +190,7 @@ def equations(
     Args:
       grams: By condition.
       free: The estimated parameters.
-      weights: Of degrees of freedom, (nv,).
+      weights: Of kinds of rows, (kinds,).
       gains: s_0 of degrees of freedom, (nv,).
       gain_dofs: Degrees of freedom whose gain is estimated.
       x: The estimate so far, which gives theta_0; (k,).
@@ -166,8 +209,8 @@ def equations(
             hessians[b, :k, :k] += matrix.T @ normal @ matrix
             gradients[b, :k] += matrix.T @ (plain - normal @ fixed)
             for place, dof in enumerate(gain_dofs, k):
-                alone = np.where(np.arange(len(weights)) == dof, weights, 0.0)
-                own, target = one.normal(alone, np.ones(len(weights)), block)
+                alone = np.where(one.dofs == dof, weights, 0.0)
+                own, target = one.normal(alone, np.ones(len(gains)), block)
                 s = gains[dof]
                 hessians[b, place, place] += theta @ own @ theta
                 hessians[b, :k, place] += s * matrix.T @ own @ theta

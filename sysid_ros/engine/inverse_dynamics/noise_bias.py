@@ -24,6 +24,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, sums_by_condition
+from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import (
     HALF_LENGTH,
     Filters,
@@ -32,6 +33,7 @@ from sysid_ros.engine.regressor import (
     Regressor,
     Stretch,
     coordinate_groups,
+    delay_nodes,
     smooth,
 )
 
@@ -44,7 +46,7 @@ def noise_moments(
     regressor: Regressor,
     recordings: Sequence[Recording],
     evidence: Evidence,
-    momentum: bool,
+    settings: Settings,
 ) -> dict[str, Grams]:
     """Sums that noise of positions has added to those of the data, by condition; of one block.
 
@@ -52,13 +54,13 @@ def noise_moments(
       regressor: The robot's.
       recordings: What was measured.
       evidence: Its sums, with cut-offs that were chosen from the data.
-      momentum: Whether rows are in momentum form.
+      settings: Form of the rows.
     """
     rng = np.random.default_rng(_SEED)
     pieces = [p for s in evidence.stretches for p in _pieces(s, evidence.filters)]
     noises = [_noise(regressor, evidence, piece, rng) for piece in pieces]
     plus, minus, plain = (
-        _sums(regressor, recordings, pieces, noises, sign, evidence.filters, momentum)
+        _sums(regressor, recordings, pieces, noises, sign, evidence, settings)
         for sign in (1.0, -1.0, 0.0)
     )
     return {
@@ -105,16 +107,19 @@ def _sums(
     pieces: Sequence[Stretch],
     noises: Sequence[FloatArray],
     sign: float,
-    filters: Filters,
-    momentum: bool,
+    evidence: Evidence,
+    settings: Settings,
 ) -> dict[str, Grams]:
+    filters, (around, *_) = evidence.filters, [one.around for one in evidence.shifted.values()]
+    shifts = around[:, None] + delay_nodes(filters, regressor)
     louder = [
-        smooth(regressor.model, replace(piece, qpos=piece.qpos + sign * noise), filters)
+        smooth(regressor.model, replace(piece, qpos=piece.qpos + sign * noise), filters, shifts)
         for piece, noise in zip(pieces, noises, strict=True)
     ]
     kept = [one for one in louder if one is not None]
     blocks = [np.zeros(len(one.times), dtype=np.intp) for one in kept]
-    return sums_by_condition(regressor, recordings, kept, blocks, filters, momentum)
+    found = sums_by_condition(regressor, recordings, kept, blocks, filters, settings, around)
+    return {condition: one.at(evidence.delays[condition]) for condition, one in found.items()}
 
 
 def _moment(one: Grams, plus: Grams, minus: Grams, plain: Grams) -> Grams:

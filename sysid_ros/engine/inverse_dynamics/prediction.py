@@ -51,7 +51,7 @@ class TorquePrediction:
 
 
 def root_mean_square(errors: Sequence[FloatArray]) -> FloatArray:
-    """Of what is known of each column (n, nv) of all parts, (nv,); NaN where nothing is."""
+    """Root mean square of each column of all parts (n, nv), without NaN; (nv,), NaN if all are."""
     whole = np.concatenate(errors)
     count = np.isfinite(whole).sum(axis=0)
     return np.where(count > 0, np.sqrt(np.nansum(whole**2, axis=0) / np.maximum(count, 1)), np.nan)

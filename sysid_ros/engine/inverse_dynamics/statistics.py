@@ -49,7 +49,7 @@ class Uncertainty:
 
     @property
     def standard_errors(self) -> FloatArray:
-        """(k,)."""
+        """Standard errors in the units of the estimates, (k,)."""
         return np.asarray(np.sqrt(np.maximum(np.diag(self.covariance), 0.0)))
 
     def half_widths(self, level: float = 0.95) -> FloatArray:
@@ -69,7 +69,7 @@ def inverse_root(squares: FloatArray) -> FloatArray:
 
 
 def t_quantile(level: float, degrees: int) -> float:
-    """Of Student's distribution, two-sided."""
+    """Two-sided quantile of Student's t at a level, for one degree of freedom at least."""
     return float(scipy.special.stdtrit(max(degrees, 1), 0.5 + level / 2.0))
 
 

@@ -11,21 +11,27 @@ import mujoco
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sysid_ros.arrays import FloatArray, IndexArray, IntArray
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.base_parameters import (
     BaseParameters,
     base_combination,
     estimate_base,
     grouping_order,
 )
-from sysid_ros.engine.inverse_dynamics.estimate import Estimate, estimate, without_gains
+from sysid_ros.engine.inverse_dynamics.estimate import (
+    Estimate,
+    estimate,
+    estimated_gains,
+    without_gains,
+)
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, equations, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.noise_bias import noise_moments
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
+from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
-from sysid_ros.engine.regressor import Grams, Motion, Recording, Regressor
+from sysid_ros.engine.regressor import DELAY, Grams, Motion, Recording, Regressor
 from sysid_ros.errors import DataError, ExperimentError
 
 _RANDOM_POSES = 200
@@ -59,6 +65,7 @@ def fit_inverse_dynamics(
         kinds=settings.kinds,
         friction_velocity=settings.friction_velocity,
         sharp_friction=settings.sharp_friction,
+        delays={"torque_delay": range(model.nv)} if settings.torque_delay else None,
     )
     conditions = tuple(dict.fromkeys(one.condition for one in recordings))
     if free is None:
@@ -74,6 +81,7 @@ def fit_inverse_dynamics(
         evidence = gather(regressor, recordings, settings)
         if not any(one.counts.any() for one in evidence.grams.values()):
             raise DataError("no torque was measured, or none outside contacts and gaps")
+        evidence = with_settled_delays(regressor, recordings, free, settings, evidence)
         return fit_evidence(regressor, recordings, free, settings, evidence)
 
 
@@ -91,18 +99,17 @@ def fit_evidence(
       recordings: Motion and torque.
       free: What is estimated.
       settings: Prior, margins.
-      evidence: The recordings' sums.
+      evidence: The recordings' sums, linearised about the delays.
     """
     model, k = regressor.model, len(free.names)
     gain_dofs, spread = estimated_gains(model, settings)
     final = estimate(model, free, evidence.grams, settings, gain_dofs, spread)
-    moments = noise_moments(regressor, recordings, evidence, settings.momentum)
+    moments = noise_moments(regressor, recordings, evidence, settings)
     gains = {
         model.joint(int(model.dof_jntid[dof])).name: (float(final.gains[dof]), float(error))
         for dof, error in zip(gain_dofs, final.uncertainty.standard_errors[k:], strict=True)
     }
     edge = [final.prior.bodies[i].body for i in final.solution.on_edge]
-    counts = sum(one.counts.sum(axis=0) for one in evidence.grams.values())
     return InverseDynamicsFit(
         free=free,
         x=final.x,
@@ -112,7 +119,7 @@ def fit_evidence(
         at_bound=final.solution.at_bound[:k],
         on_edge=tuple(model.body(body).name for body in edge),
         gains=gains,
-        residual_std=_spread(final, evidence, free, counts),
+        residual_std=_spread(final, evidence, free),
         filters=evidence.filters,
         base=_base(regressor, free, evidence.grams, final),
         predictions=_predictions(regressor, recordings, free, evidence, final),
@@ -135,42 +142,29 @@ def _noise_bias(final: Estimate, free: FreeParameters, moments: Mapping[str, Gra
     return bias
 
 
-def estimated_gains(model: mujoco.MjModel, settings: Settings) -> tuple[IndexArray, FloatArray]:
-    """Degrees of freedom whose torque has an unknown factor, and the factors' prior spread.
-
-    Raises:
-      ExperimentError: The model lacks a joint.
-    """
-    joints = {model.joint(j).name: int(model.jnt_dofadr[j]) for j in range(model.njnt)}
-    for name in settings.gains:
-        if name not in joints:
-            raise ExperimentError(
-                f"gains name the joint {name!r}, which the model lacks; it has {', '.join(joints)}"
-            )
-    dofs = [joints[name] for name in settings.gains]
-    return np.array(dofs, dtype=np.intp), np.array(list(settings.gains.values()), dtype=np.float64)
-
-
-def _spread(
-    final: Estimate, evidence: Evidence, free: FreeParameters, counts: IntArray
-) -> FloatArray:
-    squares = sum(
-        one.squares(free.theta(final.x, condition), final.gains).sum(axis=0)
-        for condition, one in evidence.grams.items()
-    )
+def _spread(final: Estimate, evidence: Evidence, free: FreeParameters) -> FloatArray:
+    """Root mean square of residuals of each degree of freedom, (nv,)."""
+    nv = len(final.gains)
+    squares, counts = np.zeros(nv), np.zeros(nv)
+    for condition, one in evidence.grams.items():
+        left = one.squares(free.theta(final.x, condition), final.gains).sum(axis=0)
+        squares += np.bincount(one.dofs, left, nv)
+        counts += np.bincount(one.dofs, one.counts.sum(axis=0), nv)
     return np.where(counts > 0, np.sqrt(squares / np.maximum(counts, 1)), np.nan)
 
 
 def _base(
     regressor: Regressor, free: FreeParameters, grams: Mapping[str, Grams], final: Estimate
 ) -> BaseParameters:
-    condition = next(iter(grams))
+    condition, one = next(iter(grams.items()))
     matrix = free.matrix[condition]
     rows = regressor.rows(random_motion(regressor.model))
     exact = np.zeros((len(free.names), len(free.names)))
-    for j in np.flatnonzero(final.weights > 0.0):
+    for j in np.unique(one.dofs[final.weights > 0.0]):
         part = rows[:, j] @ matrix
         exact += part.T @ part
+    delays = np.any(matrix[[kind == DELAY for kind in free.columns.kinds]] != 0.0, axis=0)
+    exact[delays, delays] = np.max(np.diag(exact), initial=1.0)  # of the measurement, not the robot
     by_column = grouping_order(regressor.model, regressor.columns)
     order = [x for column in by_column for x in np.flatnonzero(matrix[column])]
     kept, combination = base_combination(exact, np.array(list(dict.fromkeys(order)), dtype=np.intp))

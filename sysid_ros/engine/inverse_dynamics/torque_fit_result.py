@@ -25,7 +25,7 @@ class InverseDynamicsFit:
     Attributes:
       free: What was estimated, with names, bounds and the model's values.
       x: Estimates, (k,): kg, kg m, kg m^2, and N m per unit.
-      weights: Of degrees of freedom, inverse variances of filtered torque, (nv,).
+      weights: Of kinds of rows, inverse variances of filtered torque, (kinds,).
       uncertainty: Covariance and intervals that hold under coloured residuals.
       noise_bias: What noise of positions in the regressor has added to each estimate, (k,).
       at_bound: Parameters on a bound, (k,).

@@ -19,12 +19,14 @@ class Settings:
 
     Attributes:
       kinds: What joints and tendons have besides the inertia of bodies, of
-        :data:`~.columns.JOINT_KINDS`, "offset" and :data:`~.columns.TENDON_KINDS`.
+        :data:`~sysid_ros.engine.regressor.columns.JOINT_KINDS`, "offset" and ``TENDON_KINDS``.
       friction_velocity: rad/s over which dry friction changes its sign as tanh does; ``None`` for
         MuJoCo's own law, with which ``mj_inverse`` of the written model gives the predicted torque.
       sharp_friction: Whether MuJoCo's law is given the shortest time constant that it allows, which
         the written model then has too.
       momentum: Whether rows are in momentum form, without accelerations.
+      reversals_apart: Whether rows in which friction's sign is uncertain have weights of their own.
+      torque_delay: Whether measured torque is later than positions by an unknown time.
       motion_cutoff: Hz; ``None`` to choose from the positions.
       row_cutoff: Hz; ``None`` for the highest of the motion's.
       blocks: Of time, for intervals.
@@ -41,6 +43,8 @@ class Settings:
     friction_velocity: float | None = None
     sharp_friction: bool = True
     momentum: bool = False
+    reversals_apart: bool = True
+    torque_delay: bool = False
     motion_cutoff: float | None = None
     row_cutoff: float | None = None
     blocks: int = 40

@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import INERTIAL, central
-from sysid_ros.engine.regressor import Columns, fixed_tendons, sharp_friction
+from sysid_ros.engine.regressor import DELAY, Columns, fixed_tendons, sharp_friction
 from sysid_ros.errors import ModelError
 
 _POLYNOMIAL = {"damping": 0, "damping2": 1, "damping3": 2, "stiffness": 0}
@@ -33,7 +33,7 @@ def written_spec(
       spec: From which the fitted model was compiled; left as it is.
       columns: Of the fit's regressor.
       theta: All parameters, (p,).
-      sharp: Whether dry friction gets the solreffriction of :func:`~.tables.sharp_friction`.
+      sharp: Whether dry friction gets the solreffriction of ``sharp_friction``.
       offsets: Whether a hinge's or slide's torque offset is written, as a spring too soft to
         matter whose rest position is far away; MuJoCo has no constant joint torque. An offset that
         is the sensor's, not the robot's, is better left out.
@@ -54,7 +54,7 @@ def written_spec(
     for body in columns.bodies:
         _write_inertia(bodies[body], theta[columns.of_body(body)])
     for kind, owner, value in zip(columns.kinds, columns.owners, theta.tolist(), strict=True):
-        if kind in INERTIAL:
+        if kind in INERTIAL or kind == DELAY:  # a delay is the measurement's
             continue
         if kind == "offset":
             if offsets and value != 0.0:
@@ -73,7 +73,7 @@ def written_spec(
 
 
 def sharpen_friction(spec: mujoco.MjSpec) -> None:
-    """Give dry friction of joints and tendons the law of :func:`~.tables.sharp_friction`.
+    """Give dry friction of joints and tendons the law of ``engine.regressor.sharp_friction``.
 
     Args:
       spec: With the friction and inertia that were found; changed.

@@ -11,6 +11,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.inverse_dynamics import InverseDynamicsFit
+from sysid_ros.engine.regressor import DELAY
 
 _POOR = 30.0  # relative standard error in percent, above which a base parameter is open
 _MOST = 6  # sentences
@@ -38,6 +39,8 @@ def advice(model: mujoco.MjModel, fit: InverseDynamicsFit) -> tuple[str, ...]:
             continue
         column = int(np.flatnonzero(_matrix(fit)[:, kept])[0])
         kind = fit.free.columns.kinds[column].removeprefix("tendon_")
+        if kind == DELAY:
+            continue
         motion = _KINDS.get(kind, "inertia" if kind.startswith("I") else kind.rstrip("23"))
         place = _place(model, fit, column)
         wanted.setdefault((motion, place), []).append(name.split(" ")[0])

@@ -69,7 +69,7 @@ def found_couplings(problem: TorqueProblem) -> tuple[Coupling, ...]:
     if not tried:
         return ()
     regressor = Regressor(compiled(spec), sharp_friction=True)
-    (grams,) = gather(regressor, problem.recordings, Settings()).grams.values()
+    (grams,) = gather(regressor, problem.recordings, Settings(reversals_apart=False)).grams.values()
     columns = regressor.columns
     own = {
         (one, other, ratio): columns.indices(

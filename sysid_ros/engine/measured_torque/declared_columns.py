@@ -37,10 +37,11 @@ from sysid_ros.engine.parameters import (
     SignalModifier,
     StartModifier,
 )
-from sysid_ros.engine.regressor import DEFAULT_KINDS
+from sysid_ros.engine.regressor import DEFAULT_KINDS, DELAY
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.errors import ParameterError
 
+_OF_TORQUE = ("gain", "bias", "delay")
 _HOLD = 1e-6  # of their size, by which they may stray
 _REACH = 0.5  # of a curved parameter in one round: this share of its size, or of one
 _STEP = 1e-5  # of differences, likewise
@@ -76,8 +77,41 @@ class Declared:
 
     @cached_property
     def columns(self) -> Columns:
-        """Of the regressor."""
-        return columns_of(self.model, self.kinds)
+        """The regressor's parameters, in the order of its columns."""
+        return self._columns_of(self.model)
+
+    @cached_property
+    def delays(self) -> dict[tuple[str, ...], tuple[str, tuple[list[int], float]]]:
+        """Unknown delays by the torque signals that share one.
+
+        Of each its name, the degrees of freedom whose torque has it, and its sign: a sensor shows
+        what was, a delayed input acts later than it is stamped.
+
+        Raises:
+          ParameterError: A delay is of sensors and inputs at once, or a joint has several.
+        """
+        found: dict[tuple[str, ...], tuple[str, tuple[list[int], float]]] = {}
+        taken: set[int] = set()
+        for p in self.params.free():
+            if not isinstance(p.modifier, SignalModifier) or p.modifier.attribute != "delay":
+                continue
+            names = p.modifier.names
+            if names in found:  # of another robot
+                continue
+            signals = [self._signal(p, name) for name in names]
+            dofs = np.flatnonzero(np.any([s.moment != 0.0 for s in signals], axis=0)).tolist()
+            if len({s.control for s in signals}) > 1 or taken & set(dofs):
+                raise ParameterError(
+                    f"parameter {p.name!r}: inverse dynamics takes one delay for all torque of a "
+                    "joint, of sensors or of inputs; share one, or freeze it"
+                )
+            taken |= set(dofs)
+            label = p.name.removeprefix(f"{p.robot}/")
+            found[names] = label, (dofs, -1.0 if signals[0].control else 1.0)
+        return found
+
+    def _columns_of(self, model: mujoco.MjModel) -> Columns:
+        return columns_of(model, self.kinds, tuple(name for name, _ in self.delays.values()))
 
     @cached_property
     def curved(self) -> tuple[str, ...]:
@@ -104,7 +138,7 @@ class Declared:
         """All parameters of the regressor, (p,), at values of the free ones."""
         key = (values.tobytes(), robot)
         if key not in self._known:
-            theta = columns_of(self._compiled(values, robot), self.kinds).nominal
+            theta = self._columns_of(self._compiled(values, robot)).nominal
             at = self.params.copy()
             at.update_from_vector(values)
             for p in at.for_robot(robot or None).values():
@@ -255,7 +289,7 @@ class Declared:
                 f"parameter {p.name!r} is the start of a recording; inverse dynamics has none"
             )
         if isinstance(p.modifier, SignalModifier):
-            if p.modifier.attribute != "bias":
+            if p.modifier.attribute == "gain":
                 self._signal(p)
                 return None
             return [self._offsets(p)]
@@ -273,12 +307,15 @@ class Declared:
         return [[(place[o, k], 1.0) for o in owners if (o, k) in place] for k in kinds]
 
     def _offsets(self, p: Parameter) -> list[tuple[int, float]]:
-        """Columns of constant torque that a parameter adds to, with factors."""
+        """Columns of constant torque or of a delay that a parameter adds to, with factors."""
         if p.frozen:
             return []  # in the model, or taken from the measurement
         if key_of(p) == ("joint", "torque_offset"):
             dofs = [int(self.model.joint(n).dofadr[0]) for n in modifier_of(p).names]
             return [(self.columns.place[dof, "offset"], 1.0) for dof in dofs]
+        if isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "delay":
+            number = list(self.delays).index(p.modifier.names)
+            return [(self.columns.place[number, DELAY], self.delays[p.modifier.names][1][1])]
         if isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "bias":
             found = []
             for name in p.modifier.names:
@@ -324,12 +361,12 @@ class Declared:
             raise ParameterError(f"parameter {p.name!r} belongs to no signal")
         wanted = name or modifier.names[0]
         for signal in self.signals:
-            if signal.name == wanted and modifier.attribute in ("gain", "bias"):
+            if signal.name == wanted and modifier.attribute in _OF_TORQUE:
                 return signal
         told = ", ".join(signal.name for signal in self.signals)
         raise ParameterError(
             f"parameter {p.name!r}: inverse dynamics cannot fit the {modifier.attribute} of "
-            f"{wanted!r}, only gain and bias of what tells torque ({told}); freeze it"
+            f"{wanted!r}, only gain, bias and delay of what tells torque ({told}); freeze it"
         )
 
     def _zeros(self, size: int) -> FloatArray:

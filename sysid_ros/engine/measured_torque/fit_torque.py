@@ -24,6 +24,7 @@ from sysid_ros.engine.inverse_dynamics import (
     InverseDynamicsFit,
     fit_evidence,
     gather,
+    with_settled_delays,
 )
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.measured_torque.found_torque import torque_findings
@@ -79,9 +80,14 @@ def fit_torque(
         if should_stop is not None and should_stop():
             raise StopRequestedError("the fit was stopped before anything was estimated")
         still = still_joints(problem.declared, evidence.filters)
-        values, status = linearised(problem.declared, evidence.grams, own, still)
-        free = problem.declared.free(values, still)
-        fit = fit_evidence(problem.regressor, problem.recordings, free, own, evidence)
+        robot, recordings, declared = problem.regressor, problem.recordings, problem.declared
+        free = declared.free(declared.params.as_vector(), still)
+        evidence = with_settled_delays(robot, recordings, free, own, evidence)
+        values, status = linearised(declared, evidence.grams, own, still)
+        if declared.curved:
+            free = declared.free(values, still)
+            evidence = with_settled_delays(robot, recordings, free, own, evidence)
+        fit = fit_evidence(robot, recordings, free, own, evidence)
     return _result(problem, evidence, fit, status, still, on_iteration, began)
 
 
@@ -160,7 +166,7 @@ def _directions(evidence: Evidence, fit: InverseDynamicsFit) -> Directions:
     """Of the estimated parameters, by columns of unit length."""
     gram = np.zeros((len(fit.x), len(fit.x)))
     for condition, one in evidence.grams.items():
-        normal, _ = one.normal(fit.weights, np.ones(len(fit.weights)))
+        normal, _ = one.normal(fit.weights, np.ones(int(one.dofs[-1]) + 1))
         gram += fit.free.matrix[condition].T @ normal @ fit.free.matrix[condition]
     return directions_of_gram(gram, 1e-6)
 

@@ -30,6 +30,7 @@ from sysid_ros.engine.measured_torque.advice import advice
 from sysid_ros.engine.measured_torque.coupled_joints import couplings
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
+from sysid_ros.engine.regressor import DELAY
 
 _SHOWN = 400  # samples of torque that are drawn
 _BINS = 24  # of velocity, even, so that zero lies between two of them
@@ -89,13 +90,20 @@ def _stillness(problem: TorqueProblem, still: Collection[int]) -> tuple[str, ...
 def _base(fit: InverseDynamicsFit) -> tuple[BaseParameter, ...]:
     own = fit.base
     columns = zip(
-        own.names, own.values, own.uncertainty.standard_errors, own.relative_errors, own.essential,
-        own.combination @ fit.x, strict=True,
+        own.kept, own.names, own.values, own.uncertainty.standard_errors, own.relative_errors,
+        own.essential, own.combination @ fit.x, strict=True,
     )  # fmt: skip
     return tuple(
         BaseParameter(name, float(value), float(error), float(relative), bool(kept), float(same))
-        for name, value, error, relative, kept, same in columns
+        for column, name, value, error, relative, kept, same in columns
+        if not _is_delay(fit.free, int(column))
     )
+
+
+def _is_delay(free: FreeParameters, column: int) -> bool:
+    """True for a parameter of the measurement rather than of the robot."""
+    used = np.flatnonzero(free.matrix[free.conditions[0]][:, column])
+    return bool(used.size) and all(free.columns.kinds[c] == DELAY for c in used)
 
 
 def body_findings(

@@ -82,9 +82,12 @@ def torque_traces(
     filters = _filters(problem, settings, cutoffs)
     first = params.as_vector()
     found: list[TorqueTrace] = []
+    places = problem.regressor.delay_columns
     for number, recording in enumerate(problem.recordings):
         cut = stretches_of(model, recording, number)
-        kept = [one for s in cut if (one := smooth(model, s, filters)) is not None]
+        theta = declared.theta(values, recording.condition)
+        late = np.where(places >= 0, theta[places], 0.0)[:, None]
+        kept = [one for s in cut if (one := smooth(model, s, filters, late)) is not None]
         if not kept:
             continue
         robot = recording.condition

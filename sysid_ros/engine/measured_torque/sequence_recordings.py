@@ -214,9 +214,7 @@ def _control(
         return np.full(len(wanted), np.nan)
     column = int(mapping[key][1][0])
     times, values = series.times + given.delay, series.data[:, column]
-    kinds = series.interpolation
-    held = kinds[column] == "zoh" if isinstance(kinds, tuple) else kinds == "zoh"
-    if held:
+    if series.holds(column):
         places = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, None)
         found: FloatArray = values[places]
     else:

@@ -73,7 +73,8 @@ def torque_problem(
     robots = tuple(dict.fromkeys(group.robot or "" for group in models_sequences))
     sources = torque_sources(plain, models_sequences[0])
     declared = Declared(params, specs[0], sources.signals, robots)
-    regressor = Regressor(declared.model, kinds=declared.kinds, sharp_friction=True)
+    delays = {name: dofs for name, (dofs, _) in declared.delays.values()}
+    regressor = Regressor(declared.model, kinds=declared.kinds, sharp_friction=True, delays=delays)
     frozen = ParameterDict({n: p for n, p in params.items() if p.frozen})
     recordings = []
     for group in models_sequences:

@@ -77,7 +77,7 @@ def still_joints(declared: Declared, filters: Filters) -> list[int]:
 def linearised(
     declared: Declared, grams: Mapping[str, Grams], settings: Settings, still: Collection[int]
 ) -> tuple[FloatArray, FitStatus]:
-    """Values about which what is curved has settled, and whether it has."""
+    """Linearise until the declared parameters settle; their values, (n,), and if they did."""
     values = declared.params.as_vector()
     if not declared.curved:
         return values, FitStatus.CONVERGED
@@ -94,7 +94,7 @@ def linearised(
 def values_at(
     declared: Declared, x: FloatArray, gains: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Values of the declared parameters, and their slope, at what was estimated."""
+    """Values of the declared parameters, (n,), and their derivative by x and gains, (n, k + g)."""
     own = {name: float(gains[dof]) for name, (_, dof, _) in declared.gains.items()}
     return declared.values(x, own)
 

@@ -47,12 +47,12 @@ class Share:
     windows: float = 1.0
 
     def gradient_at(self, theta: FloatArray) -> FloatArray:
-        """The gradient elsewhere, (p,)."""
+        """The gradient at other values of the parameters, (p,)."""
         moved: FloatArray = self.gradient + self.hessian @ (theta - self.theta)
         return moved
 
     def scaled(self, weight: float) -> Share:
-        """The same with less weight."""
+        """A copy that counts ``weight`` times, 0 to 1."""
         return replace(
             self,
             hessian=weight * self.hessian,

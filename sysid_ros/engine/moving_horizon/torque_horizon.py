@@ -155,7 +155,7 @@ class TorqueHorizon:
             return None
         found = [s for one in stretches if (s := smooth(model, one, self._filters)) is not None]
         new = [
-            replace(s, torque=np.where((s.times > self._done)[:, None], s.torque, np.nan))
+            replace(s, shifted=np.where((s.times > self._done)[:, None, None], s.shifted, np.nan))
             if s.times[0] <= self._done
             else s
             for s in found

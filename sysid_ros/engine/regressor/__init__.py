@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, Columns, columns_of
+from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
 from sysid_ros.engine.regressor.filtering import (
     Filters,
     SmoothStretch,
@@ -19,10 +19,17 @@ from sysid_ros.engine.regressor.gram import Grams, sum_grams
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import fixed_tendons, sharp_friction
 from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH
+from sysid_ros.engine.regressor.torque_delay import (
+    ShiftedGrams,
+    delay_nodes,
+    delayed,
+    sum_shifted,
+)
 from sysid_ros.engine.regressor.torque_recording import Recording, Stretch, stretches_of
 
 __all__ = [
     "DEFAULT_KINDS",
+    "DELAY",
     "HALF_LENGTH",
     "Columns",
     "Filters",
@@ -30,11 +37,14 @@ __all__ = [
     "Motion",
     "Recording",
     "Regressor",
+    "ShiftedGrams",
     "SmoothStretch",
     "Stretch",
     "choose_filters",
     "columns_of",
     "coordinate_groups",
+    "delay_nodes",
+    "delayed",
     "fixed_tendons",
     "mujoco_torque",
     "row_weights",
@@ -42,5 +52,6 @@ __all__ = [
     "smooth",
     "stretches_of",
     "sum_grams",
+    "sum_shifted",
     "thin",
 ]

@@ -17,11 +17,13 @@ from sysid_ros.engine.elements import INERTIAL, inertial_parameters
 JOINT_KINDS = ("armature", "damping", "damping2", "damping3", "frictionloss", "stiffness")
 TENDON_KINDS = ("tendon_armature", "tendon_damping", "tendon_frictionloss")
 DEFAULT_KINDS = ("armature", "damping", "frictionloss", "stiffness", "offset", *TENDON_KINDS)
+DELAY = "delay"  # the kind of a delay of measured torque, owned by its number
 _POLYNOMIAL = {"damping2": 0, "damping3": 1}
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _UNITS = {
     "m": "kg", "armature": "kg m^2", "damping": "N m s", "damping2": "N m s^2",
     "damping3": "N m s^3", "frictionloss": "N m", "stiffness": "N m", "offset": "N m",
+    DELAY: "s",
 }  # fmt: skip
 
 
@@ -32,7 +34,7 @@ class Columns:
     Attributes:
       names: "link_1.Ixx", "joint_2.damping", "wrist.armature", ... (p,).
       kinds: "m", "mx", ..., "Ixx", ..., "armature", ... (p,).
-      owners: Id of the body, joint, degree of freedom (offset) or tendon, (p,).
+      owners: Id of the body, joint, degree of freedom (offset) or tendon, number of a delay.
       nominal: The model's own values, (p,): kg, kg m, kg m^2, and N m per unit for hinges.
       place: The column of an owner and a kind.
     """
@@ -72,12 +74,15 @@ class Columns:
         return _UNITS.get(kind, "kg m" if kind in INERTIAL[1:4] else "kg m^2")
 
 
-def columns_of(model: mujoco.MjModel, kinds: Sequence[str] = DEFAULT_KINDS) -> Columns:
+def columns_of(
+    model: mujoco.MjModel, kinds: Sequence[str] = DEFAULT_KINDS, delays: Sequence[str] = ()
+) -> Columns:
     """Every parameter of a model that inverse dynamics is linear in.
 
     Args:
       model: Bodies that nothing can move are left out.
       kinds: What joints and tendons have besides the inertia of their bodies.
+      delays: Names of delays of measured torque, the last columns.
     """
     found: list[tuple[str, str, int, float]] = []
     inertial = inertial_parameters(model)
@@ -96,6 +101,7 @@ def columns_of(model: mujoco.MjModel, kinds: Sequence[str] = DEFAULT_KINDS) -> C
         ]
     for kind in kinds:
         found += _of_tendons(model, kind) if kind in TENDON_KINDS else []
+    found += [(name, DELAY, number, 0.0) for number, name in enumerate(delays)]
     names, labels, owners, values = zip(*found, strict=True) if found else ((), (), (), ())
     place = {(o, k): i for i, (o, k) in enumerate(zip(owners, labels, strict=True))}
     return Columns(names, labels, owners, np.array(values, dtype=np.float64), place)

@@ -65,6 +65,7 @@ class SmoothStretch:
       inner: s between its instants.
       every: Inner steps from one row that is kept to the next.
       torque: (rows, nv) filtered torque at rows; NaN where the filter meets an unknown torque.
+      shifted: (rows, nv, nodes) the same, later by several times; see :mod:`.torque_delay`.
       times: (rows,) s on the recording's clock.
       recording: The number of the recording.
     """
@@ -75,6 +76,7 @@ class SmoothStretch:
     torque: FloatArray
     times: FloatArray
     recording: int
+    shifted: FloatArray
 
 
 def choose_filters(
@@ -130,14 +132,28 @@ def coordinate_groups(model: mujoco.MjModel) -> list[list[int]]:
     return groups
 
 
-def smooth(model: mujoco.MjModel, stretch: Stretch, filters: Filters) -> SmoothStretch | None:
-    """Filter one stretch; ``None`` where it is shorter than the filters."""
+def smooth(
+    model: mujoco.MjModel, stretch: Stretch, filters: Filters, shifts: FloatArray | None = None
+) -> SmoothStretch | None:
+    """Filter one stretch.
+
+    Args:
+      model: The robot.
+      stretch: Its motion and torque.
+      filters: The low-passes.
+      shifts: (nv, nodes) s by which torque is taken later than motion; by default not at all.
+
+    Returns:
+      ``None`` where the stretch is shorter than the filters.
+    """
+    shifts = np.zeros((model.nv, 1)) if shifts is None else shifts
     step, n = stretch.step, len(stretch.qpos)
     fastest = max(filters.rows, float(filters.motion.max()))
     thin = max(1, int(1.0 / (_INNER_RATE * fastest * step)))
     inner = thin * step
     edge = max(half_samples(float(c), step) for c in filters.motion)
-    reach, row_reach = half_samples(filters.rows, inner), half_samples(filters.rows, step)
+    reach = half_samples(filters.rows, inner)
+    row_reach = half_samples(filters.rows, step) + int(np.ceil(np.abs(shifts).max() / step))
     count = (n - 2 * edge - 1) // thin + 1
     every = max(1, int(1.0 / (_ROW_RATE * filters.rows * inner)))
     rows = (count - 2 * reach - 1) // every + 1
@@ -146,11 +162,16 @@ def smooth(model: mujoco.MjModel, stretch: Stretch, filters: Filters) -> SmoothS
     motion = _motion(model, stretch, filters, edge, thin)
     centres = edge + thin * (reach + every * np.arange(rows))
     inside = (centres >= row_reach) & (centres < n - row_reach)
-    centres = centres[inside]  # all but rounding keeps every one
-    torque = _filtered_torque(stretch.torque, filters.rows, step, centres, thin * every)
-    motion = Motion(*(part[: (len(centres) - 1) * every + 2 * reach + 1] for part in motion))
+    if not inside.any():
+        return None
+    first = int(np.argmax(inside))  # without a shift all but rounding keeps every one
+    centres = centres[inside]
+    shifted = _filtered_torque(stretch.torque, filters.rows, step, centres, thin * every, shifts)
+    used = slice(first * every, (first + len(centres) - 1) * every + 2 * reach + 1)
+    motion = Motion(*(part[used] for part in motion))
     times: FloatArray = (stretch.start + step * centres).astype(np.float64)
-    return SmoothStretch(motion, inner, every, torque, times, stretch.recording)
+    torque = shifted[:, :, shifted.shape[2] // 2]
+    return SmoothStretch(motion, inner, every, torque, times, stretch.recording, shifted)
 
 
 def row_weights(filters: Filters, inner: float, order: int) -> FloatArray:
@@ -159,24 +180,34 @@ def row_weights(filters: Filters, inner: float, order: int) -> FloatArray:
 
 
 def _filtered_torque(
-    torque: FloatArray, cutoff: float, step: float, centres: IndexArray, apart: int
+    torque: FloatArray,
+    cutoff: float,
+    step: float,
+    centres: IndexArray,
+    apart: int,
+    shifts: FloatArray,
 ) -> FloatArray:
-    """Torque at rows, (rows, nv); NaN within the filter's reach of an unknown torque."""
+    """Torque at rows, (rows, nv, nodes); NaN within a filter's reach of an unknown torque."""
     from sysid_ros.engine.regressor import filter_kernel
 
-    weights = smoothing_kernel(cutoff, step)
-    both = np.stack([weights, np.ones_like(weights)])
-    first = int(centres[0]) - len(weights) // 2
-    found: FloatArray = np.empty((len(centres), torque.shape[1]))
-    pair = np.empty((len(centres), 2))
+    found: FloatArray = np.empty((len(centres), *shifts.shape))
+    one = np.empty((len(centres), 1))
     for j, column in enumerate(torque.T):
         known = np.isfinite(column)
-        one = np.where(known, column, 0.0)
-        filter_kernel.weighted_windows(one, both[:1], first, apart, pair[:, :1])
-        found[:, j] = pair[:, 0]
-        if not known.all():
-            filter_kernel.weighted_windows(1.0 - known, both[1:], first, apart, pair[:, 1:])
-            found[pair[:, 1] > 0.5, j] = np.nan
+        if not known.any():
+            found[:, j] = np.nan
+            continue
+        filled, lost = np.where(known, column, 0.0), np.zeros(len(centres), dtype=np.bool_)
+        for node, shift in enumerate(shifts[j]):
+            weights = smoothing_kernel(cutoff, step, 0, float(shift))
+            first = int(centres[0]) - len(weights) // 2
+            filter_kernel.weighted_windows(filled, weights[None], first, apart, one)
+            found[:, j, node] = one[:, 0]
+            if not known.all():
+                touched = (weights != 0.0).astype(np.float64)
+                filter_kernel.weighted_windows(1.0 - known, touched[None], first, apart, one)
+                lost |= one[:, 0] > 0.5
+        found[lost, j] = np.nan
     return found
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray, IntArray
 from sysid_ros.engine.regressor.filtering import Filters, SmoothStretch, row_weights, thin
 from sysid_ros.engine.regressor.regressor import Motion, Regressor
+from sysid_ros.engine.regressor.reversals import CLASSES, row_classes
 
 _CHUNK = 500_000  # numbers of the regressor at a time
 _FEWEST_ROWS = 16
@@ -25,19 +26,24 @@ _FEWEST_ROWS = 16
 
 @dataclass(frozen=True)
 class Grams:
-    """Normal equations, for every degree of freedom j and block of time b.
+    """Normal equations, for every kind of rows j and block of time b.
+
+    A kind of rows are those of one degree of freedom; or, where they are kept apart, those of one
+    degree of freedom that are equally sure of friction's sign (:mod:`.reversals`).
 
     Attributes:
       support: Columns that enter row j, (s_j,).
       sums: For each j, (blocks, s_j + 1, s_j + 1): the sum over rows of z z^T with z = (R, tau).
-      counts: Rows that were summed, (blocks, nv).
+      counts: Rows that were summed, (blocks, kinds).
       width: The number p of columns.
+      dofs: The degree of freedom of each kind, (kinds,).
     """
 
     support: tuple[IndexArray, ...]
     sums: tuple[FloatArray, ...]
     counts: IntArray
     width: int
+    dofs: IndexArray
 
     def normal(
         self, weights: FloatArray, gains: FloatArray, block: int | None = None
@@ -45,7 +51,7 @@ class Grams:
         """Normal equations of measured torque = gain * R theta, of all blocks or of one.
 
         Args:
-          weights: Of each degree of freedom, (nv,).
+          weights: Of each kind of rows, (kinds,).
           gains: Of each degree of freedom, (nv,).
           block: ``None`` for the sum of all.
 
@@ -55,7 +61,7 @@ class Grams:
         matrix: FloatArray = np.zeros((self.width, self.width))
         vector: FloatArray = np.zeros(self.width)
         for weight, gain, support, sums in zip(
-            weights, gains, self.support, self.sums, strict=True
+            weights, gains[self.dofs], self.support, self.sums, strict=True
         ):
             if weight == 0.0 or not support.size:
                 continue
@@ -65,16 +71,16 @@ class Grams:
         return matrix, vector
 
     def squares(self, theta: FloatArray, gains: FloatArray | None = None) -> FloatArray:
-        """Sum of squared residuals tau - gain * R theta, (blocks, nv)."""
+        """Sum of squared residuals tau - gain * R theta, (blocks, kinds)."""
         found = np.zeros(self.counts.shape)
         for j, (support, sums) in enumerate(zip(self.support, self.sums, strict=True)):
-            scale = 1.0 if gains is None else gains[j]
+            scale = 1.0 if gains is None else gains[self.dofs[j]]
             ends = np.append(-scale * theta[support], 1.0)
             found[:, j] = np.einsum("i,bik,k->b", ends, sums, ends)
         return np.maximum(found, 0.0)
 
     def torque_squares(self) -> FloatArray:
-        """Sum of squared torques, (blocks, nv)."""
+        """Sum of squared torques, (blocks, kinds)."""
         return np.stack([sums[:, -1, -1] for sums in self.sums], axis=1)
 
 
@@ -84,13 +90,15 @@ class FilteredRows:
 
     Attributes:
       times: (rows,) s.
-      torque: (rows, nv), NaN where unknown.
+      torque: (rows, nv, nodes), NaN where unknown.
       regressor: For each degree of freedom its columns in use, (rows, s_j).
+      classes: How sure friction's sign is, (rows, nv), see :func:`~.reversals.row_classes`.
     """
 
     times: FloatArray
     torque: FloatArray
     regressor: tuple[FloatArray, ...]
+    classes: IndexArray
 
 
 def sum_grams(
@@ -101,6 +109,7 @@ def sum_grams(
     blocks: int,
     *,
     momentum: bool = False,
+    apart: bool = False,
 ) -> Grams:
     """The sums of all stretches.
 
@@ -111,23 +120,48 @@ def sum_grams(
       block_of: For each stretch the block of time of every row.
       blocks: How many there are.
       momentum: Whether rows are in momentum form, without accelerations.
+      apart: Whether rows are kept apart by how sure friction's sign is.
     """
-    support = regressor.support()
-    nv = regressor.model.nv
-    sums = [np.zeros((blocks, len(s) + 1, len(s) + 1)) for s in support]
-    counts = np.zeros((blocks, nv), dtype=np.int64)
+    parts = sum_joined(
+        regressor, stretches, filters, block_of, blocks, 1, momentum=momentum, apart=apart
+    )
+    return Grams(*parts)
+
+
+def sum_joined(
+    regressor: Regressor,
+    stretches: Sequence[SmoothStretch],
+    filters: Filters,
+    block_of: Sequence[IndexArray],
+    blocks: int,
+    nodes: int,
+    *,
+    momentum: bool,
+    apart: bool,
+) -> tuple[tuple[IndexArray, ...], tuple[FloatArray, ...], IntArray, int, IndexArray]:
+    """The fields of :class:`Grams`, with torque at several shifts in place of one.
+
+    Takes what :func:`sum_grams` takes, and the number of shifts.
+    """
+    classes = CLASSES if apart else 1
+    dofs = np.repeat(np.arange(regressor.model.nv), classes)
+    support = [one for one in regressor.support() for _ in range(classes)]
+    sums = [np.zeros((blocks, len(s) + nodes, len(s) + nodes)) for s in support]
+    counts = np.zeros((blocks, len(dofs)), dtype=np.int64)
     for stretch, numbers in zip(stretches, block_of, strict=True):
         first = 0
         for rows in filtered_rows(regressor, stretch, filters, momentum=momentum):
             here = numbers[first : first + len(rows.times)]
             first += len(rows.times)
             for block in np.unique(here):
-                for j in range(nv):
-                    use = (here == block) & np.isfinite(rows.torque[:, j])
-                    joined = np.column_stack([rows.regressor[j][use], rows.torque[use, j]])
-                    sums[j][block] += joined.T @ joined
-                    counts[block, j] += int(use.sum())
-    return Grams(tuple(support), tuple(sums), counts, len(regressor.columns))
+                for kind, j in enumerate(dofs):
+                    use = (here == block) & np.isfinite(rows.torque[:, j, 0])
+                    if apart:
+                        use &= rows.classes[:, j] == kind % classes
+                    joined = np.hstack([rows.regressor[j][use], rows.torque[use, j]])
+                    sums[kind][block] += joined.T @ joined
+                    counts[block, kind] += int(use.sum())
+    return tuple(support), tuple(sums), counts, len(regressor.columns), dofs
 
 
 def filtered_rows(
@@ -159,12 +193,13 @@ def filtered_rows(
             thin(slopes, every, moved, filtered)
         rows = regressor.rows(motion, kernel.REST if momentum else kernel.FORCE, scratch)
         thin(weights, every, rows.reshape(-1, size), filtered)
-        torque = stretch.torque[first:last]
+        torque = stretch.shifted[first:last]
         known = regressor.known_torque(motion)
         if known is not None:
-            added = np.zeros_like(torque)
+            added = np.zeros(torque.shape[:2])
             thin(weights, every, known, added)
-            torque = torque - added
+            torque = torque - added[:, :, None]
         table = filtered.reshape(last - first, regressor.model.nv, -1)
         parts = tuple(table[:, j, columns] for j, columns in enumerate(support))
-        yield FilteredRows(stretch.times[first:last], torque, parts)
+        classes = row_classes(regressor.model, motion, weights, every, last - first)
+        yield FilteredRows(stretch.times[first:last], torque, parts, classes)

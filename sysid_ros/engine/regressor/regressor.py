@@ -13,14 +13,14 @@ What is compiled is imported where it is used: numba takes half a second of ever
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, Columns, columns_of
+from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
 from sysid_ros.engine.regressor.regressor_tables import friction_of, layout_of, tree_of
 from sysid_ros.errors import ModelError
 
@@ -50,6 +50,8 @@ class Regressor:
     Attributes:
       model: The compiled model.
       columns: Names and values of the p parameters.
+      delay_columns: That of the delay of each degree of freedom's measured torque, -1 for none,
+        (nv,). The matrix itself is zero there: the column is the torque's own slope.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Regressor:
         kinds: Sequence[str] = DEFAULT_KINDS,
         friction_velocity: float | None = None,
         sharp_friction: bool = False,
+        delays: Mapping[str, Collection[int]] | None = None,
     ) -> None:
         """Prepare the tables of a model.
 
@@ -67,7 +70,10 @@ class Regressor:
           kinds: What joints and tendons have besides the inertia of bodies.
           friction_velocity: rad/s or m/s; ``None`` for MuJoCo's law of dry friction.
           sharp_friction: Whether that law follows velocity as closely as MuJoCo allows, see
-            :func:`~.tables.sharp_friction`, rather than with the model's own solreffriction.
+            :func:`~.regressor_tables.sharp_friction`, rather than with the model's own
+            solreffriction.
+          delays: By name of an unknown delay of measured torque, the degrees of freedom that have
+            it; see :mod:`.torque_delay`.
 
         Raises:
           ModelError: The model has parts to which inverse dynamics does not apply.
@@ -80,7 +86,11 @@ class Regressor:
                     "slides, balls, free joints, tendons and couplings of joints"
                 )
         self.model = model
-        self.columns: Columns = columns_of(model, kinds)
+        delays = delays or {}
+        self.columns: Columns = columns_of(model, kinds, tuple(delays))
+        self.delay_columns: IndexArray = np.full(model.nv, -1, dtype=np.intp)
+        for number, dofs in enumerate(delays.values()):
+            self.delay_columns[list(dofs)] = self.columns.place[number, DELAY]
         self._tree = tree_of(model)
         self._layout = layout_of(model, self.columns)
         self._friction = friction_of(model, friction_velocity, sharp_friction)

@@ -28,7 +28,7 @@ def half_samples(cutoff: float, step: float) -> int:
     return max(1, int(np.floor(HALF_LENGTH / (cutoff * step) + 1e-6)))
 
 
-def smoothing_kernel(cutoff: float, step: float, order: int = 0) -> FloatArray:
+def smoothing_kernel(cutoff: float, step: float, order: int = 0, shift: float = 0.0) -> FloatArray:
     """Weights of a low-pass or of one of its derivatives for evenly sampled signals.
 
     All orders pass the same frequencies: derivatives are those of the smoothed signal.
@@ -37,21 +37,24 @@ def smoothing_kernel(cutoff: float, step: float, order: int = 0) -> FloatArray:
       cutoff: Hz, where the amplitude has fallen to a half; below 0.3 / step.
       step: s between samples.
       order: 0 for the signal, 1 or 2 for its derivatives.
+      shift: s by which the filtered value is later than the sample, a fraction of a step or more.
 
     Returns:
-      (2 half_samples + 1,) in 1/s^order; the filtered value at sample i is the sum over k of
-      weight[k] * signal[i + k - half_samples].
+      (2 n + 1,) in 1/s^order, with n = half_samples without a shift; the filtered value at sample
+      i is the sum over k of weight[k] * signal[i + k - n].
     """
-    half = half_samples(cutoff, step)
-    t = step * np.arange(-half, half + 1, dtype=np.float64)
-    sinc, window = _sinc(cutoff, t), _window(cutoff, t)
+    half = half_samples(cutoff, step) + int(np.ceil(abs(shift) / step))
+    t = step * np.arange(-half, half + 1, dtype=np.float64) - shift
+    inside = (np.abs(t) <= HALF_LENGTH / cutoff * (1.0 + 1e-6)).astype(np.float64)
+    sinc = _sinc(cutoff, t)
+    window: FloatArray = inside * np.stack(_window(cutoff, t))
     plain: FloatArray = sinc[0] * window[0]
     total = float(plain.sum())
     if order == 0:
-        return plain / total
+        return np.asarray(plain / total)
     if order == 1:
         # Weights are read forwards, convolution backwards: odd derivatives change sign.
-        return -(sinc[1] * window[0] + sinc[0] * window[1]) / total
+        return np.asarray(-(sinc[1] * window[0] + sinc[0] * window[1]) / total)
     weights: FloatArray = (
         sinc[2] * window[0] + 2.0 * sinc[1] * window[1] + sinc[0] * window[2]
     ) / total

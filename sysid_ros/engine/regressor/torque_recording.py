@@ -29,7 +29,7 @@ class Recording:
         where it was not measured, or where contact or an unknown force makes it useless.
       qvel: (n, nv) measured velocities, where they are better than derivatives of ``qpos``.
       name: For messages.
-      condition: Which parameters hold, see :class:`~.free.FreeParameters` (robot, payload).
+      condition: Which parameters hold, see ``inverse_dynamics.FreeParameters`` (robot, payload).
     """
 
     times: FloatArray

@@ -40,7 +40,7 @@ def interpolate(times: FloatArray, data: FloatArray, at: FloatArray, method: str
       SignalError: The method is unknown, or there are too few samples for it.
     """
     check_method(method)
-    if method in ("zoh", "zero_order_hold"):
+    if is_held(method):
         held: FloatArray = data[_previous(times, at)]
         return held
     if method == "linear" or len(times) == 1:
@@ -67,6 +67,11 @@ def check_method(method: str) -> None:
     """
     if method not in get_args(InterpolationMethod):
         raise SignalError(unknown_name("interpolation", str(method), get_args(InterpolationMethod)))
+
+
+def is_held(method: str) -> bool:
+    """Return whether a signal keeps its last sample, under either of the method's names."""
+    return method in ("zoh", "zero_order_hold")
 
 
 def _previous(times: FloatArray, at: FloatArray) -> IndexArray:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.signals.mappings import SignalMapping
+from sysid_ros.engine.signals.mappings import SignalMapping, width_of
 from sysid_ros.errors import SignalError
 
 
@@ -70,4 +70,16 @@ def two_dimensional(data: npt.ArrayLike) -> FloatArray:
     table = np.asarray(data, dtype=np.float64)
     if table.ndim != 2:
         raise SignalError("The 'data' array must be 2-dimensional (Time x Features).")
+    return table
+
+
+def of_width(data: FloatArray, mapping: SignalMapping, what: str) -> FloatArray:
+    """Return samples as a table, (n, d), which has as many columns as the signals.
+
+    Raises:
+      SignalError: It has more or fewer.
+    """
+    table, expected = two_dimensional(data), width_of(mapping)
+    if table.shape[1] != expected:
+        raise SignalError(f"Data columns ({table.shape[1]}) do not match {what} ({expected}).")
     return table

@@ -15,12 +15,18 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.signals import mappings, timeseries_io
-from sysid_ros.engine.signals.interpolation import check_method, interpolate, interpolate_columns
+from sysid_ros.engine.signals.interpolation import (
+    check_method,
+    interpolate,
+    interpolate_columns,
+    is_held,
+)
 from sysid_ros.engine.signals.mappings import SignalMapping, SignalType
 from sysid_ros.engine.signals.series_checks import (
     check_mapping,
     check_times,
     locked,
+    of_width,
     two_dimensional,
 )
 from sysid_ros.errors import SignalError, unknown_name
@@ -118,16 +124,12 @@ class TimeSeries:
         Raises:
           SignalError: A name is unknown, or the widths do not add up to d.
         """
-        table = two_dimensional(data)
         if names is None:
-            mapping = mappings.sensor_mapping(model)
-            expected, what = int(model.nsensordata), "match model sensors dim"
+            mapping, what = mappings.sensor_mapping(model), "model sensors dim"
         else:
             mapping = mappings.resolve(model, names, mappings.OBSERVABLE)
-            expected, what = mappings.width_of(mapping), "match the named signals' width"
-        if table.shape[1] != expected:
-            raise SignalError(f"Data columns ({table.shape[1]}) do not {what} ({expected}).")
-        return cls(times, table, mapping, interpolation)
+            what = "the named signals' width"
+        return cls(times, of_width(data, mapping, what), mapping, interpolation)
 
     @classmethod
     def from_control_names(
@@ -151,17 +153,12 @@ class TimeSeries:
         Raises:
           SignalError: A name is unknown, or the widths do not add up to d.
         """
-        table = two_dimensional(data)
-        if names is None:
-            mapping, expected = mappings.control_mapping(model), int(model.nu)
-        else:
-            mapping = mappings.resolve(model, names, [SignalType.MjCtrl])
-            expected = mappings.width_of(mapping)
-        if table.shape[1] != expected:
-            raise SignalError(
-                f"Data columns ({table.shape[1]}) do not match model controls ({expected})."
-            )
-        return cls(times, table, mapping, interpolation)
+        mapping = (
+            mappings.control_mapping(model)
+            if names is None
+            else mappings.resolve(model, names, [SignalType.MjCtrl])
+        )
+        return cls(times, of_width(data, mapping, "model controls"), mapping, interpolation)
 
     @classmethod
     def from_custom_map(
@@ -268,6 +265,10 @@ class TimeSeries:
         return self._with(self.times[first:] - self.times[first], self.data[first:])
 
     # Between samples
+
+    def holds(self, column: int) -> bool:
+        """Return whether a column keeps its last sample, as a command does."""
+        return self.interpolation is not None and is_held(self.interpolation[column])
 
     def interpolate(self, t: npt.ArrayLike, method: str | None = None) -> FloatArray:
         """Values at any instants.

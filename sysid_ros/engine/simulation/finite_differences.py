@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from sysid_ros.engine.simulation.run_batch import (
 )
 from sysid_ros.engine.simulation.simulation import BatchSimulation
 
-MAX_CHUNK_BYTES = 128 << 20
+MAX_CHUNK_BYTES = 64 << 20  # of rollouts, which exist twice for a moment
 # Steps relative to the scale of the unknown: large against the constraint
 # solver's early stops, small against curvature.
 THETA_STEP = 1e-5
@@ -104,9 +104,11 @@ def finite_differences(
     steps = START_STEP * batch.spread.T if starts else []
     simulated = [c for c in columns.moved if c.candidate.rollout_key(sensors) != known]
     candidates = [base, *(column.candidate for column in simulated)]
-    jobs = [simulation_of(batch, candidate, deviations) for candidate in candidates]
+    plain = simulation_of(batch, base, deviations)
+    jobs = [_with_candidate(plain, batch, base, each, deviations) for each in candidates]
     for j, step in enumerate(steps):
-        jobs.append(simulation_of(batch, base, deviations + step[:, None] * _unit(j, len(steps))))
+        moved = deviations + step[:, None] * _unit(j, len(steps))
+        jobs.append(replace(plain, starts=batch.starts(base, moved)))
     done = _sensordata(rollouts, jobs)
     unmoved = next(done)
     residual = batch.residual(base, unmoved)
@@ -118,6 +120,19 @@ def finite_differences(
         difference = batch.residual(base, next(done)) - residual
         jacobian[:, j] = difference / np.repeat(step, batch.samples)
     return RunJacobian(residual, jacobian)
+
+
+def _with_candidate(
+    plain: BatchSimulation,
+    batch: RunBatch,
+    base: Candidate,
+    candidate: Candidate,
+    deviations: FloatArray,
+) -> BatchSimulation:
+    """The simulation of another candidate, which shares starts and controls where it can."""
+    if candidate.same_inputs(base):
+        return replace(plain, model=candidate.model)
+    return simulation_of(batch, candidate, deviations)
 
 
 def _sensordata(rollouts: RolloutPool, jobs: Sequence[BatchSimulation]) -> Iterator[FloatArray]:

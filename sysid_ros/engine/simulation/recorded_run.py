@@ -133,11 +133,15 @@ class RecordedRun:
 
     @property
     def steps(self) -> IndexArray:
-        """Of the latest simulation's controls, (1,)."""
+        """Steps of the latest simulation, (1,); 0 before the first."""
         return np.array([0 if self._controls is None else len(self._controls[1].values)])
 
     def select(self, chosen: Sequence[int]) -> RecordedRun:
         """The recording itself, which is the only one."""
+        return self
+
+    def opening(self, chosen: int, steps: int) -> RecordedRun:
+        """The run itself, whose comparison is of the whole."""
         return self
 
     def starts(self, candidate: Candidate, deviations: FloatArray) -> FloatArray:

@@ -83,14 +83,17 @@ class RunBatch(Protocol):
 
     @property
     def start_sensors(self) -> tuple[str, ...]:
-        """See above."""
+        """Sensors whose settings move the starts."""
 
     @property
     def readings(self) -> IndexArray:
-        """See above."""
+        """Columns of sensor data that are compared, sorted, (k,)."""
 
     def select(self, chosen: Sequence[int]) -> Any:
         """A batch of some of the runs."""
+
+    def opening(self, chosen: int, steps: int) -> Any:
+        """A batch of one run, which may end after so many steps; its residuals are the first."""
 
     def starts(self, candidate: Candidate, deviations: FloatArray) -> FloatArray:
         """The full-physics states, (w, nstate), moved by ``deviations``, (w, n_start)."""

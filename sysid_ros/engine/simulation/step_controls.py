@@ -132,7 +132,6 @@ def control_integrals(
     Raises:
       SignalError: The commands do not fit the model.
     """
-    methods = control.interpolation or ("linear",) * control.data.shape[1]
     integrals: list[SignalIntegral | None] = []
     for column in _column_of_input(model, control):
         if column < 0:
@@ -140,9 +139,8 @@ def control_integrals(
             continue
         values = control.data[:, column]
         known = np.isfinite(values)
-        held = methods[column] in ("zoh", "zero_order_hold")
         times = control.times[known] - origin
-        integrals.append(SignalIntegral(times, values[known], held=held))
+        integrals.append(SignalIntegral(times, values[known], held=control.holds(column)))
     return tuple(integrals)
 
 

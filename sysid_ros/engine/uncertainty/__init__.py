@@ -5,7 +5,12 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.uncertainty.covariance import Covariance, covariance, no_covariance
+from sysid_ros.engine.uncertainty.covariance import (
+    UNRESOLVED,
+    Covariance,
+    covariance,
+    no_covariance,
+)
 from sysid_ros.engine.uncertainty.estimates import (
     BOUND_MARGIN,
     bounds_width,
@@ -19,15 +24,14 @@ from sysid_ros.engine.uncertainty.noise_levels import estimated_noise, first_noi
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.engine.uncertainty.rank import Directions, directions_of_gram
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
-from sysid_ros.engine.uncertainty.window_sum import WindowSum
 
 __all__ = [
     "BOUND_MARGIN",
+    "UNRESOLVED",
     "Covariance",
     "Directions",
     "ParameterEstimate",
     "ResidualSize",
-    "WindowSum",
     "bounds_width",
     "calculate_intervals",
     "covariance",

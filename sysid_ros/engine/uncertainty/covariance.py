@@ -17,12 +17,15 @@ the scores as to the Hessian, so that what only the prior determines is as uncer
 A parameter that ends at a bound keeps the standard error that it has without the bound, for an
 interval that the bounds cut off (:mod:`.parameter_estimate`). The others are judged with it free
 where the bound may have caught it by chance, and with it fixed where the data pushes it there.
+
+What the data leaves open may be anywhere within its bounds, and what is entangled with it follows:
+that is in the errors of the others, as of a prior with the bounds' spread.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -38,6 +41,9 @@ OPEN_ERROR = 1.0 / np.sqrt(12.0)
 INVOLVED = 0.1
 # Standard errors beyond a bound within which the optimum without it may be beyond by chance.
 BY_CHANCE = 2.0
+# Where a simulation is chaotic its slopes are so large that the sums of their squares lose all that
+# matters to rounding: no information is less than none, but for more than that of the bounds.
+UNRESOLVED = "unresolved"
 WELL_CONDITIONED = 1e10  # bound on the norms of a matrix and its inverse, that it counts as one
 HELD = 0.5  # share of a direction's information above which the prior determines it
 
@@ -50,7 +56,8 @@ class Covariance:
       matrix: Shape (p, p); rows and columns of parameters without a claim are NaN, and of those
         that the data pushes against a bound.
       dof: Degrees of freedom of the t quantiles, (p,).
-      method: ``"clustered"`` by window, by ``"blocks"`` inside windows, or ``"white"``.
+      method: ``"clustered"`` by window, by ``"blocks"`` inside windows, or ``"white"``;
+        ``"none"`` of a fit without a Jacobian, :data:`UNRESOLVED` of one that means nothing.
       singular_values: Of the Jacobian with columns scaled to the width of the bounds, descending.
       open_directions: Unit vectors in scaled parameters that the data leaves open, (k, p).
       errors: Standard errors, (p,), of parameters at a bound too; NaN in open directions.
@@ -71,11 +78,11 @@ def enough_clusters(clusters: int, parameters: int) -> bool:
     return clusters >= max(MIN_CLUSTERS, parameters + 2)
 
 
-def no_covariance(p: int) -> Covariance:
+def no_covariance(p: int, method: str = "none") -> Covariance:
     """No claim about any of ``p`` parameters, for a fit that never got to a Jacobian."""
     unknown = np.full((p, p), np.nan)
     return Covariance(
-        unknown, np.ones(p), "none", np.zeros(0), np.zeros((0, p)), np.diag(unknown), np.zeros(p)
+        unknown, np.ones(p), method, np.zeros(0), np.zeros((0, p)), np.diag(unknown), np.zeros(p)
     )
 
 
@@ -108,6 +115,8 @@ def covariance(
     variance = residual_square / max(1, n_samples - p)
     scaling = np.outer(width, width)
     hessian = system.hessian * scaling
+    if np.any(np.diag(hessian) < -variance / OPEN_ERROR**2):
+        return no_covariance(p, UNRESOLVED)
     open_directions = _open_directions(hessian, variance, precision)
     evidence = _Evidence(
         hessian,
@@ -119,9 +128,9 @@ def covariance(
         float(max(1, n_samples - p)),
         method,
     )
-    # What is open must stay out of the inverse, where it would drown everything else; what it is
-    # correlated with is thereby judged with it fixed.
+    # What is open has no interval, and is as uncertain as its bounds say in those of the others.
     closed = ~involved_in(open_directions)
+    evidence = replace(evidence, opened=np.flatnonzero(~closed))
     chosen = free & closed
     caught = [
         j for j in np.flatnonzero(closed & ~free) if evidence.with_one(chosen, int(j)).by_chance
@@ -185,6 +194,7 @@ class _Evidence:
     variance: float
     dof: float
     method: str
+    opened: IndexArray = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
     def with_one(self, chosen: BoolArray, one: int) -> _Part:
         """The uncertainty with one more parameter free, which comes last."""
@@ -209,12 +219,30 @@ class _Evidence:
         else:
             data = (bread - priors) * self.variance
             dof = np.full(chosen.size, self.dof)
-        total = data + priors
+        opened = self._of_what_is_open(chosen, bread)
+        total = data + priors + opened
         share = np.diag(priors) / np.maximum(np.diag(total), 1e-300)
-        # Satterthwaite (1946): the prior's part of a variance is known.
+        # Satterthwaite (1946): the parts of a variance that are no estimates are known.
+        known = np.diag(priors + opened) / np.maximum(np.diag(total), 1e-300)
         return _Part(
-            chosen, total, dof / np.maximum(1.0 - share, 1e-6) ** 2, share, step, clustered
+            chosen, total, dof / np.maximum(1.0 - known, 1e-6) ** 2, share, step, clustered
         )
+
+    def _of_what_is_open(self, chosen: IndexArray, bread: FloatArray) -> FloatArray:
+        """The covariance of the chosen because what is open may be anywhere in its bounds, (k, k).
+
+        They follow it as the data demands. Along each direction it is as uncertain as data, priors
+        and a uniform distribution between the bounds leave it, of which the nearest one counts.
+        """
+        if not self.opened.size or not chosen.size:
+            return np.zeros((chosen.size, chosen.size))
+        across = self.hessian[np.ix_(chosen, self.opened)]
+        follows = -bread @ across
+        rest = self.hessian[np.ix_(self.opened, self.opened)] + across.T @ follows
+        values, vectors = np.linalg.eigh(0.5 * (rest + rest.T) / max(self.variance, 1e-300))
+        bounds = np.max(vectors**2, axis=0) / OPEN_ERROR**2
+        root = vectors / np.sqrt(np.maximum(values, 0.0) + bounds)
+        return np.asarray((follows @ root) @ (follows @ root).T)
 
 
 def _open_directions(hessian: FloatArray, variance: float, precision: FloatArray) -> FloatArray:
@@ -227,7 +255,8 @@ def _open_directions(hessian: FloatArray, variance: float, precision: FloatArray
     p = hessian.shape[0]
     if p == 0:
         return np.zeros((0, 0))
-    lengths = np.sqrt(np.diag(hessian))
+    # What starts can make up for is left with a rounding error, of either sign.
+    lengths = np.sqrt(np.maximum(np.diag(hessian), 0.0))
     heard = lengths > MARGIN * WINDOW_DIFFERENCES * lengths.max()
     found = directions_of_gram(hessian * np.outer(heard, heard), WINDOW_DIFFERENCES)
     dependent = list(found.vectors[found.open] / found.length)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import mujoco
 import numpy as np
@@ -23,6 +23,7 @@ from sysid_ros.engine.windows.orientations import ROTATION, is_orientation
 from sysid_ros.errors import DataError
 
 MIN_STEPS = 4  # the interpolating cubic needs four rows
+BEYOND = 2  # rows after the last sample, so that the cubic there is centred
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,15 @@ class Window:
     steps: int
     samples: Samples
 
+    def opening(self, steps: int, timestep: float) -> Window:
+        """The first steps of the window, with what was measured along them; all of a short one."""
+        if steps >= self.steps:
+            return self
+        steps = max(MIN_STEPS, steps)
+        within = self.samples.times <= (steps - BEYOND) * timestep
+        samples = Samples(*(getattr(self.samples, each.name)[within] for each in fields(Samples)))
+        return Window(self.start, steps, samples) if within.any() else self
+
 
 @dataclass(frozen=True)
 class SignalColumn:
@@ -86,6 +96,7 @@ class SequenceData:
 
     Attributes:
       name: The sequence's name.
+      number: Its place among the sequences of its model.
       signals: The measured channels.
       controls: One integral per actuator; ``None`` where an actuator is not driven.
       sensordata: The measurements, NaN where nothing was measured.
@@ -94,6 +105,7 @@ class SequenceData:
     """
 
     name: str
+    number: int
     signals: tuple[SignalColumn, ...]
     controls: tuple[SignalIntegral | None, ...]
     sensordata: TimeSeries
@@ -219,7 +231,6 @@ def cut(
         samples = Samples(
             sensordata.times[low:high][row] - begin, block[row, signal], signal, low + row
         )
-        # Two rows beyond the last sample, so that the cubic there is centred.
-        steps = max(MIN_STEPS, math.ceil(float(samples.times.max()) / h) + 2)
+        steps = max(MIN_STEPS, math.ceil(float(samples.times.max()) / h) + BEYOND)
         windows.append(Window(begin, steps, samples))
     return tuple(windows)

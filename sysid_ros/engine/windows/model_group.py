@@ -141,7 +141,7 @@ def cut_sequence(
     windows = cut(model, measured, signals, known)
     controls = control_integrals(model, control)
     name = sequences.sequence_name[number]
-    data = SequenceData(name, signals, controls, measured, base, windows)
+    data = SequenceData(name, number, signals, controls, measured, base, windows)
     return [
         WindowSimulation(data, window, reader, model, estimate_start=estimate_starts)
         for window in windows

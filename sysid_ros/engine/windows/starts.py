@@ -38,6 +38,9 @@ from sysid_ros.engine.windows.spatial_starts import (
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
+# Far beyond what encoders err by, so that the prior of a start does not matter beside them.
+_PLACE_SPREAD = 0.1  # rad or m
+_LEAST_RATE_SPREAD = 1e-2  # rad/s or m/s, of a joint that hardly moves
 
 
 @dataclass(frozen=True)
@@ -111,20 +114,37 @@ class StartReader:
         Returns:
           ``mjSTATE_FULLPHYSICS`` vectors (time, qpos, qvel, act), shape (w, nstate); time is 0.
         """
+        states = self.readings(t, velocity_offset, [setting.delay for setting in settings])
+        for place, setting in zip(self.places, settings, strict=False):
+            undo(states, place, setting)
+        return states
+
+    def readings(
+        self, t: FloatArray, velocity_offset: float, delays: Sequence[float]
+    ) -> FloatArray:
+        """The states of :meth:`states` as the sensors show them, gain and bias included."""
         states: FloatArray = np.tile(self._base, (len(t), 1))
         states[:, 0] = 0.0
-        scalar = len(self._joints)
-        for (joint, motion), setting in zip(self._joints.items(), settings[:scalar], strict=True):
-            shown = t + setting.delay
-            position = (motion.position(shown) - setting.bias) / setting.gain
-            states[:, 1 + self._model.jnt_qposadr[joint]] = position
-            dof = self._model.jnt_dofadr[joint]
-            velocity = motion.velocity(shown + velocity_offset) / setting.gain
-            states[:, 1 + self._model.nq + dof] = velocity
-        delays = iter([setting.delay for setting in settings[scalar:]])
+        rest = iter(delays)
+        for (position, velocity), motion in zip(self.places, self._joints.values(), strict=True):
+            shown = t + next(rest)
+            states[:, position] = motion.position(shown)
+            states[:, velocity] = motion.velocity(shown + velocity_offset)
         for joint, pose in self._poses.items():
-            self._write_pose(states, joint, pose, t, velocity_offset, delays)
+            self._write_pose(states, joint, pose, t, velocity_offset, rest)
         return states
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """The places in a state of the position and velocity of each scalar joint's sensor.
+
+        Its sensors come first in :attr:`sensors`; those of poses have neither gain nor bias.
+        """
+        model, first = self._model, 1 + int(self._model.nq)
+        return tuple(
+            (1 + int(model.jnt_qposadr[joint]), first + int(model.jnt_dofadr[joint]))
+            for joint in self._joints
+        )
 
     def known_from(self, t: float) -> float:
         """The first instant from ``t`` on at which every measured joint is known, s.
@@ -173,8 +193,8 @@ class StartReader:
         spread = np.ones(2 * nv + self._model.na)
         for joint, motion in self._joints.items():
             dof = self._model.jnt_dofadr[joint]
-            spread[dof] = 0.1
-            spread[nv + dof] = max(motion.velocity_spread, 1e-2)
+            spread[dof] = _PLACE_SPREAD
+            spread[nv + dof] = max(motion.velocity_spread, _LEAST_RATE_SPREAD)
         for joint, pose in self._poses.items():
             dof = int(self._model.jnt_dofadr[joint])
             free = int(self._model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
@@ -182,10 +202,17 @@ class StartReader:
             for i, part in enumerate(parts):
                 if part is not None:
                     own = slice(dof + 3 * i, dof + 3 * i + 3)
-                    spread[own] = 0.1
+                    spread[own] = _PLACE_SPREAD
                     rate = pose.spread[0 if part is pose.position else 1]
-                    spread[nv:][own] = max(rate, 1e-2)
+                    spread[nv:][own] = max(rate, _LEAST_RATE_SPREAD)
         return spread
+
+
+def undo(states: FloatArray, place: tuple[int, int], setting: SignalSettings) -> None:
+    """Take a sensor's gain and bias out of the positions and velocities that it shows."""
+    position, velocity = place
+    states[:, position] = (states[:, position] - setting.bias) / setting.gain
+    states[:, velocity] /= setting.gain
 
 
 def measured_joints(

@@ -36,7 +36,7 @@ Pair = tuple[int, int]  # of bodies, or of geoms
 
 @dataclass(frozen=True)
 class Touches:
-    """The geoms that touch in the recorded postures of one sequence.
+    """Geoms that touch in the recorded postures of one sequence.
 
     Attributes:
       times: Instants of the postures, (n,), s.

@@ -31,7 +31,7 @@ from sysid_ros.engine.simulation import (
 )
 from sysid_ros.engine.windows.cutting import SequenceData
 from sysid_ros.engine.windows.orientations import OrientationSamples
-from sysid_ros.engine.windows.starts import StartReader
+from sysid_ros.engine.windows.starts import StartReader, undo
 from sysid_ros.engine.windows.window_simulation import WindowSimulation
 
 _FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
@@ -64,6 +64,7 @@ class WindowBatch:
         self.start_sensors = tuple(
             sorted({name for own in self._sequences for name in own.reader.sensors})
         )
+        self._start_places = _start_places(self._sequences)
         self._set_samples()
         self._control_names = control_names(self.model)
         self._filtered = _filtered_inputs(self.model)
@@ -108,6 +109,10 @@ class WindowBatch:
         """A batch of some of the windows, in order."""
         return WindowBatch([self.windows[k] for k in chosen])
 
+    def opening(self, chosen: int, steps: int) -> WindowBatch:
+        """A batch of the first steps of one window; its samples are the first of the window's."""
+        return WindowBatch([self.windows[chosen].opening(steps)])
+
     def parts(self, values: FloatArray) -> list[FloatArray]:
         """Values of all samples, (m, ...), window by window."""
         return [values[own] for own in run_slices(self.samples)]
@@ -149,23 +154,25 @@ class WindowBatch:
         Returns:
           Shape (w, nstate).
         """
-        states = self._measured_starts(
-            tuple(candidate.settings(name) for name in self.start_sensors)
-        ).copy()
+        settings = {name: candidate.settings(name) for name in self.start_sensors}
+        delays = tuple(setting.delay for setting in settings.values())
+        states = self._measured_starts(delays).copy()
+        for rows, name, place in self._start_places:
+            undo(states[rows], place, settings[name])
         if self._filtered:  # such actuators hold the command then in force
             first = self.controls(candidate)[self._first_step]
             for control, address in self._filtered:
                 states[:, address] = first[:, control]
         return all_deviated(self.model, states, deviations) if self.n_start else states
 
-    def _read_off(self, settings: tuple[SignalSettings, ...]) -> FloatArray:
-        """The starts as measured, (w, nstate)."""
-        by_sensor = dict(zip(self.start_sensors, settings, strict=True))
+    def _read_off(self, delays: tuple[float, ...]) -> FloatArray:
+        """The starts as the sensors show them, (w, nstate)."""
+        by_sensor = dict(zip(self.start_sensors, delays, strict=True))
         offset = -0.5 * self.model.opt.timestep if is_semi_implicit(self.model) else 0.0
         parts = []
         for own in self._sequences:
             read = [by_sensor[name] for name in own.reader.sensors]
-            parts.append(own.reader.states(self._begins[own.windows], offset, read))
+            parts.append(own.reader.readings(self._begins[own.windows], offset, read))
         return np.concatenate(parts)
 
     def controls(self, candidate: Candidate) -> FloatArray:
@@ -262,6 +269,21 @@ def _by_sequence(windows: Sequence[WindowSimulation]) -> list[_Sequence]:
         places = slice(first, last), slice(step, end)
         found.append(_Sequence(sequence, windows[first].reader, *places))
         first, step = last, end
+    return found
+
+
+def _start_places(
+    sequences: Sequence[_Sequence],
+) -> list[tuple[slice, str, tuple[int, int]]]:
+    """Windows in whose starts a joint is read off a sensor, the sensor, and where it stands."""
+    found: list[tuple[slice, str, tuple[int, int]]] = []
+    for own in sequences:
+        for name, place in zip(own.reader.sensors, own.reader.places, strict=False):
+            before = next((k for k, each in enumerate(found) if each[1:] == (name, place)), None)
+            if before is not None and found[before][0].stop == own.windows.start:
+                found[before] = slice(found[before][0].start, own.windows.stop), name, place
+            else:
+                found.append((own.windows, name, place))
     return found
 
 

@@ -52,6 +52,16 @@ class WindowSimulation:
             & (not estimate_start)
         )
 
+    def opening(self, steps: int) -> WindowSimulation:
+        """The first steps of the window, at least a few; itself where it is short."""
+        window = self.window.opening(steps, float(self.model.opt.timestep))
+        if window is self.window:
+            return self
+        estimated = self.n_start > 0
+        return WindowSimulation(
+            self.sequence, window, self.reader, self.model, estimate_start=estimated
+        )
+
     @property
     def n_start(self) -> int:
         """Unknowns of the start: 2 nv + na where it is estimated, otherwise 0."""

@@ -13,11 +13,19 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.excitation import ControlledMotion, ExcitationError
+from sysid_ros.excitation import (
+    LONGEST_LEAD,
+    ControlledMotion,
+    ExcitationError,
+    TimedTrajectory,
+    lead_after,
+)
 from sysid_ros.nodes.excite.settings import ExcitationSettings
 from sysid_ros.nodes.excite.trajectory_goal import TrajectoryGoal
 from sysid_ros.nodes.printable_log import log_of
 
+_TRIPS = 8  # of goals that tell how long the next may take
+_STOPS = 2  # trajectories that brake, by motion
 _SILENCE = 1.0  # s without a word of the controller, in which this node was not held up itself
 _UNSURE = 0.1  # s that it may be ahead of what it last told
 _MISSING = (
@@ -28,9 +36,10 @@ _MISSING = (
 
 
 class ControllerMotion:
-    """Plays one motion at a time as a goal, and ends it early by another along the same path.
+    """Plays one motion at a time as a goal, and ends it early by others along the same path.
 
-    Cancelling is the last resort, as controllers may stop abruptly then.
+    The first of these brakes so late that it cannot come too late. What its answer took says how
+    soon the second may brake. Cancelling is the last resort, as controllers may stop abruptly then.
     """
 
     def __init__(self, node: Node, settings: ExcitationSettings, now: Callable[[], float]) -> None:
@@ -62,8 +71,10 @@ class ControllerMotion:
         )
         self._motion: ControlledMotion | None = None
         self._goals: list[TrajectoryGoal] = []  # of this motion, the last of which counts
-        self._canceled = False
+        self._round_trips: list[float] = []  # s, of the last goals of motions before
+        self._stopping = self._canceled = False
         self._words, self._silent = 0, 0.0  # of the controller, and s since the last
+        self._waited = 0.0  # s since the last goal was sent
 
     @property
     def heard(self) -> bool:
@@ -102,10 +113,11 @@ class ControllerMotion:
         if self._held is not None and self._now() - self._held[0] < _SILENCE:
             position = self._held[1]
         self._motion = self._settings.controlled(position, speed)
-        self._canceled = False
-        self._words, self._silent = 0, 0.0
+        self._round_trips = self._trips()[-_TRIPS:]
+        self._stopping = self._canceled = False
+        self._words, self._silent, self._waited = 0, 0.0, 0.0
         trajectory = self._motion.trajectory
-        self._goals = [TrajectoryGoal(self._client, self._settings, trajectory, self._now)]
+        self._goals = [self._goal(trajectory)]
         return position
 
     def fault(self, now: float) -> str | None:
@@ -126,26 +138,10 @@ class ControllerMotion:
         return None
 
     def stop(self) -> None:
-        """Send a trajectory that brakes along the path; where that cannot be, cancel."""
-        if self._motion is None or len(self._goals) > 1 or self._goals[0].over:
-            return
-        now, goal = self._now(), self._goals[0]
-        if not goal.accepted:  # and so nobody knows where it is
-            self._cancel(f"{self._action} has not accepted it yet")
-            return
-        place = goal.progress.place(now)
-        try:
-            trajectory = self._motion.stop_at(place)
-        except ExcitationError as error:
-            self._cancel(str(error))
-            return
-        if trajectory is not None:
-            begun = goal.progress.begun
-            self._goals.append(
-                TrajectoryGoal(
-                    self._client, self._settings, trajectory, self._now, begun=begun, place=place
-                )
-            )
+        """Send trajectories that brake along the path; where that cannot be, cancel."""
+        if self._motion is not None and not self._stopping:
+            self._stopping, self._waited = True, 0.0
+            self._go_on_stopping()
 
     def reached(self, now: float) -> FloatArray | None:
         """Return the command (n,) that the controller may have reached by now, by itself."""
@@ -156,8 +152,8 @@ class ControllerMotion:
         words = sum(goal.words for goal in self._goals)
         self._silent = 0.0 if words > self._words else self._silent + self._settings.period
         self._words = words
-        if len(self._goals) > 1 and not self._canceled:
-            self._look_at_stop(self._goals[-1])
+        self._waited += self._settings.period
+        self._go_on_stopping()
         return None
 
     def ended(self) -> bool:
@@ -172,12 +168,64 @@ class ControllerMotion:
             self._motion = None
         return over
 
-    def _look_at_stop(self, goal: TrajectoryGoal) -> None:
-        """Cancel where the trajectory that brakes is not followed."""
-        if goal.over and not goal.accepted:
-            self._cancel(goal.failure)
-        elif self._silent > _SILENCE:
-            self._cancel(f"{self._action} has not answered to a trajectory that brakes")
+    def _go_on_stopping(self) -> None:
+        """Send the next trajectory that brakes once the last goal was answered."""
+        motion = self._motion
+        if motion is None or not self._stopping or self._canceled:
+            return
+        goal, braking = self._goals[-1], len(self._goals) - 1
+        standing = motion.stands_until if goal.accepted else 0.0  # s in which it cannot tell
+        if braking and goal.over and not goal.accepted:
+            if braking < _STOPS:
+                self._cancel(goal.failure)
+            else:  # the one before it brakes
+                self._goals.append(self._goals.pop(-2))
+        elif braking == _STOPS or goal.over:
+            return
+        elif goal.accepted and goal.progress.located:
+            self._send_stop(motion, goal)
+        elif goal.accepted and self._stands(motion, goal):
+            self._cancel("the robot does not move yet")
+        elif max(self._waited - standing, self._silent) > LONGEST_LEAD + _SILENCE:
+            what = "told where it is" if goal.accepted else "answered"
+            self._cancel(f"{self._action} has not {what}")
+
+    def _stands(self, motion: ControlledMotion, goal: TrajectoryGoal) -> bool:
+        """Return whether the motion begins only when the controller has heard of its end."""
+        heard = goal.progress.place(self._now()) + lead_after(self._trips())
+        return heard < motion.stands_until
+
+    def _send_stop(self, motion: ControlledMotion, goal: TrajectoryGoal) -> None:
+        now, begun, first = self._now(), goal.progress.begun, len(self._goals) == 1
+        # Where the controller's time is not known, a trajectory begins when it arrives: one only.
+        lead = LONGEST_LEAD if first and begun is not None else lead_after(self._trips())
+        if not first and (begun is None or now - goal.sent + lead > LONGEST_LEAD):
+            return
+        place = goal.progress.place(now)
+        try:
+            trajectory = motion.stop_at(place, lead)
+        except ExcitationError as error:
+            self._cancel(str(error))
+            return
+        if trajectory is None:
+            return
+        self._waited = 0.0
+        self._goals.append(self._goal(trajectory, begun=begun, place=place))
+
+    def _goal(self, trajectory: TimedTrajectory, **dates: Any) -> TrajectoryGoal:
+        return TrajectoryGoal(
+            self._client,
+            self._settings,
+            trajectory,
+            self._now,
+            answered=self._go_on_stopping,
+            **dates,
+        )
+
+    def _trips(self) -> list[float]:
+        """The round trips of the last goals, s."""
+        new = [goal.round_trip for goal in self._goals if goal.round_trip is not None]
+        return [*self._round_trips, *new]
 
     def _cancel(self, reason: str) -> None:
         log_of(self._node).warning(f"cancelling the goal, which may be abrupt: {reason}")

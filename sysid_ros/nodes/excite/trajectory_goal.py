@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class TrajectoryGoal:
         trajectory: TimedTrajectory,
         now: Callable[[], float],
         *,
+        answered: Callable[[], None],
         begun: float | None = None,
         place: float = -_LATEST,
     ) -> None:
@@ -48,19 +50,23 @@ class TrajectoryGoal:
           settings: Joints and tolerances.
           trajectory: The points.
           now: Our time, s.
+          answered: Called when the controller has accepted or refused it.
           begun: The controller's time at the trajectory's zero; ``None``: where it is at
             ``place`` when the goal arrives.
           place: Time on the trajectory, s, where the controller is now.
         """
         self._now = now
         self._joints = settings.joints
+        self._answered = answered
         self._handle: Any = None
         self._unwanted = False
+        self.sent = now()
+        self.round_trip: float | None = None  # s from sending to the controller's answer
         self.words = 0  # answers and feedback so far
         self.over = False
         self.failure = ""
-        ahead = max(place - float(trajectory.times[0]), 0.0)
-        self.progress = TrajectoryProgress(trajectory, now() - ahead)
+        ahead = place - float(trajectory.times[0])
+        self.progress = TrajectoryProgress(trajectory, now() - ahead, begun)
         from control_msgs.action import FollowJointTrajectory
 
         message = FollowJointTrajectory.Goal()
@@ -84,24 +90,27 @@ class TrajectoryGoal:
 
     def _on_answer(self, future: Any) -> None:
         self.words += 1
+        self.round_trip = self._now() - self.sent
         if future.exception() is not None or not future.result().accepted:
             self.over = True
             self.failure = (
                 "the controller refuses the goal; it must be active, and parameter joints must "
                 "name all of its joints"
             )
-            return
-        self._handle = future.result()
-        self._handle.get_result_async().add_done_callback(self._on_result)
-        if self._unwanted:
-            self.cancel()
+        else:
+            self._handle = future.result()
+            self._handle.get_result_async().add_done_callback(self._on_result)
+            if self._unwanted:
+                self.cancel()
+        self._answered()
 
     def _on_feedback(self, message: Any) -> None:
         self.words += 1
         feedback = message.feedback
-        by_name = dict(zip(feedback.joint_names, feedback.desired.positions, strict=False))
-        if all(joint in by_name for joint in self._joints):
-            reference = np.array([by_name[joint] for joint in self._joints])
+        names, desired = list(feedback.joint_names), feedback.desired
+        if set(self._joints) <= set(names) and len(desired.positions) == len(names):
+            known = [desired.positions, *_told(desired.velocities, desired.accelerations)]
+            reference = np.array([[row[names.index(one)] for one in self._joints] for row in known])
             stamp = feedback.header.stamp.sec + 1e-9 * feedback.header.stamp.nanosec
             self.progress.observe(self._now(), stamp, reference)
 
@@ -141,6 +150,11 @@ def _message(trajectory: TimedTrajectory, begun: float | None, place: float) -> 
         point.time_from_start = Duration(seconds=float(trajectory.times[row] - zero)).to_msg()
         message.points.append(point)
     return message
+
+
+def _told(*derivatives: Sequence[float]) -> Iterator[Sequence[float]]:
+    """Derivatives of the positions up to the first that a controller leaves empty or at zero."""
+    return takewhile(lambda row: np.any(row) and np.all(np.isfinite(row)), derivatives)
 
 
 def _tolerances(settings: ExcitationSettings, trajectory: TimedTrajectory) -> list[Any]:

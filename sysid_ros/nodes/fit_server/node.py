@@ -22,7 +22,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from sysid_ros.errors import ErrorCode, SysidError
-from sysid_ros.fit_page import LivePage, LiveProgress
+from sysid_ros.fit_page import FitPage, PageProgress
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.fit_server.goal_feedback import GoalFeedback
 from sysid_ros.nodes.fit_server.messages import (
@@ -99,9 +99,9 @@ class FitServer(Node):
         self._ending = threading.Event()
         self._canceled_on_page = threading.Event()
         self._ahead = self._next_worker()
-        self._progress = LiveProgress()
+        self._progress = PageProgress()
         self._topics = FitTopics(self)
-        self._page = LivePage(port, self._progress, self._canceled_on_page.set) if port else None
+        self._page = FitPage(port, self._progress, self._canceled_on_page.set) if port else None
         if self._page is not None:
             log_of(self).info(f"live page: {self._page.url}")
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The bag that a recorder writes at the moment, if it does, and what the next one must hold."""
+"""The recorder's open bag: start, pause, split and stop, and its end when the disk fills up."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The doings of a joint_trajectory_controller with a trajectory; nothing here knows of ROS.
+"""The course of a joint_trajectory_controller along a trajectory; nothing here knows of ROS.
 
 A trajectory whose time is given is joined where it is by then; another begins at once. On the way
 to the first point the reference leaves from where it was, and after the last point it stays.

@@ -27,7 +27,7 @@ from sysid_ros.recording.mapping.mapping_settings import (
 )
 from sysid_ros.recording.mapping.mapping_warnings import mapping_warnings
 from sysid_ros.recording.mapping.masks import masked_stretches
-from sysid_ros.recording.mapping.signal_mapping import Range, map_signal
+from sysid_ros.recording.mapping.one_signal import Range, map_signal
 from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
 from sysid_ros.recording.mapping.time_intervals import Intervals, length, union, within
 from sysid_ros.recording.mapping.topic_quality import topic_quality

@@ -34,7 +34,7 @@ def test_one_linearization_tells_what_a_refit_would() -> None:
     result = fit(data, pendulum.parameters(), FitSettings(threads=1))
     refits = bias_check(data, pendulum.parameters(), result, FitSettings(threads=1)).refits
     assert result.model_error is not None
-    finer, shorter = result.model_error.shifts
+    finer, shorter, _ = result.model_error.shifts
     armature = result["armature"]
     place = [p.name for p in result.parameters].index("armature")
     for shift, refit in ((finer, refits[0]), (shorter, refits[1])):
@@ -50,7 +50,7 @@ def test_one_linearization_tells_what_a_refit_would() -> None:
 
 
 def test_the_cost_is_a_fraction_of_the_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In steps that are linearized, as time depends on the machine."""
+    """In steps that are linearized, as time depends on the machine: another start is a tenth."""
     steps: list[int] = []
     linearize = WindowedProblem.linearize
 
@@ -64,7 +64,7 @@ def test_the_cost_is_a_fraction_of_the_fits(monkeypatch: pytest.MonkeyPatch) -> 
     alone = sum(steps)
     result = fit(data, pendulum.parameters(), FitSettings(threads=1))
     assert result.values == pytest.approx(by_noise.values)
-    assert alone < sum(steps) - alone <= 1.35 * alone
+    assert alone < sum(steps) - alone <= (1.35 + 0.1) * alone
 
 
 def servo_spec(values: dict[str, float], step: float) -> mujoco.MjSpec:

@@ -16,6 +16,7 @@ from sysid_ros.engine.inverse_dynamics import (
     Motion,
     Recording,
     Regressor,
+    Settings,
     fit_inverse_dynamics,
 )
 
@@ -50,28 +51,46 @@ def moved(rng: np.random.Generator, times: FloatArray) -> Motion:
 
 
 def fitted(
-    truth: Regressor, rate: float, bits: int, seed: int
+    truth: Regressor,
+    rate: float,
+    bits: int,
+    seed: int,
+    *,
+    delay: float | None = None,
+    held: int = 1,
 ) -> tuple[InverseDynamicsFit, FloatArray]:
-    """A fit to 20 s of encoders of so many bits and coloured torque noise; true base parameters."""
+    """A fit to 20 s of encoders of so many bits and coloured torque noise; true base parameters.
+
+    Torque that is ``delay`` late and held for some samples has its delay estimated.
+    """
     rng, times = np.random.default_rng(seed), np.arange(0.0, 20.0, 1.0 / rate)
     theta = truth.columns.nominal.copy()
     theta[truth.columns.indices([f"{name}.offset" for name in OFFSETS])] = list(OFFSETS.values())
     motion = moved(rng, times)
-    torque = truth.rows(motion) @ theta + coloured(rng, (len(times), 3), rate, 0.1, 0.05)
+    late = moved(np.random.default_rng(seed), times - (delay or 0.0))
+    torque = truth.rows(late) @ theta + coloured(rng, (len(times), 3), rate, 0.1, 0.05)
+    torque = torque[np.arange(len(times)) // held * held]
     quantum = 2.0 * np.pi / 2**bits
     noisy = motion.qpos + 0.3 * quantum * rng.standard_normal(motion.qpos.shape)
     fit = fit_inverse_dynamics(
-        nominal(), [Recording(times, quantum * np.round(noisy / quantum), torque)]
+        nominal(),
+        [Recording(times, quantum * np.round(noisy / quantum), torque)],
+        settings=Settings(torque_delay=delay is not None),
     )
-    return fit, fit.base.combination @ theta[truth.columns.indices(fit.free.names)]
+    true = dict(zip(truth.columns.names, theta, strict=True)) | {"torque_delay": delay or 0.0}
+    if delay is not None:  # what is held is late by half the time that it is held, on average
+        true["torque_delay"] = delay + 0.5 * (held - 1) / rate
+    return fit, fit.base.combination @ np.array([true[name] for name in fit.free.names])
 
 
-def scores(rate: float, bits: int, runs: int) -> tuple[FloatArray, FloatArray]:
+def scores(
+    rate: float, bits: int, runs: int, *, delay: float | None = None, held: int = 1
+) -> tuple[FloatArray, FloatArray]:
     """Of every base parameter in every run: deviation over standard error, and over half width."""
     truth = Regressor(mujoco.MjModel.from_xml_string(three_joint_xml()), sharp_friction=True)
     deviations, shares = [], []
     for seed in range(runs):
-        fit, true = fitted(truth, rate, bits, seed)
+        fit, true = fitted(truth, rate, bits, seed, delay=delay, held=held)
         off = fit.base.values - true
         deviations.append(off / fit.base.uncertainty.standard_errors)
         shares.append(off / fit.base.uncertainty.half_widths())
@@ -83,6 +102,27 @@ def test_intervals_hold_the_truth_at_a_hundred_hertz() -> None:
     assert deviations.size == 200
     assert np.mean(np.abs(shares) <= 1.0) > 0.88
     assert 0.6 < deviations.std() < 1.4
+
+
+@pytest.mark.parametrize(("delay", "held"), [(-0.005, 1), (0.01, 1), (0.0, 2)])
+def test_torque_that_is_late_or_held_has_its_delay_found(delay: float, held: int) -> None:
+    truth = Regressor(mujoco.MjModel.from_xml_string(three_joint_xml()), sharp_friction=True)
+    fit, true = fitted(truth, 250.0, 20, 3, delay=delay, held=held)
+    place, late = fit.free.names.index("torque_delay"), delay + 0.5 * (held - 1) / 250.0
+    low, high = fit.intervals()[place]
+    assert low <= late <= high
+    assert high - low < 0.008
+    shares = (fit.base.values - true) / fit.base.uncertainty.half_widths()
+    assert np.mean(np.abs(shares) <= 1.0) > 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", [-0.005, 0.003, 0.01])
+@pytest.mark.parametrize(("rate", "bits", "held"), [(100.0, 17, 1), (1000.0, 20, 5)])
+def test_coverage_with_a_delay_of_torque(delay: float, rate: float, bits: int, held: int) -> None:
+    _, shares = scores(rate, bits, 20, delay=delay, held=held)
+    assert shares.size > 400
+    assert 0.92 <= np.mean(np.abs(shares) <= 1.0) <= 0.98
 
 
 @pytest.mark.slow

@@ -12,7 +12,8 @@ from sysid_problems import record_cart
 from sysid_ros import sysid
 from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_settings import FitSettings
-from sysid_ros.engine.uncertainty.covariance import Covariance
+from sysid_ros.engine.least_squares import ReducedSystem
+from sysid_ros.engine.uncertainty import UNRESOLVED, Covariance, covariance
 from sysid_ros.engine.uncertainty.identifiability import describe_open_directions
 
 
@@ -109,3 +110,58 @@ def test_formulas_of_what_is_determined(relative, words):
     )
     (sentence,) = describe_open_directions(found, ("a", "b", "c"), values, width)
     assert sentence.startswith(words)
+
+
+def test_what_is_entangled_with_something_open_is_as_uncertain_as_that() -> None:
+    """Gear and mass are open; a damping that follows them a little is not known by itself."""
+    rng = np.random.default_rng(4)
+    windows, rows, noise = 30, 10, 0.01
+    base = rng.normal(size=(windows, rows, 2))
+    open_direction = np.array([1.0, 1.0, 0.05])  # which leaves every signal as it is
+    jacobian = base @ np.array([[1.0, -1.0, 0.0], [0.0, -0.05, 1.0]])
+    assert np.allclose(jacobian @ open_direction, 0.0)
+    hessians = np.einsum("wmi,wmj->wij", jacobian, jacobian) / noise**2
+    covered = []
+    for _ in range(200):
+        true = np.array([0.5, 0.5, 0.5]) + rng.uniform(-0.5, 0.5) * open_direction
+        error = rng.normal(size=(windows, rows))
+        middle = np.full(3, 0.5)
+        away = jacobian @ (middle - true) / noise - error
+        gradient = np.einsum("wmi,wm->i", jacobian, away) / noise
+        theta = middle - np.linalg.pinv(hessians.sum(0), rcond=1e-9) @ gradient
+        residual = jacobian @ (theta - true) / noise - error
+        gradients = np.einsum("wmi,wm->wi", jacobian, residual) / noise
+        found = covariance(
+            ReducedSystem(hessians.sum(0), gradients.sum(0), hessians, gradients),
+            np.ones(3), np.ones(3, dtype=bool), method="clustered", n_samples=windows * rows,
+            residual_square=float(windows * rows),
+        )  # fmt: skip
+        assert np.isnan(found.errors[:2]).all()
+        assert found.errors[2] > 0.01  # the noise alone leaves a tenth of that
+        covered.append(abs(theta[2] - true[2]) <= 1.96 * found.errors[2])
+    assert np.mean(covered) >= 0.92
+
+
+def test_information_below_none_is_no_information() -> None:
+    """Slopes of a chaotic simulation are so large that rounding makes squares negative."""
+    hessians = np.stack([np.diag([100.0, -1e6])] * 10)
+    system = ReducedSystem(hessians.sum(0), np.zeros(2), hessians, np.zeros((10, 2)))
+    found = covariance(
+        system, np.ones(2), np.ones(2, dtype=bool), method="clustered", n_samples=100,
+        residual_square=100.0,
+    )  # fmt: skip
+    assert found.method == UNRESOLVED
+    assert np.isnan(found.errors).all()
+
+
+def test_a_rounding_error_below_zero_leaves_the_others_alone() -> None:
+    """What the windows' starts can make up for comes out as zero or a little less."""
+    hessians = np.stack([np.diag([100.0, -1e-13])] * 10)
+    gradients = np.random.default_rng(1).normal(size=(10, 2)) * [10.0, 0.0]
+    system = ReducedSystem(hessians.sum(0), np.zeros(2), hessians, gradients)
+    found = covariance(
+        system, np.ones(2), np.ones(2, dtype=bool), method="clustered", n_samples=100,
+        residual_square=100.0,
+    )  # fmt: skip
+    assert np.isfinite(found.errors[0])
+    assert np.isnan(found.errors[1])

@@ -12,7 +12,7 @@ import pytest
 from rosbags.highlevel import AnyReader
 
 from sysid_ros.errors import BagError, DataError, ErrorCode
-from sysid_ros.experiment.schema import SignalConfig
+from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.recording import map_recording, open_recording
 from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, Interpolation, SignalKind
 from sysid_ros.recording.messages.stored_message import Clock

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sysid_ros.errors import DataError
-from sysid_ros.experiment.schema import SignalConfig
+from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.recording import map_recording, open_recording
 from sysid_ros.recording.mapping import measured_time_series
 from sysid_ros.recording.mapping.mapping_settings import SignalKind

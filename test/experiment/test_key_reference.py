@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from sysid_ros.experiment import parse_experiment
-from sysid_ros.experiment.key_tables import main, reference, with_reference
-from sysid_ros.experiment.schema import Experiment
+from sysid_ros.experiment.experiment_schema import Experiment
+from sysid_ros.experiment.key_reference import main, reference, with_reference
 from sysid_ros.experiment.section import keys_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "experiment.md"
@@ -21,7 +21,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "experiment.md"
 def test_the_documentation_is_current() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert with_reference(page) == page, (
-        "run: python -m sysid_ros.experiment.key_tables docs/experiment.md"
+        "run: python -m sysid_ros.experiment.key_reference docs/experiment.md"
     )
 
 

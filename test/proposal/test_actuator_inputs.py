@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.proposal.actuator_inputs import Assigned, command_lines, drives_of
 from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.commands import Assigned, command_lines, drives_of
 from sysid_ros.proposal.mapping import map_channels
 from sysid_ros.proposal.orders import Order
 

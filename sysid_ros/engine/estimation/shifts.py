@@ -1,0 +1,144 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Shifts of an estimate when choices change that should not matter, and their meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.another_start import ANOTHER_START
+from sysid_ros.engine.uncertainty import Covariance, ParameterEstimate
+
+MATERIAL = 0.5  # share of the statistical error beyond which a shift is flagged
+SCATTERED = 2.0  # factor on the standard error beyond which recordings count as different
+
+
+@dataclass(frozen=True)
+class Shift:
+    """The shift of the estimates by one changed choice, to first order.
+
+    Attributes:
+      change: What was changed.
+      values: By how much, (p,), in the parameters' units; NaN where no error is claimed.
+      order: As of the alternative.
+      chance: Standard deviation of the shift by noise alone, (p,).
+      error: What is added to the standard error, in quadrature, (p,).
+      problem: Why it was not possible; empty where it was.
+    """
+
+    change: str
+    order: float
+    values: FloatArray
+    chance: FloatArray
+    error: FloatArray
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class ModelError:
+    """The errors beyond noise of a fit's estimates.
+
+    Attributes:
+      scatter: Factor on each standard error because recordings differ, (p,).
+      statistical: Standard errors without what is said here, (p,).
+      shifts: By changed choice.
+    """
+
+    scatter: FloatArray
+    statistical: FloatArray
+    shifts: tuple[Shift, ...]
+
+    @property
+    def systematic(self) -> FloatArray:
+        """The part of each standard error that no noise explains, (p,); NaN without a claim."""
+        between = (self.scatter**2 - 1.0) * self.statistical**2
+        shifts = (np.nan_to_num(shift.error) ** 2 for shift in self.shifts)
+        return np.asarray(np.sqrt(sum(shifts, between)))
+
+    def flags(self) -> list[tuple[str, ...]]:
+        """Return the flags of each parameter: what moves it, where that is beyond its error."""
+        found: list[list[str]] = [[] for _ in self.statistical]
+        for shift in self.shifts:
+            for j in np.flatnonzero(shift.error > MATERIAL * self.statistical):
+                found[j].append(f"moves with {shift.change}")
+        for j in np.flatnonzero(self.scatter > SCATTERED):
+            found[j].append("differs between recordings")
+        return [tuple(flags) for flags in found]
+
+
+def widened(covariance: Covariance, found: ModelError) -> Covariance:
+    """The covariance with the systematic errors added; correlations stay as they are."""
+    errors = np.hypot(covariance.errors, np.nan_to_num(found.systematic))
+    factor = errors / np.where(covariance.errors > 0.0, covariance.errors, np.inf)
+    factor = np.where(np.isfinite(factor) & (factor > 0.0), factor, 1.0)
+    return replace(covariance, matrix=covariance.matrix * np.outer(factor, factor), errors=errors)
+
+
+def with_model_error(
+    estimates: Sequence[ParameterEstimate], found: ModelError
+) -> tuple[ParameterEstimate, ...]:
+    """The estimates, flagged and with their values extrapolated to a time step of zero."""
+    parameters = []
+    for j, (parameter, flags) in enumerate(zip(estimates, found.flags(), strict=True)):
+        if parameter.standard_error is not None:
+            extrapolated = [
+                float(
+                    np.clip(
+                        parameter.value + s.order * s.values[j], parameter.lower, parameter.upper
+                    )
+                )
+                for s in found.shifts
+                if s.order > 0.0 and np.isfinite(s.values[j])
+            ]
+            parameter = replace(
+                parameter,
+                flags=(*parameter.flags, *flags),
+                systematic=float(found.systematic[j]),
+                extrapolated=extrapolated[0] if extrapolated else None,
+            )
+        parameters.append(parameter)
+    return tuple(parameters)
+
+
+def model_error_sentences(
+    parameters: Sequence[ParameterEstimate], found: ModelError
+) -> tuple[str, ...]:
+    """Return one sentence per choice that moves estimates beyond their errors."""
+    said = []
+    for shift in found.shifts:
+        moved = [
+            f"{p.name} {shift.values[j]:+.2g} {p.unit}".rstrip()
+            for j, p in enumerate(parameters)
+            if f"moves with {shift.change}" in p.flags
+        ]
+        if moved:
+            said.append(f"With {shift.change} estimates move ({_some(moved)}): {_remedy(shift)}.")
+    apart = [p.name for p in parameters if "differs between recordings" in p.flags]
+    if apart:
+        said.append(
+            f"Recordings differ by more than their windows do ({_some(apart)}): that is in the "
+            "intervals; the model lacks something, or the robot has changed between them."
+        )
+    return tuple(said)
+
+
+def _remedy(shift: Shift) -> str:
+    """Say where the error has gone and what could be done about it."""
+    if shift.change == ANOTHER_START:
+        return (
+            "that is in the intervals; other values explain the data as well, and --search starts "
+            "looks for better ones"
+        )
+    if shift.order > 0.0:
+        return "their error at this time step is in the intervals; a shorter one would narrow them"
+    return "that is in the intervals; the model lacks something that this choice hides"
+
+
+def _some(texts: Sequence[str]) -> str:
+    """The first few of many."""
+    return f"{', '.join(texts[:4])}{', ...' if texts[4:] else ''}"

@@ -1,0 +1,236 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Goals that brake, however late they reach the controller: its reference never makes a step."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import Phase, example, settings
+from hypothesis import given as given_that
+from hypothesis import strategies as st
+
+from sysid_ros.excitation import CommandLimits, ControlledMotion, ExcitationPath, SplineReference
+
+pytest.importorskip("control_msgs", reason="control_msgs comes with a ROS installation")
+
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory
+
+from sysid_ros.nodes.excite import controller_motion
+from sysid_ros.nodes.excite.controller_motion import ControllerMotion
+from sysid_ros.nodes.sim_robot.trajectory_action import _trajectory
+from sysid_ros.nodes.sim_robot.trajectory_follower import Demand, TrajectoryFollower
+
+JOINTS = ("a", "b")
+TICK = 0.01  # s of the controller and of excite
+CLOCK = 9000.0  # s that the controller's clock is ahead
+ONES = np.ones(2)
+LIMITS = CommandLimits(-3.0 * ONES, 3.0 * ONES, 3.0 * ONES, 12.0 * ONES)
+KNOTS = np.linspace(0.0, 12.0, 25)
+TABLE = np.array([np.sin(1.4 * KNOTS), 0.8 * np.cos(1.1 * KNOTS) - 0.8]).T
+TABLE = TABLE * np.sin(np.pi * KNOTS / 12.0)[:, None] ** 0.5
+
+
+class Answer:
+    """A future of the action's client."""
+
+    def __init__(self) -> None:
+        self.value: Any = None
+        self._callbacks: list[Callable[[Any], None]] = []
+
+    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
+        self._callbacks.append(callback)
+
+    def exception(self) -> None:
+        return None
+
+    def result(self) -> Any:
+        return self.value
+
+    def give(self, value: Any) -> None:
+        self.value = value
+        for callback in self._callbacks:
+            callback(self)
+
+
+class Controller:
+    """A joint_trajectory_controller far away: everything takes its time to arrive.
+
+    The k-th goal takes ``goals[k]`` seconds (the last one counts for all that follow), every answer
+    ``answer`` and every feedback ``feedback`` seconds.
+    """
+
+    def __init__(self, goals: list[float], answer: float, feedback: float) -> None:
+        self.goals, self.answer, self.feedback = goals, answer, feedback
+        self.time = 0.0
+        self.accepted: list[Any] = []
+        self.canceled = 0
+        self.references = [np.zeros(2)] * 3
+        self._sent = 0
+        self._events: list[tuple[float, int, Callable[[], None]]] = []
+        self._number = itertools.count()
+        self._follower = TrajectoryFollower(JOINTS, np.zeros(2))
+        self._told = 0
+
+    def later(self, delay: float, action: Callable[[], None]) -> None:
+        heapq.heappush(self._events, (self.time + delay, next(self._number), action))
+
+    def server_is_ready(self) -> bool:
+        return True
+
+    def send_goal_async(self, goal: Any, feedback_callback: Callable[[Any], None]) -> Answer:
+        asked = Answer()
+        delay = self.goals[min(self._sent, len(self.goals) - 1)]
+        self._sent += 1
+        self.later(delay, lambda: self._arrive(goal, asked, feedback_callback))
+        return asked
+
+    def _arrive(self, goal: Any, asked: Answer, feedback: Callable[[Any], None]) -> None:
+        outcome = Answer()
+        handle = SimpleNamespace(
+            accepted=True, get_result_async=lambda: outcome, cancel_goal_async=self._on_cancel
+        )
+        if self.accepted:
+            self._end(GoalStatus.STATUS_ABORTED)
+        self.accepted.append((goal, outcome, feedback))
+        stamp = goal.trajectory.header.stamp
+        begun = stamp.sec + 1e-9 * stamp.nanosec - CLOCK if stamp.sec else None
+        free = np.zeros(2)
+        self._follower.follow(Demand(_trajectory(goal.trajectory, JOINTS), begun, free, free, 0.5))
+        self.later(self.answer, lambda: asked.give(handle))
+
+    def _on_cancel(self) -> None:
+        def hold() -> None:
+            self._follower.hold(self._follower.reference[0])
+            self._end(GoalStatus.STATUS_CANCELED)
+
+        self.canceled += 1
+        self.later(self.goals[-1], hold)
+
+    def _end(self, status: int) -> None:
+        outcome = self.accepted[-1][1]
+        answer = SimpleNamespace(status=status, result=FollowJointTrajectory.Result())
+        self.later(self.answer, lambda: outcome.give(answer))
+
+    def tick(self) -> None:
+        self.time += TICK
+        while self._events and self._events[0][0] <= self.time:
+            heapq.heappop(self._events)[2]()
+        ending = self._follower.update(self.time, self._follower.reference[0])
+        self.references.append(self._follower.reference[0])
+        if ending is not None:
+            self._end(GoalStatus.STATUS_SUCCEEDED)
+        self._told += 1
+        if self.accepted and self._told % 5 == 0:
+            self._tell(self.accepted[-1][2])
+
+    def _tell(self, callback: Callable[[Any], None]) -> None:
+        position, velocity, acceleration = self._follower.reference
+        nanoseconds = round(1e9 * (CLOCK + self.time))
+        stamp = SimpleNamespace(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+        point = SimpleNamespace(positions=position, velocities=velocity, accelerations=acceleration)
+        feedback = SimpleNamespace(
+            header=SimpleNamespace(stamp=stamp), joint_names=JOINTS, desired=point
+        )
+        self.later(self.feedback, lambda: callback(SimpleNamespace(feedback=feedback)))
+
+
+@pytest.fixture(scope="module")
+def excite() -> Iterator[Callable[[Controller], ControllerMotion]]:
+    """The real thing with a client that leads to a controller of this module."""
+    node = SimpleNamespace(
+        resolve_topic_name=lambda name: name, create_subscription=lambda *arguments: None
+    )
+    path = ExcitationPath(SplineReference(JOINTS, KNOTS, TABLE), np.zeros(2), ramp=1.5)
+    motion = ControlledMotion(path, LIMITS, period=TICK, stop_time=0.3)
+    given = SimpleNamespace(
+        action="/follow",
+        joints=JOINTS,
+        period=TICK,
+        tolerance=ONES,
+        following_delay=0.5,
+        controlled=lambda position, speed: motion,
+    )
+    log = SimpleNamespace(warning=lambda text: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(controller_motion, "log_of", lambda node: log)
+
+        def make(controller: Controller) -> ControllerMotion:
+            patch.setattr(controller_motion, "ActionClient", lambda *arguments: controller)
+            return ControllerMotion(node, given, lambda: controller.time)
+
+        yield make
+
+
+def stopped(excite: Any, controller: Controller, after: float) -> int:
+    """Play, stop after so many seconds, and wait for rest; returns the ticks from there on."""
+    player = excite(controller)
+    player.begin(np.zeros(2), 1.0)
+    ticks = 0
+    while player.moves and ticks < 3000:
+        controller.tick()
+        player.fault(controller.time)
+        if controller.time >= after:
+            ticks += 1
+            player.stop()
+        player.go_on(controller.time)
+        player.ended()
+    assert not player.moves
+    return ticks
+
+
+def assert_softly(controller: Controller) -> None:
+    steps = np.diff(np.array(controller.references), axis=0)
+    assert np.abs(steps).max() <= 3.0 * TICK
+    assert np.abs(np.diff(steps, axis=0)).max() <= 12.0 * TICK**2 * 1.1
+    assert not np.any(steps[-1])
+    assert controller.canceled == 0 or not np.any(steps)  # before it has moved
+
+
+NO_SHRINKING = set(Phase) - {Phase.shrink, Phase.explain}  # which takes minutes
+DELAYS = st.floats(0.0, 2.0 - 3 * TICK)
+
+
+@given_that(
+    first=DELAYS,
+    stop=DELAYS,
+    share=st.floats(0.0, 1.0),
+    answer=st.floats(0.0, 0.3),
+    feedback=st.floats(0.0, 0.04),
+    after=st.floats(0.0, 8.0),
+)
+@example(first=0.0, stop=1.97, share=1.0, answer=0.0, feedback=0.0, after=5.0)
+@example(first=0.0, stop=1.0, share=0.0, answer=0.0, feedback=0.0, after=1.0)
+@example(first=1.97, stop=0.83, share=0.21, answer=0.15, feedback=0.0, after=0.57)
+@example(first=1.9, stop=0.01, share=1.0, answer=0.0, feedback=0.0, after=2.5)
+@example(first=0.0, stop=0.0, share=0.0, answer=0.0, feedback=0.0, after=5.0)
+@settings(max_examples=8, deadline=None, phases=NO_SHRINKING)
+def test_a_stop_is_no_step_however_late_it_arrives(
+    excite, first, stop, share, answer, feedback, after
+):
+    """Its first goal may take 2 s whatever was before, the second as long as one before it."""
+    controller = Controller([first, stop, share * (first + answer)], answer, feedback)
+    stopped(excite, controller, after)
+    assert_softly(controller)
+
+
+def test_where_goals_arrive_quickly_the_robot_rests_quickly(excite) -> None:
+    controller = Controller([0.01], 0.01, 0.01)
+    assert stopped(excite, controller, 5.0) * TICK < 0.9
+    assert_softly(controller)
+    assert len(controller.accepted) == 3
+
+
+def test_where_goals_arrive_slowly_the_first_stop_is_the_only_one(excite) -> None:
+    controller = Controller([1.2], 0.01, 0.01)
+    stopped(excite, controller, 5.0)
+    assert_softly(controller)
+    assert len(controller.accepted) == 2
