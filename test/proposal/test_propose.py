@@ -145,7 +145,7 @@ def test_the_body_that_gravity_names_is_free(tmp_path: Path) -> None:
     (tmp_path / "arm.xml").write_text(without_sensors(spec.to_xml()))
     write_bag(tmp_path / "bag", simulate(truth, 1))
     proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
-    (mass,) = (one for one in proposal.experiment.parameters if one.attribute == "mass")
-    assert (mass.element, mass.pattern) == ("body", "link1")
-    assert "# CHECK: Gravity on" in proposal.text
+    masses = {one.pattern: one for one in proposal.experiment.parameters if one.attribute == "mass"}
+    assert masses["link1"].prior is None  # what contradicts the model does not pull back to it
+    assert "times the model's" in proposal.text
     assert proposal.findings == ()
