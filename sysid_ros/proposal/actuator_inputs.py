@@ -19,9 +19,9 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
 from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.correlations import correlations
+from sysid_ros.proposal.drives import Drive
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import match_names, similarity
 from sysid_ros.proposal.orders import Order
@@ -29,23 +29,6 @@ from sysid_ros.proposal.orders import Order
 _GOOD = 0.1  # of an actuator's motion, 1 - r^2, that a command may leave unexplained
 _BETTER = 0.25  # of what another command leaves unexplained, that the right one may leave
 _FOLLOWS = 0.7  # correlation from which the order of an array is believed
-
-
-@dataclass(frozen=True)
-class Drive:
-    """An actuator, with what its command may be called and be.
-
-    Attributes:
-      actuator: Its number.
-      name: Its name.
-      names: Its own name and that of what it moves.
-      quantity: position, velocity or effort; empty where the model does not say.
-    """
-
-    actuator: int
-    name: str
-    names: tuple[str, ...]
-    quantity: str
 
 
 @dataclass(frozen=True)
@@ -69,17 +52,6 @@ class _Open:
         self.possible += possible
         taken = {line.name for line in (*lines, *possible)}
         self.drives = [drive for drive in self.drives if drive.name not in taken]
-
-
-def drives_of(model: mujoco.MjModel) -> list[Drive]:
-    """Every actuator that has a name, whatever it acts on."""
-    found = []
-    for actuator in range(model.nu):
-        name = str(model.actuator(actuator).name)
-        if name:
-            names = tuple(dict.fromkeys([name, *_targets(model, actuator)]))
-            found.append(Drive(actuator, name, names, _quantity(model, actuator)))
-    return found
 
 
 def command_lines(
@@ -107,7 +79,9 @@ def command_lines(
     open_ = _Open(list(drives))
     for quantity in dict.fromkeys(drive.quantity for drive in drives):
         _by_name(open_, quantity, _of_quantity(named, quantity))
-    for group in _groups(open_.drives):
+    groups = _groups(open_.drives)
+    # What one group leaves undecided may be plain once the others have theirs.
+    for group, last in [*((one, False) for one in groups), *((one, True) for one in groups)]:
         used = {(line.channel.topic, line.channel.field) for line in open_.lines}
         left = {
             key: found
@@ -115,7 +89,7 @@ def command_lines(
             if not any((one.topic, one.field) in used for one in found)
         }
         alike = _of_quantity(left, group[0].quantity if _alike(group) else "")
-        _by_order(model, open_, group, list(alike.values()), positions, orders)
+        _by_order(model, open_, group, list(alike.values()), positions, orders, last=last)
     _of_another_kind(open_, list(arrays.values()))
     return Assigned(tuple(open_.lines), tuple(open_.possible))
 
@@ -232,8 +206,10 @@ def _by_order(
     arrays: Sequence[list[Channel]],
     positions: Mapping[int, Channel],
     orders: Sequence[Order],
+    *,
+    last: bool,
 ) -> None:
-    """Assign the elements of arrays without names."""
+    """Assign the elements of arrays without names; ``last``: nothing else comes to decide."""
     drives = [drive for drive in group if drive in open_.drives]
     if not drives:
         return
@@ -253,16 +229,40 @@ def _by_order(
                 ]
             )
             return
-    for channels in arrays:
-        if len(channels) == len(drives):
-            open_.take(_in_order(model, drives, channels, positions))
-            return
+    fitting = [channels for channels in arrays if len(channels) == len(drives)]
+    if fitting:
+        best, decides = _followed(model, drives, fitting, positions)
+        lines = _in_order(model, drives, best, positions)
+        if decides:
+            open_.take(lines)
+        elif last:
+            topics = " or ".join(channels[0].topic for channels in fitting)
+            open_.take((), [replace(line, grounds=f"from {topics}", doubt="") for line in lines])
+        return
     if len(group) == len(open_.drives) and not _alike(group):
         return  # each kind by itself comes next
     rest = [channel for channels in arrays for channel in channels if channel.moves]
     if rest:
         lines, possible = _by_motion(model, drives, rest, positions)
         open_.take(lines, possible)
+
+
+def _followed(
+    model: mujoco.MjModel,
+    drives: Sequence[Drive],
+    arrays: Sequence[list[Channel]],
+    positions: Mapping[int, Channel],
+) -> tuple[list[Channel], bool]:
+    """The array that actuators follow best, and whether it is the only one or decisively so."""
+    if len(arrays) == 1:
+        return arrays[0], True
+    left = []
+    for channels in arrays:
+        table = correlations(model, positions, [drive.actuator for drive in drives], channels)
+        unexplained = 1.0 - table**2
+        left.append(float(unexplained[scipy.optimize.linear_sum_assignment(unexplained)].mean()))
+    best, second = np.argsort(left)[:2]
+    return arrays[best], _decisive(left[best], left[second])
 
 
 def _stated(
@@ -359,41 +359,3 @@ def _by_motion(
         else:
             possible.append(Line("actuator", drives[row].name, channel, grounds))
     return lines, possible
-
-
-def _targets(model: mujoco.MjModel, actuator: int) -> list[str]:
-    """Names of what an actuator acts on."""
-    kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
-    if target < 0:
-        return []
-    types = {
-        int(mujoco.mjtTrn.mjTRN_JOINT): model.joint,
-        int(mujoco.mjtTrn.mjTRN_JOINTINPARENT): model.joint,
-        int(mujoco.mjtTrn.mjTRN_TENDON): model.tendon,
-        int(mujoco.mjtTrn.mjTRN_SITE): model.site,
-        int(mujoco.mjtTrn.mjTRN_SLIDERCRANK): model.site,
-        int(mujoco.mjtTrn.mjTRN_BODY): model.body,
-    }
-    found = [str(types[kind](target).name)] if kind in types else []
-    if kind == int(mujoco.mjtTrn.mjTRN_TENDON):
-        found += _joints_of_tendon(model, target)
-    return [name for name in found if name]
-
-
-def _joints_of_tendon(model: mujoco.MjModel, tendon: int) -> list[str]:
-    """The joints of a fixed tendon, such as the two fingers of a gripper."""
-    first = int(model.tendon_adr[tendon])
-    places = range(first, first + int(model.tendon_num[tendon]))
-    return [
-        str(model.joint(int(model.wrap_objid[place])).name)
-        for place in places
-        if int(model.wrap_type[place]) == int(mujoco.mjtWrap.mjWRAP_JOINT)
-    ]
-
-
-def _quantity(model: mujoco.MjModel, actuator: int) -> str:
-    if is_effort(model, actuator):
-        return "effort"
-    if is_servo(model, actuator):
-        return "position"
-    return "velocity" if is_velocity_servo(model, actuator) else ""

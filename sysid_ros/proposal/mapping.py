@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import mujoco
 
 from sysid_ros.engine.elements import SCALAR, is_effort, joint_of
-from sysid_ros.proposal.actuator_inputs import command_lines, drives_of
+from sysid_ros.proposal.actuator_inputs import command_lines
 from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
+from sysid_ros.proposal.drives import drives_of
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import match_names
 from sysid_ros.proposal.orders import Order

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.proposal.actuator_inputs import Assigned, command_lines, drives_of
+from sysid_ros.proposal.actuator_inputs import Assigned, command_lines
 from sysid_ros.proposal.channels import Channel
+from sysid_ros.proposal.drives import drives_of
 from sysid_ros.proposal.mapping import map_channels
 from sysid_ros.proposal.orders import Order
 
@@ -133,6 +134,36 @@ def test_what_motion_does_not_decide_is_only_possible() -> None:
     assert found.lines == ()
     assert {line.name for line in found.possible} == {"s0", "s1", "s2"}
     assert all("next best" in line.doubt for line in found.possible)
+
+
+ROVER = """<mujoco><worldbody>
+  <body><joint name="w1"/><geom size=".1" mass="1"/></body>
+  <body><joint name="w2"/><geom size=".1" mass="1"/></body>
+  <body><joint name="a1"/><geom size=".1" mass="1"/></body>
+  <body><joint name="a2"/><geom size=".1" mass="1"/></body></worldbody><actuator>
+  <velocity name="left" joint="w1" kv="9"/><velocity name="right" joint="w2" kv="9"/>
+  <position name="lift" joint="a1" kp="9"/><position name="reach" joint="a2" kp="9"/></actuator>
+</mujoco>"""
+
+
+def test_of_two_arrays_of_one_length_the_one_that_is_followed_is_taken() -> None:
+    wheels, arm = motions(2), motions(2, 1)
+    moved = np.column_stack([0.01 * np.cumsum(wheels, axis=0), late(arm)])
+    commands = [*array(arm, "/a_commands"), *array(wheels, "/b_commands")]
+    found = assigned(mujoco.MjModel.from_xml_string(ROVER), moved, commands)
+    topics = {line.name: line.channel.topic for line in found.lines}
+    assert topics == {
+        "left": "/b_commands", "right": "/b_commands", "lift": "/a_commands", "reach": "/a_commands"
+    }  # fmt: skip
+
+
+def test_two_arrays_that_nothing_follows_are_only_possible() -> None:
+    model = mujoco.MjModel.from_xml_string(ROVER)
+    commands = [*array(motions(2), "/a_commands"), *array(motions(2, 1), "/b_commands")]
+    found = assigned(model, motions(4, 2), commands)
+    assert not found.lines
+    assert {line.name for line in found.possible} == {"left", "right", "lift", "reach"}
+    assert all("/a_commands or /b_commands" in line.grounds for line in found.possible[:2])
 
 
 def test_commands_that_say_another_quantity_are_only_possible() -> None:
