@@ -98,8 +98,8 @@ def _scalar_joints(model: mujoco.MjModel) -> list[int]:
 
 def _positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Positions:
     """The measured position of each joint, by name, or in order where no name is alike."""
-    measured = [c for c in channels if c.quantity == "position" and not c.command]
-    measured = _one_source(measured)
+    sources = _sources([c for c in channels if c.quantity == "position" and not c.command])
+    measured = sources[0] if sources else []
     joints = _scalar_joints(model)
     names = [str(model.joint(joint).name) for joint in joints]
     matches = match_names(names, [channel.name for channel in measured])
@@ -114,37 +114,45 @@ def _positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Positions:
     if len(rest) == len(open_joints):
         for joint, channel in zip(open_joints, rest, strict=True):
             found[joint] = (channel, False)
+    for source in sources[1:]:
+        found |= _named_in(model, [joint for joint in joints if joint not in found], source)
     return dict(sorted(found.items()))
 
 
-def _one_source(channels: list[Channel]) -> list[Channel]:
-    """The channels of one topic: the one that has most, JointState before others."""
-    topics = {channel.topic: channel.msgtype for channel in channels}
-    if not topics:
-        return []
+def _named_in(model: mujoco.MjModel, joints: Sequence[int], source: list[Channel]) -> Positions:
+    """Positions of joints that another topic has beyond doubt, such as a gripper's own."""
+    names = {str(model.joint(joint).name): joint for joint in joints}
+    matches = match_names(list(names), [channel.name for channel in source])
+    return {names[n]: (source[match.index], True) for n, match in matches.items() if match.sure}
+
+
+def _sources(channels: list[Channel]) -> list[list[Channel]]:
+    """The channels by topic: first JointStates, then those that have most."""
+    topics: dict[str, list[Channel]] = {}
+    for channel in channels:
+        topics.setdefault(channel.topic, []).append(channel)
 
     def rank(topic: str) -> tuple[bool, int, int]:
-        count = sum(channel.topic == topic for channel in channels)
-        return topics[topic] == "sensor_msgs/msg/JointState", count, -len(topic)
+        is_state = topics[topic][0].msgtype == "sensor_msgs/msg/JointState"
+        return is_state, len(topics[topic]), -len(topic)
 
-    best = max(topics, key=rank)
-    return [channel for channel in channels if channel.topic == best]
+    return [topics[topic] for topic in sorted(topics, key=rank, reverse=True)]
 
 
 def _rivals(channels: Sequence[Channel], chosen: Sequence[tuple[Channel, bool]]) -> list[str]:
     """Topics that have every joint as well, such as those of a second robot of the same kind."""
     if not chosen:
         return []
-    used = chosen[0][0].topic
+    used = list(dict.fromkeys(channel.topic for channel, _ in chosen))
     names = {channel.name for channel, _ in chosen}
     others: dict[str, set[str]] = {}
     for channel in channels:
         if channel.msgtype == chosen[0][0].msgtype and channel.quantity == "position":
             others.setdefault(channel.topic, set()).add(channel.name)
     return [
-        f"{topic} has the same joints; is {used} the right one?"
+        f"{topic} has the same joints; is {' and '.join(used)} the right one?"
         for topic, known in others.items()
-        if topic != used and names <= known
+        if topic not in used and names <= known
     ]
 
 

@@ -1,0 +1,55 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Joints get the measurements that are theirs, whichever topics have them."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from sysid_ros.proposal.channels import Channel
+from sysid_ros.proposal.mapping import map_channels
+
+TIMES = 1e9 + np.arange(0.0, 10.0, 0.01)
+HAND = """<mujoco><worldbody>
+  <body><joint name="shoulder"/><geom size=".1" mass="1"/></body>
+  <body><joint name="elbow"/><geom size=".1" mass="1"/></body>
+  <body><joint name="finger"/><geom size=".1" mass="1"/></body></worldbody></mujoco>"""
+
+
+def states(topic: str, *names: str) -> list[Channel]:
+    return [
+        Channel(
+            topic, "sensor_msgs/msg/JointState", f"position[{name}]", name, "position", i, False,
+            (TIMES,), (np.sin((i + 1.0) * TIMES),),
+        )
+        for i, name in enumerate(names)
+    ]  # fmt: skip
+
+
+def topics_of(*channels: Channel) -> dict[str, str]:
+    found = map_channels(mujoco.MjModel.from_xml_string(HAND), channels)
+    return {line.name: line.channel.topic for line in found.lines}
+
+
+def test_a_joint_that_only_another_topic_has_is_taken_from_there() -> None:
+    arm = states("/arm/joint_states", "shoulder", "elbow")
+    hand = states("/hand/joint_states", "finger")
+    assert topics_of(*hand, *arm) == {
+        "shoulder": "/arm/joint_states",
+        "elbow": "/arm/joint_states",
+        "finger": "/hand/joint_states",
+    }
+
+
+def test_what_another_topic_calls_otherwise_is_not() -> None:
+    arm = states("/arm/joint_states", "shoulder", "elbow")
+    other = states("/other/joint_states", "wrist", "thumb")
+    assert set(topics_of(*arm, *other)) == {"shoulder", "elbow"}
+
+
+def test_the_topic_with_most_joints_serves_all_that_it_has() -> None:
+    arm = states("/joint_states", "shoulder", "elbow", "finger")
+    again = states("/hand/joint_states", "finger")
+    assert set(topics_of(*again, *arm).values()) == {"/joint_states"}
