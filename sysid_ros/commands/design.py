@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _NORMAL = 1.96  # standard errors in half an interval of 95 %
 _SHOWN = 8  # parameters with the largest relative errors
+_WITHOUT_TORQUE = (
+    "No signal of the experiment tells a joint's torque. The motion serves, but these are errors "
+    "that measured torque would give. sysid_ros rehearse EXPERIMENT --motion FILE tries it."
+)
 
 
 def register(add_parser: AddParser) -> None:
@@ -75,7 +79,7 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.files import replace_file
     from sysid_ros.judgement import title_of
     from sysid_ros.results import read_results
-    from sysid_ros.robots import build_parameters
+    from sysid_ros.robots import build_parameters, measures_torque
     from sysid_ros.terminal import working
 
     settings = DesignSettings(
@@ -104,7 +108,8 @@ def _run(options: argparse.Namespace) -> int:
     preview = options.preview or options.output.with_suffix(".html")
     title = f"{options.output.stem} for {title_of(experiment)}"
     replace_file(preview, render_preview(title, model, demands, home, motion, ways))
-    print_text("\n".join([_summary(motion), *ways, str(options.output), str(preview)]))
+    doubts = () if measures_torque(experiment, spec) else (_WITHOUT_TORQUE,)
+    print_text("\n".join([_summary(motion), *doubts, *ways, str(options.output), str(preview)]))
     return 0
 
 

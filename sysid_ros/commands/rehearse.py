@@ -9,6 +9,7 @@ import argparse
 import json
 from collections import Counter
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import (
@@ -38,6 +39,10 @@ def register(add_parser: AddParser) -> None:
         "--repeats", type=int, default=20, metavar="N", help="robots to try it on (20)"
     )
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn (0)")
+    parser.add_argument(
+        "--motion", type=Path, metavar="FILE",
+        help="a motion of design or excite (CSV), told to the robots instead of what was recorded",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=_run)
 
@@ -46,6 +51,7 @@ def _run(options: argparse.Namespace) -> int:
     """Try an experiment on simulated robots with known parameters: which can be had?"""
     experiment = experiment_of(options)
 
+    from sysid_ros.excitation import read_trajectory
     from sysid_ros.rehearsal import prospects, rehearse
     from sysid_ros.terminal import working
 
@@ -55,6 +61,7 @@ def _run(options: argparse.Namespace) -> int:
             options.data,
             repeats=options.repeats,
             seed=options.seed,
+            motion=None if options.motion is None else read_trajectory(options.motion),
             workers=workers_of(options),
             on_done=lambda count: ended(count / options.repeats),
         )

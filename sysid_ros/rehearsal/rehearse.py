@@ -6,19 +6,21 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.dataset import FitInputs
+from sysid_ros.dataset import FitInputs, model_of
 from sysid_ros.diagnosis import check_dataset
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.errors import DataError, SysidError
+from sysid_ros.excitation import TrajectoryTable
 from sysid_ros.experiment import Experiment
 from sysid_ros.processes import IN_THIS_PROCESS, Workers, run_tasks
+from sysid_ros.rehearsal.commanded import command_anew
 from sysid_ros.rehearsal.retold import retell, true_motions
 
 _FACTOR = 2.0  # by which a value without a prior is drawn off its start, at most
@@ -53,6 +55,7 @@ class _Task:
     experiment: Experiment
     data_dir: Path | None
     seed: int
+    motion: TrajectoryTable | None
 
 
 def rehearse(
@@ -61,6 +64,7 @@ def rehearse(
     *,
     repeats: int = 20,
     seed: int = 0,
+    motion: TrajectoryTable | None = None,
     workers: Workers = IN_THIS_PROCESS,
     on_done: Callable[[int], None] = lambda count: None,
 ) -> list[Attempt]:
@@ -74,6 +78,7 @@ def rehearse(
       data_dir: Where bags are found first.
       repeats: How often.
       seed: Of the first repetition; the same seed gives the same answer.
+      motion: What the robots are told to do in every recording, instead of what was recorded.
       workers: Where repetitions run.
       on_done: Told how many have ended.
 
@@ -85,7 +90,7 @@ def rehearse(
     """
     threads = workers.threads_each(experiment.fit.threads)
     prepared = replace(experiment, fit=replace(experiment.fit, threads=threads))
-    tasks = [_Task(prepared, data_dir, seed + k) for k in range(repeats)]
+    tasks = [_Task(prepared, data_dir, seed + k, motion) for k in range(repeats)]
     count = 0
 
     def told(_index: int, _attempt: Attempt) -> None:
@@ -117,43 +122,64 @@ def drawn(params: ParameterDict, random: np.random.Generator) -> FloatArray:
 
 def _attempted(task: _Task) -> Attempt:
     """One repetition, in a process of its own."""
-    experiment = task.experiment
-    random = np.random.default_rng(task.seed)
-    inputs = FitInputs.read(experiment, task.data_dir)
+    with tempfile.TemporaryDirectory(prefix="sysid_ros_rehearsal_") as name:
+        experiment, data_dir, folder = task.experiment, task.data_dir, Path(name)
+        if task.motion is not None:
+            spec = model_of(experiment, experiment.sequences[0], data_dir).spec
+            new = {
+                bag: folder / f"commanded_{number}" for number, bag in enumerate(_bags(experiment))
+            }
+            for bag, place in new.items():
+                command_anew(experiment, bag, task.motion, spec.compile(), place, data_dir)
+            experiment = _on_other_bags(experiment, new)
+        return _rehearsed(experiment, data_dir, task.seed, folder)
+
+
+def _rehearsed(experiment: Experiment, data_dir: Path | None, seed: int, folder: Path) -> Attempt:
+    random = np.random.default_rng(seed)
+    inputs = FitInputs.read(experiment, data_dir)
     theta = drawn(inputs.params, random)
-    names = inputs.params.scalar_names()
-    truth = dict(zip(names, theta.tolist(), strict=True))
+    truth = dict(zip(inputs.params.scalar_names(), theta.tolist(), strict=True))
     motions = true_motions(inputs.dataset, inputs.params, theta)
-    with tempfile.TemporaryDirectory(prefix="sysid_ros_rehearsal_") as folder:
-        new: dict[str, str] = {}
-        for one in (*experiment.sequences, *experiment.validation.bags):
-            if one.bag not in new:
-                place = Path(folder) / f"bag_{len(new)}"
-                motion = motions.get(one.name)
-                if motion is None:
-                    raise DataError(f"{one.name} has no usable motion to rehearse")
-                retell(experiment, one.bag, motion, place, task.data_dir, random)
-                new[one.bag] = str(place)
-        rehearsed = replace(
-            experiment,
-            sequences=tuple(replace(one, bag=new[one.bag]) for one in experiment.sequences),
-            validation=replace(
-                experiment.validation,
-                bags=tuple(replace(one, bag=new[one.bag]) for one in experiment.validation.bags),
-            ),
-        )
-        try:
-            again = FitInputs.read(rehearsed, None)
-            findings = check_dataset(rehearsed, again.dataset)
-            result = again.fitted(landscapes=False)
-        except SysidError as error:
-            return Attempt(truth, {}, {}, {}, (), str(error))
+    new = {bag: folder / f"bag_{number}" for number, bag in enumerate(_bags(experiment))}
+    used = (*experiment.sequences, *experiment.validation.bags)
+    names = {one.bag: one.name for one in reversed(used)}
+    for bag, place in new.items():
+        if names[bag] not in motions:
+            raise DataError(f"{names[bag]} has no usable motion to rehearse")
+        retell(experiment, bag, motions[names[bag]], place, data_dir, random)
+    rehearsed = _on_other_bags(experiment, new)
+    try:
+        again = FitInputs.read(rehearsed, None)
+        findings = check_dataset(rehearsed, again.dataset)
+        result = again.fitted(landscapes=False)
+    except SysidError as error:
+        return Attempt(truth, {}, {}, {}, (), str(error))
     return Attempt(
         truth,
         {one.name: one.value for one in result.parameters},
         {one.name: one.standard_error for one in result.parameters},
         {one.name: one.interval() for one in result.parameters},
         tuple(finding.kind.value for finding in findings),
+    )
+
+
+def _bags(experiment: Experiment) -> list[str]:
+    """Every recording of an experiment once."""
+    used = (*experiment.sequences, *experiment.validation.bags)
+    return list(dict.fromkeys(one.bag for one in used))
+
+
+def _on_other_bags(experiment: Experiment, new: Mapping[str, Path]) -> Experiment:
+    """The experiment with other recordings of the same names."""
+    validation = experiment.validation
+    return replace(
+        experiment,
+        sequences=tuple(replace(one, bag=str(new[one.bag])) for one in experiment.sequences),
+        validation=replace(
+            validation,
+            bags=tuple(replace(one, bag=str(new[one.bag])) for one in validation.bags),
+        ),
     )
 
 

@@ -10,7 +10,7 @@ gaps, units and everything else of a recording stay as the user has them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +26,6 @@ from sysid_ros.engine.simulation import RolloutPool, simulation_of
 from sysid_ros.engine.windows import WindowGroup, model_group
 from sysid_ros.experiment import Experiment, SignalConfig, locate_bag, message_paths_of
 from sysid_ros.recording.bags import (
-    BagFolder,
-    BagTopic,
     Recording,
     open_recording,
     read_columns,
@@ -39,7 +37,8 @@ from sysid_ros.recording.mapping import (
     choose_stamps,
     map_recording,
 )
-from sysid_ros.recording.messages import FieldPath, FieldReader, Number
+from sysid_ros.recording.messages import FieldPath
+from sysid_ros.rehearsal.changed_bag import Change, write_changed
 from sysid_ros.rehearsal.plan import RehearsalError
 
 _INPUTS = (SignalKind.ACTUATOR, SignalKind.EFFORT, SignalKind.WRENCH)
@@ -178,14 +177,6 @@ def noise_of(times: FloatArray, values: FloatArray) -> float:
     return float(np.median(np.abs(left) / np.sqrt(weights)) / 0.6745)
 
 
-@dataclass(frozen=True)
-class _Change:
-    """Numbers that one signal puts into a topic's messages."""
-
-    paths: tuple[FieldPath, ...]
-    raw: FloatArray  # (messages, components)
-
-
 def retell(
     experiment: Experiment, bag: str, motion: TrueMotion, folder: Path, data_dir: Path | None,
     random: np.random.Generator,
@@ -215,7 +206,7 @@ def retell(
             clock_correction=experiment.clock_correction,
         )
         wanted = WantedFields.of(recording, experiment.signals, experiment.enabled_when)
-        changes: dict[str, list[_Change]] = {}
+        changes: dict[str, list[Change]] = {}
         for signal, numbers in zip(experiment.signals, wanted.numbers, strict=True):
             if signal.kind in _INPUTS:
                 continue
@@ -223,14 +214,14 @@ def retell(
                 raise RehearsalError(f"{signal.field}: orientations cannot be rehearsed")
             change = _change(recording, experiment, signal, numbers.paths, mapped, motion, random)
             changes.setdefault(signal.topic, []).append(change)
-        _write(recording, sorted(wanted.fields), changes, folder)
+        write_changed(recording, sorted(wanted.fields), changes, folder)
 
 
 def _change(
     recording: Recording, experiment: Experiment, signal: SignalConfig,
     paths: tuple[FieldPath, ...], mapped: MappedRecording, motion: TrueMotion,
     random: np.random.Generator,
-) -> _Change:  # fmt: skip
+) -> Change:  # fmt: skip
     """The numbers of one signal at its messages' instants, in the messages' unit."""
     table = read_columns(recording, {signal.topic: list(paths)})[signal.topic]
     _, stamps = choose_stamps(table, signal.clock or experiment.clock)
@@ -240,47 +231,4 @@ def _change(
             f"{signal.label} cannot be rehearsed: of free joints only sensors of the body can"
         )
     values = motion.at(signal.label, times, random)
-    return _Change(paths, (values - signal.offset) / signal.factor)
-
-
-def _write(
-    recording: Recording, topics: Sequence[str], changes: Mapping[str, list[_Change]], folder: Path
-) -> None:
-    bag = BagFolder(folder.parent, folder.name, dated=False)
-    channels: dict[str, int] = {}
-    readers: dict[str, FieldReader] = {}
-    counts = dict.fromkeys(topics, 0)
-    for name in topics:
-        info = recording.topic(name)
-        if info.serialization != "cdr":
-            raise RehearsalError(f"{recording.path}: bags of ROS 1 cannot be rehearsed")
-        channels[name] = bag.add_topic(
-            BagTopic(
-                name, info.msgtype, info.definition.text, info.definition.digest,
-                encoding="ros2idl" if info.definition.language == "idl" else "ros2msg",
-            )
-        )  # fmt: skip
-        paths = tuple(path for change in changes.get(name, ()) for path in change.paths)
-        readers[name] = FieldReader.of_type(
-            info.msgtype, info.serialization, recording.types(name), paths
-        )
-    for message in recording.messages(topics):
-        row = counts[message.topic]
-        counts[message.topic] += 1
-        data = message.data
-        if message.topic in changes:
-            numbers = np.concatenate([one.raw[row] for one in changes[message.topic]])
-            data = _patched(data, readers[message.topic], numbers)
-        published = message.log_ns if message.publish_ns is None else message.publish_ns
-        bag.write(channels[message.topic], data, log_ns=message.log_ns, publish_ns=published)
-    bag.close()
-
-
-def _patched(data: bytes, reader: FieldReader, numbers: FloatArray) -> bytes:
-    """A message with other numbers in its fields."""
-    changed = bytearray(data)
-    for place, number in zip(reader.layout(data).numbers, numbers, strict=True):
-        if isinstance(place, Number):
-            packed = np.array(number, dtype=place.dtype).tobytes()
-            changed[place.offset : place.offset + len(packed)] = packed
-    return bytes(changed)
+    return Change(paths, (values - signal.offset) / signal.factor)

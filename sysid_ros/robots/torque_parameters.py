@@ -70,6 +70,11 @@ def torque_offsets(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, 
     )
 
 
+def measures_torque(experiment: Experiment, spec: Any) -> bool:
+    """Return whether a signal of the experiment tells a joint's torque."""
+    return any(True for _ in _with_torque(experiment, spec))
+
+
 def torque_delays(
     experiment: Experiment, spec: Any, parameters: ParameterDict
 ) -> Iterator[Parameter]:

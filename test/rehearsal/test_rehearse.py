@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -14,6 +15,7 @@ import pytest
 
 from sysid_ros.cli import main
 from sysid_ros.dataset import FitInputs
+from sysid_ros.excitation import TrajectoryTable
 from sysid_ros.experiment import Experiment, load_experiment
 from sysid_ros.recording.bags import open_recording, read_columns
 from sysid_ros.recording.messages import parse_field
@@ -29,6 +31,7 @@ from sysid_ros.rehearsal import (
     prospects,
     rehearse,
 )
+from sysid_ros.rehearsal.commanded import command_anew
 from sysid_ros.rehearsal.rehearse import drawn
 from sysid_ros.rehearsal.retold import noise_of, retell, true_motions
 
@@ -139,6 +142,38 @@ def test_the_command_reports_what_can_be_had(
     assert main(["rehearse", path, "--repeats", "1"]) == 0
     said = capsys.readouterr().out
     assert "a_armature" in said and "hold the truth" in said
+
+
+def test_another_motion_is_told_to_the_robot(experiment: Experiment, tmp_path: Path) -> None:
+    times = np.arange(0.0, 5.0, 0.1)
+    motion = TrajectoryTable(("a",), times, 0.4 * np.sin(times)[:, None])
+    model = mujoco.MjModel.from_xml_string(ARM.format(SERVO))
+    command_anew(experiment, "bag", motion, model, tmp_path / "new", None)
+    fields = {"/position_controller/commands": [parse_field("data[0]")]}
+    tables = []
+    for name in ("bag", "new"):
+        with open_recording(tmp_path / name) as recording:
+            tables.append(read_columns(recording, fields)["/position_controller/commands"])
+    before, after = tables
+    np.testing.assert_array_equal(before.log_ns, after.log_ns)
+    assert after.values[0, 0] == after.values[-1, 0] == before.values[0, 0]
+    instants = (after.log_ns - after.log_ns[0]) / 1e9
+    halfway = np.interp(2.5, instants, after.values[:, 0])  # from 2 s on as it stands
+    assert halfway == pytest.approx(0.4 * np.sin(2.5), abs=0.02)
+    with pytest.raises(RehearsalError, match="the motion moves b, of which bag has no commands"):
+        command_anew(
+            experiment, "bag", replace(motion, joints=("b",)), model, tmp_path / "other", None
+        )
+
+
+def test_a_motion_that_does_not_move_shows_no_armature(
+    experiment: Experiment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "motion.csv").write_text("time,a\n0,0\n5,0.001\n10,0\n")
+    arguments = ["rehearse", str(experiment.path), "--motion", str(tmp_path / "motion.csv")]
+    main([*arguments, "--repeats", "1", "--json"])
+    found = {one["name"]: one for one in json.loads(capsys.readouterr().out)["parameters"]}
+    assert not found or not found["a_armature"]["can_be_had"]
 
 
 def test_noise_is_told_from_motion() -> None:

@@ -235,6 +235,7 @@ def test_the_command_writes_a_motion_that_excite_plays_whole(
     arguments += ["--approach", "up", "bent"]
     assert main(arguments) == 0
     said = capsys.readouterr().out
+    assert "No signal of the experiment tells a joint's torque" in said
     assert "condition number" in said and "On the way from bent the nearest are" in said
     page = (tmp_path / "motion.html").read_text()
     for words in ("Predicted intervals", "elbow.frictionloss", "floor (of world)", "torque, N m"):
