@@ -96,7 +96,7 @@ def test_true_parameters_are_in_the_compiled_model():
         ("{joint: a}", "expected a list"),
         ("- {armature: 1}", "needs exactly one of joint"),
         ("- {joint: a, body: b, mass: 1}", "needs exactly one of joint"),
-        ("- {joint: a, armature: heavy}", "must be a number"),
+        ("- {joint: a, armature: heavy}", "must be a finite number"),
         ("- [", "cannot be read"),
     ],
 )
