@@ -12,6 +12,7 @@ from pathlib import Path
 
 import mujoco
 
+from sysid_ros.engine.elements import add_unit_motor
 from sysid_ros.engine.signals import with_wrenches
 from sysid_ros.errors import ModelError, unknown_name
 from sysid_ros.experiment import Packages, SignalConfig
@@ -208,18 +209,8 @@ def _add_motor(spec: mujoco.MjSpec, signal: SignalConfig) -> None:
         raise ModelError(f"signals: {unknown_name('joint', signal.effort or '', joints)}")
     if signal.name in [actuator.name for actuator in spec.actuators]:
         raise ModelError(f"signals: the model has an actuator {signal.name!r}; map that instead")
-    spec.add_actuator(
-        name=signal.name,
-        trntype=mujoco.mjtTrn.mjTRN_JOINT,
-        target=signal.effort,
-        gear=[1.0, *[0.0] * 5],
-        dyntype=mujoco.mjtDyn.mjDYN_NONE,
-        gaintype=mujoco.mjtGain.mjGAIN_FIXED,
-        gainprm=[1.0, *[0.0] * 9],
-        biastype=mujoco.mjtBias.mjBIAS_NONE,
-        ctrllimited=mujoco.mjtLimited.mjLIMITED_FALSE,
-        forcelimited=mujoco.mjtLimited.mjLIMITED_FALSE,
-    )
+    joint = mujoco.mjtTrn.mjTRN_JOINT
+    add_unit_motor(spec, signal.name, joint, str(signal.effort), [1.0, *[0.0] * 5])
 
 
 def _check_names(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> None:

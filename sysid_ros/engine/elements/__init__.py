@@ -8,6 +8,7 @@ from __future__ import annotations
 from sysid_ros.engine.elements.actuators import (
     SCALAR,
     actuators_on,
+    add_unit_motor,
     is_effort,
     is_servo,
     is_velocity_servo,
@@ -48,6 +49,7 @@ __all__ = [
     "InertiaType",
     "SlimModel",
     "actuators_on",
+    "add_unit_motor",
     "central",
     "compiled",
     "find",

@@ -1,13 +1,15 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Actuators of a compiled model: the joint that each acts on, and what its input is."""
+"""Actuators: the joint that each acts on, what its input is, and new ones of gain one."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import mujoco
+import numpy as np
+import numpy.typing as npt
 
 SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
@@ -54,3 +56,29 @@ def _is_affine(model: Any, actuator: int) -> bool:
 
 def _has_fixed_gain(model: Any, actuator: int) -> bool:
     return int(model.actuator_gaintype[actuator]) == int(mujoco.mjtGain.mjGAIN_FIXED)
+
+
+def add_unit_motor(
+    spec: mujoco.MjSpec, name: str, transmission: mujoco.mjtTrn, target: str, gear: npt.ArrayLike
+) -> None:
+    """Add an actuator whose control is the force or torque itself, without limits.
+
+    Args:
+      spec: Changed in place.
+      name: Of the actuator, which the model must not have yet.
+      transmission: What it acts on: a joint or a site.
+      target: Name of that.
+      gear: Force and torque per control, (6,); of a joint the first number.
+    """
+    spec.add_actuator(
+        name=name,
+        trntype=transmission,
+        target=target,
+        gear=np.asarray(gear, dtype=np.float64),
+        dyntype=mujoco.mjtDyn.mjDYN_NONE,
+        gaintype=mujoco.mjtGain.mjGAIN_FIXED,
+        gainprm=[1.0, *[0.0] * 9],
+        biastype=mujoco.mjtBias.mjBIAS_NONE,
+        ctrllimited=mujoco.mjtLimited.mjLIMITED_FALSE,
+        forcelimited=mujoco.mjtLimited.mjLIMITED_FALSE,
+    )

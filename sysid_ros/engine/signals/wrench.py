@@ -16,6 +16,7 @@ from collections.abc import Iterable
 import mujoco
 import numpy as np
 
+from sysid_ros.engine.elements import add_unit_motor
 from sysid_ros.errors import ModelError, unknown_name
 
 COMPONENTS = ("force_x", "force_y", "force_z", "torque_x", "torque_y", "torque_z")
@@ -48,16 +49,5 @@ def with_wrenches(spec: mujoco.MjSpec, sites: Iterable[str]) -> mujoco.MjSpec:
         for axis, name in enumerate(wrench_inputs(site)):
             if name in taken:
                 raise ModelError(f"the model has an actuator {name!r}; rename it")
-            spec.add_actuator(
-                name=name,
-                trntype=mujoco.mjtTrn.mjTRN_SITE,
-                target=site,
-                gear=np.eye(6)[axis],
-                dyntype=mujoco.mjtDyn.mjDYN_NONE,
-                gaintype=mujoco.mjtGain.mjGAIN_FIXED,
-                gainprm=[1.0, *[0.0] * 9],
-                biastype=mujoco.mjtBias.mjBIAS_NONE,
-                ctrllimited=mujoco.mjtLimited.mjLIMITED_FALSE,
-                forcelimited=mujoco.mjtLimited.mjLIMITED_FALSE,
-            )
+            add_unit_motor(spec, name, mujoco.mjtTrn.mjTRN_SITE, site, np.eye(6)[axis])
     return spec

@@ -9,12 +9,10 @@ that the node answers meanwhile.
 
 from __future__ import annotations
 
-import functools
 import math
 import os
 import time
-import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -35,6 +33,7 @@ from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
 from sysid_ros.nodes.estimator.messages import identified, numbers, status
 from sysid_ros.nodes.estimator.payload import PayloadTopics
+from sysid_ros.nodes.lifecycle import bring_up, reported
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, topics_of
@@ -50,25 +49,6 @@ _WATCH_PERIOD = 0.2  # s between looks at the graph
 _KEPT_EVERY = 10.0  # s between states that are written
 _QUEUE = 5000  # messages of a topic that may wait
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
-Transition = Callable[["Estimator", LifecycleState], TransitionCallbackReturn]
-
-
-def _reported(transition: Transition) -> Transition:
-    """Say why a transition fails; rclpy would keep the exception to itself."""
-
-    @functools.wraps(transition)
-    def wrapper(node: Estimator, state: LifecycleState) -> TransitionCallbackReturn:
-        try:
-            return transition(node, state)
-        except SysidError as error:
-            log_of(node).error(str(error))
-            return TransitionCallbackReturn.FAILURE
-        except Exception:
-            log_of(node).error(traceback.format_exc())
-            raise
-
-    return wrapper
 
 
 class Estimator(LifecycleNode):
@@ -128,7 +108,7 @@ class Estimator(LifecycleNode):
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._payload = PayloadTopics(self)
 
-    @_reported
+    @reported
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the experiment."""
         path = str(self.get_parameter("experiment").value or "")
@@ -137,7 +117,7 @@ class Estimator(LifecycleNode):
         self._experiment = load_experiment(Path(path).expanduser())
         return TransitionCallbackReturn.SUCCESS
 
-    @_reported
+    @reported
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Subscribe, and begin to estimate once all topics are published."""
         self._watch = TopicWatch(
@@ -161,13 +141,13 @@ class Estimator(LifecycleNode):
         ]
         return super().on_activate(state)
 
-    @_reported
+    @reported
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """End the subscriptions and keep what is known."""
         self.stop()
         return super().on_deactivate(state)
 
-    @_reported
+    @reported
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the experiment."""
         self._experiment = None
@@ -338,8 +318,7 @@ def main(args: Sequence[str] | None = None) -> int:
             node, "nice", 5, "0 to 19: how much this stands back behind the robot's processes"
         )
         os.nice(min(max(nice, 0), 19))
-        if node.autostart and node.trigger_configure() == TransitionCallbackReturn.SUCCESS:
-            node.trigger_activate()
+        bring_up(node)
         return node
 
     def ready_to_end(node: Estimator) -> bool:

@@ -9,10 +9,8 @@ one thread and takes messages as raw bytes, which is what keeps up with kilohert
 
 from __future__ import annotations
 
-import functools
 import time
-import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,7 @@ from sysid_ros.errors import OutputError, SysidError
 from sysid_ros.experiment import Experiment, load_experiment
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
+from sysid_ros.nodes.lifecycle import bring_up, reported
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.recorder.bag_contents import (
@@ -49,26 +48,6 @@ _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that lon
 _WATCH_PERIOD = 0.2  # s between looks at the graph
 _FLUSH_PERIOD = 0.5  # s
 _DIAGNOSTICS_PERIOD = 1.0  # s
-
-
-Transition = Callable[["Recorder", LifecycleState], TransitionCallbackReturn]
-
-
-def _reported(transition: Transition) -> Transition:
-    """Say why a transition fails; rclpy would keep the exception to itself."""
-
-    @functools.wraps(transition)
-    def wrapper(recorder: Recorder, state: LifecycleState) -> TransitionCallbackReturn:
-        try:
-            return transition(recorder, state)
-        except SysidError as error:
-            log_of(recorder).error(str(error))
-            return TransitionCallbackReturn.FAILURE
-        except Exception:
-            log_of(recorder).error(traceback.format_exc())
-            raise
-
-    return wrapper
 
 
 class Recorder(LifecycleNode):
@@ -100,7 +79,7 @@ class Recorder(LifecycleNode):
         """True if the node is to configure and activate itself."""
         return self._settings.autostart
 
-    @_reported
+    @reported
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the experiment and learn which topics to watch."""
         selection = self._selection()
@@ -109,7 +88,7 @@ class Recorder(LifecycleNode):
         log_of(self).info(f"configured for {selection}")
         return TransitionCallbackReturn.SUCCESS
 
-    @_reported
+    @reported
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Subscribe, and go on subscribing as publishers appear."""
         if self._settings.record_on_activate and not self._session.in_snapshot_mode:
@@ -128,7 +107,7 @@ class Recorder(LifecycleNode):
         ]
         return super().on_activate(state)
 
-    @_reported
+    @reported
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Close the bag and end the subscriptions."""
         self.stop_writing()
@@ -140,7 +119,7 @@ class Recorder(LifecycleNode):
         self._statistics.clear()
         return super().on_deactivate(state)
 
-    @_reported
+    @reported
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the experiment."""
         self._watch = self._make_watch(None)
@@ -149,7 +128,7 @@ class Recorder(LifecycleNode):
         self._statistics.clear()
         return TransitionCallbackReturn.SUCCESS
 
-    @_reported
+    @reported
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Close the bag."""
         self.stop_writing()
@@ -347,9 +326,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
     def make() -> Recorder:
         recorder = Recorder()
-        configured = TransitionCallbackReturn.SUCCESS
-        if recorder.autostart and recorder.trigger_configure() == configured:
-            recorder.trigger_activate()
+        bring_up(recorder)
         return recorder
 
     def ready_to_end(recorder: Recorder) -> bool:
