@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from excitation_limits import assert_no_step, largest_step
 from ros_client import LATCHED, RosClient
+from rcl_interfaces.srv import GetParameters
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -42,6 +43,7 @@ LIMITS = {
 PERIOD = 0.01  # s
 # Nothing that a busy machine holds up is a fault, where a test is not about that.
 PATIENT = {"timeout": "60.0", "following.delay": "60.0"}
+_ANSWERS = 10  # of a node that sends nothing and is therefore at rest
 _UNANSWERED = 1.0  # s after which the clock goes on without a command
 
 
@@ -127,11 +129,16 @@ class Robot:
         self.client.wait_until(lambda: len(self.commands) >= before + count)
 
     def wait_for_rest(self) -> None:
-        """Wait until no command has come for some time."""
-        count = -1
-        while count != len(self.commands):
+        """Wait until the node has answered often without a command between the answers.
+
+        Silence alone says nothing: a busy machine may hold the node up.
+        """
+        answered, count = 0, -1
+        while answered < _ANSWERS:
+            self.client.spin(3.0 * PERIOD)
+            self.client.call(GetParameters, "/excite/get_parameters")
+            answered = answered + 1 if count == len(self.commands) else 0
             count = len(self.commands)
-            self.client.spin(0.3)
 
     def largest_step(self) -> float:
         """The largest difference of two successive commands of a joint, rad."""

@@ -47,6 +47,7 @@ def test_each_clock_dates_the_signal_by_its_own_time(
     client.wait_until(lambda: listening(publisher))
     bag = client.call(Start, "/recorder/start").bag_path
     sent, gone = [], []
+    offset = time.time() - time.monotonic()
     for number in range(120):
         if number == 20:
             os.kill(process.pid, signal.SIGSTOP)
@@ -62,6 +63,8 @@ def test_each_clock_dates_the_signal_by_its_own_time(
         time.sleep(PERIOD)
     arrived(publisher)
     assert client.call(Stop, "/recorder/stop").success
+    if abs(time.time() - time.monotonic() - offset) > 1e-3 or np.any(np.diff(sent) <= 0.0):
+        pytest.skip("the clock of this machine was set while the robot was recorded")
 
     times = {}
     for clock in (Clock.HEADER, Clock.PUBLISH, Clock.RECEIVE):
