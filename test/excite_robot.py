@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from excitation_limits import assert_no_step, largest_step
-from ros_client import LATCHED, RosClient
 from rcl_interfaces.srv import GetParameters
+from ros_client import LATCHED, RosClient
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
