@@ -328,7 +328,11 @@ def own_robots() -> Iterator[Robot]:
 def main(names: list[str]) -> None:
     """Try the robots of some names, or all, and print a row for each."""
     models = os.environ.get("ROBOT_MODELS")
-    for robot in (*(known_robots(Path(models)) if models else ()), *own_robots()):
+    robots = (*(known_robots(Path(models)) if models else ()), *own_robots())
+    valid = [robot.name for robot in robots]
+    if unknown := sorted(set(names) - set(valid)):
+        sys.exit(f"unknown robot {', '.join(unknown)}; valid are: {', '.join(valid)}")
+    for robot in robots:
         if names and robot.name not in names:
             continue
         with tempfile.TemporaryDirectory() as folder:

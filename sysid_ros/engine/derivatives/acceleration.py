@@ -27,6 +27,7 @@ from sysid_ros.engine.derivatives.linear_algebra import (
     factorize,
     solve_vector,
 )
+from sysid_ros.engine.derivatives.lines import LINE_ARMATURE, related_along, spread_square
 from sysid_ros.engine.derivatives.load_friction import (
     FrictionLimits,
     limit_friction,
@@ -58,6 +59,8 @@ class Workspace(NamedTuple):
     derivatives: Derivatives
     forces: Forces
     rows: Rows
+    line_rows: Rows
+    line_change: FloatArray  # (1, n): scratch
     friction: FrictionLimits
     inertia: FloatArray  # (nv, nv): mass matrix with armature
     system: FloatArray  # (nv, nv): a matrix to factorize
@@ -77,14 +80,16 @@ class Workspace(NamedTuple):
     frame_axes: FloatArray  # (3, 3)
 
 
-def new_workspace(nbody: int, nv: int, nu: int, n: int) -> Workspace:
+def new_workspace(nbody: int, nv: int, nu: int, n_line: int, n: int) -> Workspace:
     """Room for ``n`` directions."""
     return Workspace(
         new_pose(nbody, nv),
         new_motion(nbody, nv),
         new_derivatives(nbody, nv),
-        new_forces(nv, nu),
+        new_forces(nv, nu, n_line),
         new_rows(nv),
+        new_rows(n_line),
+        np.zeros((1, n)),
         new_friction_limits(nv, n),
         np.zeros((nv, nv)),
         np.zeros((nv, nv)),
@@ -136,6 +141,13 @@ def evaluate(
         w.qacc[i] = damping
         w.residual[i] = w.derivatives.torque[i] + t.dof_fields[ARMATURE, i] * a[i]
         w.residual[i] += damping - w.forces.force[i]
+    for k in range(t.lines.equality.size):
+        damping, armature = h * w.forces.line.implicit[k], t.lines.fields[LINE_ARMATURE, k]
+        implicit |= damping != 0.0
+        for j in range(t.lines.first[k], t.lines.first[k + 1]):
+            pull = t.lines.coefficient[j] * related_along(t.lines, k, j, a)
+            w.qacc[t.lines.dof[j]] += damping * pull
+            w.residual[t.lines.dof[j]] += (damping + armature) * pull
     if implicit:
         if not factorize(w.inertia, w.factor):
             return np.inf
@@ -143,7 +155,7 @@ def evaluate(
     for i in range(nv):
         w.qacc[i] += a[i]
     limit_friction(t, w.forces, w.derivatives, v, a, w.friction)
-    constrain(t, w.friction.limit, q, v, w.qacc, w.rows)
+    constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
     worst, scale = 0.0, 1e-12
     for i in range(nv):
         worst = max(worst, abs(w.residual[i] - w.rows.force[i]))
@@ -190,7 +202,9 @@ def solve(
             step[i] = -gradient[i]
             scale = max(scale, abs(w.rows.force[i]))
         converged = size <= NEWTON_TOLERANCE * scale
-        if converged or not factorize_with(w, w.rows.stiffness, 1.0):
+        if converged or not factorize_with(
+            t, w, w.rows.stiffness, w.line_rows.stiffness, True, 1.0
+        ):
             break
         solve_vector(w.factor, step)
         _line_search(t, w, q, v, a)
@@ -209,7 +223,7 @@ def set_acceleration(t: Tables, w: Workspace, v: FloatArray, a: FloatArray) -> N
 @compiled_apart
 def _gradient(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> float:
     """``M a - smooth - f(a)`` into ``w.gradient``; returns its largest entry."""
-    constrain(t, w.friction.limit, q, v, a, w.rows)
+    constrain(t, w.friction.limit, q, v, a, w.rows, w.line_rows)
     size = 0.0
     for i in range(a.size):
         total = -w.smooth[i] - w.rows.force[i]
@@ -249,13 +263,34 @@ def _dot(x: FloatArray, y: FloatArray) -> float:
 
 
 @compiled
-def factorize_with(w: Workspace, diagonal: FloatArray, scale: float) -> bool:
-    """Factorize ``inertia + scale * diagonal`` into ``w.factor``; false where that cannot be."""
+def factorize_with(
+    t: Tables,
+    w: Workspace,
+    diagonal: FloatArray,
+    by_line: FloatArray,
+    everywhere: bool,
+    scale: float,
+) -> bool:
+    """Factorize the inertia and ``scale`` times what acts at joints and along lines.
+
+    Args:
+      t: The model.
+      w: The instant; its ``factor`` is written.
+      diagonal: Of the joints, (nv,).
+      by_line: Of the lines, (n_line,).
+      everywhere: Whether lines couple all their joints, or related ones only.
+      scale: Of both.
+
+    Returns:
+      Whether that can be.
+    """
     nv = diagonal.size
     for i in range(nv):
         for j in range(nv):
             w.system[i, j] = w.inertia[i, j]
         w.system[i, i] += scale * diagonal[i]
+    for k in range(by_line.size):
+        spread_square(t.lines, k, scale * by_line[k], everywhere, w.system)
     return factorize(w.system, w.factor)
 
 
@@ -266,3 +301,5 @@ def _copy_inertia(t: Tables, w: Workspace) -> None:
         for j in range(w.inertia.shape[0]):
             w.inertia[i, j] = w.derivatives.mass[i, j]
         w.inertia[i, i] += t.dof_fields[ARMATURE, i]
+    for k in range(t.lines.equality.size):
+        spread_square(t.lines, k, t.lines.fields[LINE_ARMATURE, k], False, w.inertia)

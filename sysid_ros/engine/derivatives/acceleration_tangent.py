@@ -12,14 +12,24 @@ from __future__ import annotations
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.derivatives.acceleration import Workspace, factorize_with, set_acceleration
-from sysid_ros.engine.derivatives.actuator_changes import add_input_change
+from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, add_input_change
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.linear_algebra import add_scaled, copy_matrix, solve_rows
+from sysid_ros.engine.derivatives.lines import (
+    LINE_ARMATURE,
+    LINE_DAMPING,
+    LINE_FRICTIONLOSS,
+    LINE_INVWEIGHT,
+    add_along,
+    related_along,
+    spread_row,
+)
 from sysid_ros.engine.derivatives.load_friction import limit_changes
 from sysid_ros.engine.derivatives.model_tables import (
     ARMATURE,
     FRICTIONLOSS,
     GEAR,
+    IMPLICITFAST,
     INVWEIGHT,
     Tables,
 )
@@ -72,6 +82,9 @@ def tangent(
     for i in range(nv):
         quadratic |= w.rows.stiffness[i] > 0.0
         damped |= h * w.forces.implicit[i] != 0.0
+    for k in range(t.lines.equality.size):
+        quadratic |= w.line_rows.stiffness[k] > 0.0
+        damped |= h * w.forces.line.implicit[k] != 0.0
     separate = damped and (quadratic or solver_too)
     # At rest for friction that depends on the load, then as integrated, then as the solver has it.
     for part in range(0 if t.friction_dofs.size else 1, 3 if separate else 2):
@@ -92,17 +105,21 @@ def tangent(
     if quadratic or separate:
         for i in range(nv):
             add_scaled(w.d_qacc, i, 1.0, w.d_rows, i, n)
-        if not factorize_with(w, w.rows.stiffness, 1.0):
+        if not factorize_with(t, w, w.rows.stiffness, w.line_rows.stiffness, True, 1.0):
             return False
         solve_rows(w.factor, w.d_qacc)
         for i in range(nv):
             add_scaled(w.d_rows, i, -w.rows.stiffness[i], w.d_qacc, i, n)
+        for k in range(t.lines.equality.size):
+            w.line_change[:] = 0.0
+            add_along(t.lines, k, -w.line_rows.stiffness[k], w.d_qacc, w.line_change, 0, n)
+            spread_row(t.lines, k, 1.0, w.line_change, w.d_rows)
     for i in range(nv):
         add_scaled(out, i, 1.0, w.d_rows, i, n)
     if quadratic and not damped:
         copy_matrix(w.d_qacc, out)
         return True
-    if not factorize_with(w, w.forces.implicit, h):
+    if not factorize_with(t, w, w.forces.implicit, w.forces.line.implicit, False, h):
         return False
     solve_rows(w.factor, out)
     if solver_too and not separate:
@@ -123,6 +140,14 @@ def _row_changes(
         add_scaled(w.d_rows, i, w.rows.by_velocity[i], dv, i, n)
         add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], m.dof_fields[FRICTIONLOSS], i, n_model)
         add_scaled(w.d_rows, i, w.rows.by_invweight[i], m.dof_fields[INVWEIGHT], i, n_model)
+    for k in range(t.lines.equality.size):
+        rows, change = w.line_rows, w.line_change
+        change[:] = 0.0
+        add_along(t.lines, k, rows.by_position[k], dq, change, 0, n)
+        add_along(t.lines, k, rows.by_velocity[k], dv, change, 0, n)
+        add_scaled(change, 0, rows.by_frictionloss[k], m.line_fields[LINE_FRICTIONLOSS], k, n_model)
+        add_scaled(change, 0, rows.by_invweight[k], m.line_fields[LINE_INVWEIGHT], k, n_model)
+        spread_row(t.lines, k, 1.0, change, w.d_rows)
     for k in range(t.friction_dofs.size):
         i = t.friction_dofs[k]
         add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], w.friction.change, i, n)
@@ -164,6 +189,10 @@ def _force_changes(
             scale -= a[i]
         add_scaled(out, i, scale, m.dof_fields[field], i, n_model)
     _actuator_changes(t, w, m, a, inputs, h, out)
+    for k in range(t.lines.equality.size):
+        _line_changes(t, w, m, k, dq, dv, inputs)
+        spread_row(t.lines, k, 1.0, w.line_change, out)
+        _line_inertia_changes(t, w, m, k, a, h, out)
     _inertia_changes(t, w, m, out)
 
 
@@ -205,6 +234,58 @@ def _actuator_changes(
                     scale = share * actuator.by_field[field, u]
                     add_scaled(out, i, scale, m.actuator_fields[field], u, n_model)
             i = t.dof_parentid[i]
+
+
+@compiled
+def _line_changes(
+    t: Tables,
+    w: Workspace,
+    m: ModelDirections,
+    line: int,
+    dq: FloatArray,
+    dv: FloatArray,
+    inputs: InputChanges,
+) -> None:
+    """Derivative of the force along a line, into scratch."""
+    f, change, n = w.forces, w.line_change, dq.shape[1]
+    n_model = m.dof_fields.shape[2]
+    change[:] = 0.0
+    add_along(t.lines, line, f.line.by_position[line], dq, change, 0, n)
+    add_along(t.lines, line, f.line.by_velocity[line], dv, change, 0, n)
+    for k in range(m.line_touched.shape[0]):
+        field, other = m.line_touched[k]
+        if other != line:
+            continue
+        add_scaled(change, 0, f.line.by_field[field, line], m.line_fields[field], line, n_model)
+    for u in range(t.actuator_line.size):
+        if t.actuator_line[u] != line:
+            continue
+        actuator = f.actuator
+        add_actuator_force(
+            t, f, m, u, actuator.transmitted[u], actuator.transmitted_by_gear[u], dq, dv, inputs,
+            change, 0,
+        )  # fmt: skip
+
+
+@compiled
+def _line_inertia_changes(
+    t: Tables, w: Workspace, m: ModelDirections, line: int, a: FloatArray, h: float, out: FloatArray
+) -> None:
+    """Add the derivative of armature and implicit damping along a line, at a fixed acceleration."""
+    lines, n_model = t.lines, m.dof_fields.shape[2]
+    for i in range(lines.first[line], lines.first[line + 1]):
+        pull, dof = lines.coefficient[i] * related_along(lines, line, i, a), lines.dof[i]
+        for k in range(m.line_touched.shape[0]):
+            field, other = m.line_touched[k]
+            if other == line and field == LINE_ARMATURE:
+                add_scaled(out, dof, -pull, m.line_fields[field], line, n_model)
+            if other == line and field == LINE_DAMPING and t.integrator == IMPLICITFAST:
+                add_scaled(out, dof, -h * pull, m.line_fields[field], line, n_model)
+        for k in range(m.actuator_touched.shape[0]):
+            field, u = m.actuator_touched[k]
+            if t.actuator_line[u] == line:
+                scale = -h * pull * w.forces.actuator.implicit_by_field[field, u]
+                add_scaled(out, dof, scale, m.actuator_fields[field], u, n_model)
 
 
 @compiled

@@ -12,6 +12,7 @@ from sysid_ros.engine.compiled import compiled
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.forces import Forces
 from sysid_ros.engine.derivatives.linear_algebra import add_scaled
+from sysid_ros.engine.derivatives.lines import add_along
 from sysid_ros.engine.derivatives.model_tables import (
     FILTEREXACT,
     GEAR,
@@ -48,6 +49,9 @@ def add_actuator_force(
     if dof >= 0:
         add_scaled(out, row, scale * actuator.by_position[u], dq, dof, n)
         add_scaled(out, row, scale * actuator.by_velocity[u], dv, dof, n)
+    elif t.actuator_line[u] >= 0:
+        add_along(t.lines, t.actuator_line[u], scale * actuator.by_position[u], dq, out, row, n)
+        add_along(t.lines, t.actuator_line[u], scale * actuator.by_velocity[u], dv, out, row, n)
     for k in range(m.actuator_touched.shape[0]):
         field, other = m.actuator_touched[k]
         if other == u:

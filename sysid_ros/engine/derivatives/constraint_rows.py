@@ -1,10 +1,11 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Joint friction and joint limits as MuJoCo's solver sees them: one row each, on a single joint.
+"""Friction, limits and equalities as MuJoCo's solver sees them: rows on joints and on lines.
 
 A row with regularization R = 1 / D has the force ``-D (J qacc - aref)`` in its quadratic zone; a
-friction row outside of it slides with the full friction loss, a limit outside of it is open. See
+friction row outside of it slides with the full friction loss, a limit outside of it is open, and
+an equality is always in it. See
 MuJoCo's documentation, Computation, "Constraint model", and mj_makeImpedance for the formulas.
 """
 
@@ -16,6 +17,13 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.derivatives.lines import (
+    LINE_FRICTIONLOSS,
+    LINE_INVWEIGHT,
+    along,
+    length,
+    spread,
+)
 from sysid_ros.engine.derivatives.model_tables import (
     FRICTIONLOSS,
     HINGE,
@@ -29,22 +37,22 @@ MIN_IMPEDANCE, MAX_IMPEDANCE = 1e-4, 0.9999
 
 
 class Rows(NamedTuple):
-    """Constraint forces, summed over the rows of each degree of freedom, and their derivatives.
+    """Constraint forces, summed over the rows of each joint or line, and their derivatives.
 
     ``stiffness`` is minus the derivative in the acceleration.
     """
 
-    force: FloatArray  # (nv,)
-    stiffness: FloatArray  # (nv,)
-    by_position: FloatArray  # (nv,)
-    by_velocity: FloatArray  # (nv,)
-    by_frictionloss: FloatArray  # (nv,)
-    by_invweight: FloatArray  # (nv,)
+    force: FloatArray  # (n,)
+    stiffness: FloatArray  # (n,)
+    by_position: FloatArray  # (n,)
+    by_velocity: FloatArray  # (n,)
+    by_frictionloss: FloatArray  # (n,)
+    by_invweight: FloatArray  # (n,)
 
 
-def new_rows(nv: int) -> Rows:
+def new_rows(n: int) -> Rows:
     """Room for rows."""
-    return Rows(np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nv))
+    return Rows(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
 
 
 @compiled
@@ -55,7 +63,8 @@ def constrain(
     v: FloatArray,
     acceleration: FloatArray,
     out: Rows,
-) -> bool:
+    lines: Rows,
+) -> None:
     """Evaluate the rows.
 
     Args:
@@ -64,69 +73,130 @@ def constrain(
       q: Joint positions, (nq,).
       v: Joint velocities, (nv,).
       acceleration: ``qacc`` of the constraint solver, (nv,).
-      out: Written.
-
-    Returns:
-      Whether any row is in its quadratic zone.
+      out: Written; the force is that of the lines too.
+      lines: Written, by line.
     """
-    quadratic = False
+    _clear(out)
     for i in range(v.size):
-        out.force[i] = out.stiffness[i] = out.by_position[i] = out.by_velocity[i] = 0.0
-        out.by_frictionloss[i] = out.by_invweight[i] = 0.0
         if t.friction_enabled and t.dof_fields[FRICTIONLOSS, i] > 0.0:
-            quadratic |= _friction(t, i, loss[i], v[i], acceleration[i], out)
+            _friction(
+                t, t.dof_solref[i], t.dof_solimp[i], t.dof_fields[INVWEIGHT, i], loss[i], v[i],
+                acceleration[i], out, i,
+            )  # fmt: skip
         joint = t.dof_jntid[i]
         scalar = t.jnt_type[joint] == HINGE or t.jnt_type[joint] == SLIDE
         if t.limit_enabled and t.jnt_limited[joint] and scalar:
-            position = q[t.jnt_qposadr[joint]]
-            for side in (-1.0, 1.0):
-                quadratic |= _limit(t, joint, i, side, position, v[i], acceleration[i], out)
-    return quadratic
+            _limits(
+                t, t.jnt_range[joint], t.jnt_margin[joint], t.jnt_solref[joint],
+                t.jnt_solimp[joint], t.dof_fields[INVWEIGHT, i], q[t.jnt_qposadr[joint]], v[i],
+                acceleration[i], out, i,
+            )  # fmt: skip
+    _clear(lines)
+    for k in range(t.lines.equality.size):
+        _line(t, k, length(t.lines, k, q), v, acceleration, lines)
+        spread(t.lines, k, lines.force[k], out.force)
 
 
 @compiled
-def _friction(t: Tables, i: int, loss: float, v: float, acceleration: float, out: Rows) -> bool:
-    weight = t.dof_fields[INVWEIGHT, i]
-    _, damping = _reference(t, t.dof_solref[i], t.dof_solimp[i])
-    impedance, _ = _impedance(t.dof_solimp[i], 0.0)
+def _clear(out: Rows) -> None:
+    for i in range(out.force.size):
+        out.force[i] = out.stiffness[i] = out.by_position[i] = out.by_velocity[i] = 0.0
+        out.by_frictionloss[i] = out.by_invweight[i] = 0.0
+
+
+@compiled
+def _line(
+    t: Tables, k: int, extent: float, v: FloatArray, acceleration: FloatArray, out: Rows
+) -> None:
+    """The rows of one line."""
+    lines, speed, a = t.lines, along(t.lines, k, v), along(t.lines, k, acceleration)
+    weight = lines.fields[LINE_INVWEIGHT, k]
+    if lines.equality[k]:
+        depth = extent - lines.target[k]
+        _quadratic(t, lines.solref[k], lines.solimp[k], weight, 1.0, depth, speed, a, out, k, False)
+        return
+    loss = lines.fields[LINE_FRICTIONLOSS, k]
+    if loss > 0.0:
+        solref, solimp = lines.friction_solref[k], lines.friction_solimp[k]
+        _friction(t, solref, solimp, weight, loss, speed, a, out, k)
+    if lines.limited[k]:
+        _limits(
+            t, lines.range[k], lines.margin[k], lines.solref[k], lines.solimp[k], weight, extent,
+            speed, a, out, k,
+        )  # fmt: skip
+
+
+@compiled
+def _friction(
+    t: Tables,
+    solref: FloatArray,
+    solimp: FloatArray,
+    weight: float,
+    loss: float,
+    v: float,
+    acceleration: float,
+    out: Rows,
+    i: int,
+) -> None:
+    _, damping = _reference(t, solref, solimp)
+    impedance, _ = _impedance(solimp, 0.0)
     resistance = max(MIN_VALUE, (1.0 - impedance) / impedance * weight)
     violation = acceleration + damping * v
     if abs(violation) >= resistance * loss:
         sign = -np.sign(violation)
         out.force[i] += sign * loss
         out.by_frictionloss[i] += sign
-        return False
+        return
     out.force[i] -= violation / resistance
     out.stiffness[i] += 1.0 / resistance
     out.by_velocity[i] -= damping / resistance
     if resistance > MIN_VALUE:
         out.by_invweight[i] += violation / (resistance * weight)
-    return True
 
 
 @compiled
-def _limit(
+def _limits(
     t: Tables,
-    joint: int,
-    i: int,
-    side: float,
+    bounds: FloatArray,
+    margin: float,
+    solref: FloatArray,
+    solimp: FloatArray,
+    weight: float,
     q: float,
     v: float,
     acceleration: float,
     out: Rows,
-) -> bool:
-    bound = t.jnt_range[joint, 1] if side > 0.0 else t.jnt_range[joint, 0]
-    depth = side * (bound - q) - t.jnt_margin[joint]
-    if depth >= 0.0:
-        return False
-    sign = -side  # the row's Jacobian
-    stiffness, damping = _reference(t, t.jnt_solref[joint], t.jnt_solimp[joint])
-    impedance, slope = _impedance(t.jnt_solimp[joint], depth)
-    weight = t.dof_fields[INVWEIGHT, i]
+    i: int,
+) -> None:
+    """Both limits of a position, of which one acts at most."""
+    for side in (-1.0, 1.0):
+        bound = bounds[1] if side > 0.0 else bounds[0]
+        depth = side * (bound - q) - margin
+        if depth < 0.0:
+            _quadratic(t, solref, solimp, weight, -side, depth, v, acceleration, out, i, True)
+
+
+@compiled
+def _quadratic(
+    t: Tables,
+    solref: FloatArray,
+    solimp: FloatArray,
+    weight: float,
+    sign: float,
+    depth: float,
+    v: float,
+    acceleration: float,
+    out: Rows,
+    i: int,
+    only_pushes: bool,
+) -> None:
+    """A limit that is reached, or an equality; ``sign`` is the row's Jacobian."""
+    stiffness, damping = _reference(t, solref, solimp)
+    impedance, slope = _impedance(solimp, depth)
     resistance = max(MIN_VALUE, (1.0 - impedance) / impedance * weight)
     violation = sign * acceleration + damping * sign * v + stiffness * impedance * depth
-    if violation >= 0.0:
-        return False
+    if only_pushes and violation >= 0.0:
+        return
     out.force[i] -= sign * violation / resistance
     out.stiffness[i] += 1.0 / resistance
     out.by_velocity[i] -= damping / resistance
@@ -134,7 +204,6 @@ def _limit(
     if resistance > MIN_VALUE:
         out.by_position[i] -= violation * slope / (impedance * (1.0 - impedance) * resistance)
         out.by_invweight[i] += sign * violation / (resistance * weight)
-    return True
 
 
 @compiled

@@ -27,6 +27,8 @@ class ModelDirections(NamedTuple):
     dof_touched: IntArray  # (k, 2): the (field, dof) that any direction changes
     actuator_fields: FloatArray  # (N_ACTUATOR_FIELDS, nu, n_model)
     actuator_touched: IntArray  # (k, 2)
+    line_fields: FloatArray  # (N_LINE_FIELDS, n_line, n_model)
+    line_touched: IntArray  # (k, 2)
     body_first: IntArray  # (nbody + 1,): where each body's entries begin
     inertia_direction: IntArray  # (entries,): the direction
     inertia_change: FloatArray  # (entries, 10)
@@ -62,6 +64,7 @@ class BatchDirections(NamedTuple):
 def model_directions(
     dof_fields: FloatArray,
     actuator_fields: FloatArray,
+    line_fields: FloatArray,
     inertia: FloatArray,
     friction_fields: FloatArray,
     compensation: FloatArray,
@@ -71,6 +74,7 @@ def model_directions(
     Args:
       dof_fields: Shape (N_DOF_FIELDS, nv, n_model).
       actuator_fields: Shape (N_ACTUATOR_FIELDS, nu, n_model).
+      line_fields: Shape (N_LINE_FIELDS, n_line, n_model).
       inertia: Shape (nbody, 10, n_model).
       friction_fields: Shape (TERMS, nv, n_model).
       compensation: Shape (nbody, n_model).
@@ -81,6 +85,8 @@ def model_directions(
         _touched(dof_fields),
         np.ascontiguousarray(actuator_fields),
         _touched(actuator_fields),
+        np.ascontiguousarray(line_fields),
+        _touched(line_fields),
         np.searchsorted(body, np.arange(inertia.shape[0] + 1)).astype(np.int64),
         direction.astype(np.int64),
         np.ascontiguousarray(inertia[body, :, direction]),

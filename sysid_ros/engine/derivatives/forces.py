@@ -1,11 +1,12 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Springs, dampers and actuators at the joints, with their derivatives.
+"""Springs, dampers and actuators at the joints and along lines, with their derivatives.
 
-Everything acts on single degrees of freedom, so derivatives in positions and velocities are
-diagonal. ``implicit`` is what the integrator treats implicitly: minus the derivative of the force
-in the velocity, as far as MuJoCo differentiates it (mjd_passive_vel, mjd_actuator_vel).
+What acts on single degrees of freedom has diagonal derivatives in positions and velocities; those
+of what acts along a line are kept by line. ``implicit`` is what the integrator treats implicitly:
+minus the derivative of the force in the velocity, as far as MuJoCo differentiates it
+(mjd_passive_vel, mjd_actuator_vel).
 """
 
 from __future__ import annotations
@@ -16,6 +17,14 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.derivatives.lines import (
+    LINE_DAMPING,
+    LINE_STIFFNESS,
+    N_LINE_FIELDS,
+    along,
+    length,
+    spread,
+)
 from sysid_ros.engine.derivatives.model_tables import (
     BIAS,
     DAMPING,
@@ -48,14 +57,24 @@ class Forces(NamedTuple):
     implicit_by_field: FloatArray  # (N_DOF_FIELDS, nv)
     total: FloatArray  # (nv,): of the actuators, before the joints' limits
     actuator: Actuators
+    line: LineForces
+
+
+class LineForces(NamedTuple):
+    """Derivatives of the springs and dampers along lines."""
+
+    by_position: FloatArray  # (n_line,): in the length
+    by_velocity: FloatArray  # (n_line,)
+    by_field: FloatArray  # (N_LINE_FIELDS, n_line)
+    implicit: FloatArray  # (n_line,): also of actuators along the line
 
 
 class Actuators(NamedTuple):
     """Actuator forces, before transmission unless said otherwise, and their derivatives."""
 
     force: FloatArray  # (nu,)
-    by_position: FloatArray  # (nu,): in the joint's position
-    by_velocity: FloatArray  # (nu,): in the joint's velocity
+    by_position: FloatArray  # (nu,): in the position of the joint, or the length of the line
+    by_velocity: FloatArray  # (nu,): likewise
     by_control: FloatArray  # (nu,)
     by_field: FloatArray  # (N_ACTUATOR_FIELDS, nu)
     transmitted: FloatArray  # (nu,): gear, or 0 where the joint's force limit cuts changes off
@@ -64,7 +83,7 @@ class Actuators(NamedTuple):
     implicit_by_field: FloatArray  # (N_ACTUATOR_FIELDS, nu): likewise
 
 
-def new_forces(nv: int, nu: int) -> Forces:
+def new_forces(nv: int, nu: int, n_line: int) -> Forces:
     """Room for forces."""
     return Forces(
         np.zeros(nv),
@@ -86,6 +105,9 @@ def new_forces(nv: int, nu: int) -> Forces:
             np.zeros(nu),
             np.zeros((N_ACTUATOR_FIELDS, nu)),
         ),
+        LineForces(
+            np.zeros(n_line), np.zeros(n_line), np.zeros((N_LINE_FIELDS, n_line)), np.zeros(n_line)
+        ),
     )
 
 
@@ -102,6 +124,8 @@ def act(t: Tables, q: FloatArray, v: FloatArray, control: FloatArray, out: Force
     """
     _dampers(t, v, out)
     _springs(t, q, out)
+    for k in range(t.lines.equality.size):
+        _line(t, k, length(t.lines, k, q), along(t.lines, k, v), out)
     for k in range(control.size):
         _actuator(t, k, q, v, control[k], out)
     _transmit(t, control.size, out)
@@ -149,12 +173,29 @@ def _springs(t: Tables, q: FloatArray, out: Forces) -> None:
 
 
 @compiled
+def _line(t: Tables, k: int, extent: float, speed: float, out: Forces) -> None:
+    """The spring and the damper along one line."""
+    stiffness, damping = t.lines.fields[LINE_STIFFNESS, k], t.lines.fields[LINE_DAMPING, k]
+    low, high = t.lines.relaxed[k]
+    stretch = extent - min(max(extent, low), high)
+    out.line.by_position[k] = -stiffness if stretch != 0.0 else 0.0
+    out.line.by_velocity[k] = -damping
+    out.line.by_field[LINE_STIFFNESS, k] = -stretch
+    out.line.by_field[LINE_DAMPING, k] = -speed
+    out.line.implicit[k] = damping if t.integrator == IMPLICITFAST else 0.0
+    spread(t.lines, k, -stiffness * stretch - damping * speed, out.force)
+
+
+@compiled
 def _actuator(t: Tables, k: int, q: FloatArray, v: FloatArray, control: float, out: Forces) -> None:
     """One actuator's own force and its share of what is implicit."""
     actuator, fields, dof = out.actuator, t.actuator_fields, t.actuator_dof[k]
     position, velocity, gear = 0.0, 0.0, fields[GEAR, k]
     if dof >= 0:
         position, velocity = q[t.jnt_qposadr[t.dof_jntid[dof]]], v[dof]
+    elif t.actuator_line[k] >= 0:
+        line = t.actuator_line[k]
+        position, velocity = length(t.lines, line, q), along(t.lines, line, v)
     clamped = control
     if t.actuator_act[k] < 0:
         low, high = t.ctrl_range[k]
@@ -193,7 +234,7 @@ def _actuator(t: Tables, k: int, q: FloatArray, v: FloatArray, control: float, o
 
 @compiled
 def _transmit(t: Tables, nu: int, out: Forces) -> None:
-    """Add the actuators' forces to the joints, within the joints' limits."""
+    """Add the actuators' forces to the joints, within the joints' limits, and to lines."""
     actuator, total = out.actuator, out.total
     total[:] = 0.0
     for k in range(nu):
@@ -203,7 +244,12 @@ def _transmit(t: Tables, nu: int, out: Forces) -> None:
         low, high = t.jnt_forcerange[t.dof_jntid[i]]
         out.force[i] += min(max(total[i], low), high)
     for k in range(nu):
-        dof = t.actuator_dof[k]
+        dof, line = t.actuator_dof[k], t.actuator_line[k]
+        if line >= 0:
+            actuator.transmitted[k] = t.actuator_fields[GEAR, k]
+            actuator.transmitted_by_gear[k] = actuator.force[k]
+            out.line.implicit[line] += actuator.implicit[k]
+            spread(t.lines, line, actuator.transmitted[k] * actuator.force[k], out.force)
         if dof < 0:
             continue
         low, high = t.jnt_forcerange[t.dof_jntid[dof]]

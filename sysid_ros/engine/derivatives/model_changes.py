@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.directions import ModelDirections, model_directions
+from sysid_ros.engine.derivatives.lines import line_fields
 from sysid_ros.engine.derivatives.model_tables import (
     BALL,
     FREE,
@@ -37,12 +38,12 @@ _FOLLOWED = frozenset((
     "body_mass", "body_ipos", "body_iquat", "body_inertia", "body_gravcomp", "dof_armature",
     "dof_frictionloss", "dof_damping", "dof_dampingpoly", "dof_invweight0", "jnt_stiffness",
     "jnt_stiffnesspoly", "qpos_spring", "actuator_gainprm", "actuator_biasprm", "actuator_gear",
-    "actuator_forcerange", "actuator_dynprm", "jnt_user",
+    "actuator_forcerange", "actuator_dynprm", "jnt_user", "tendon_armature", "tendon_damping",
+    "tendon_frictionloss", "tendon_invweight0", "tendon_stiffness",
 ))
 _WITHOUT_EFFECT = frozenset((
     "body_subtreemass", "body_invweight0", "body_sameframe", "body_simple", "body_margin",
     "dof_M0", "dof_simplenum", "dof_length", "actuator_acc0", "actuator_length0",
-    "tendon_invweight0",
 ))
 # fmt: on
 # What is drawn, or touches: contacts show as a violated equation of motion.
@@ -106,6 +107,7 @@ def model_derivative(
     return model_directions(
         _quotients(dof, [dof_fields(model) for model in moved], steps),
         _quotients(actuator, [actuator_fields(model) for model in moved], steps),
+        _quotients(line_fields(base), [line_fields(model) for model in moved], steps),
         _quotients(inertia, [inertial_parameters(model) for model in moved], steps),
         _quotients(friction, [friction_fields(model) for model in moved], steps),
         _quotients(base.body_gravcomp, [model.body_gravcomp for model in moved], steps),

@@ -12,6 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.compiled import TERMS
+from sysid_ros.engine.derivatives.lines import Lines, lines_of, unsupported_lines
 from sysid_ros.engine.elements import inertial_parameters
 from sysid_ros.engine.friction import friction_rows
 
@@ -79,7 +80,9 @@ class Tables(NamedTuple):
     jnt_solref: FloatArray
     jnt_solimp: FloatArray
     jnt_forcerange: FloatArray  # (njnt, 2): of all actuators together, infinite where unlimited
-    actuator_dof: IntArray  # (nu,): -1 where it acts on a site
+    lines: Lines
+    actuator_dof: IntArray  # (nu,): -1 where it acts on a site or a tendon
+    actuator_line: IntArray  # (nu,): the tendon that it acts on, -1 for none
     site_actuators: IntArray  # those that do
     actuator_bodyid: IntArray  # (nu,): the body of the site
     actuator_wrench: FloatArray  # (nu, 6): torque and force per unit, in the body's frame
@@ -138,7 +141,9 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         jnt_solref=_floats(model.jnt_solref),
         jnt_solimp=_floats(model.jnt_solimp),
         jnt_forcerange=_ranges(model.jnt_actfrcrange, model.jnt_actfrclimited),
+        lines=lines_of(model),
         actuator_dof=_actuator_dofs(model),
+        actuator_line=_actuator_tendons(model),
         site_actuators=_ints(np.flatnonzero(_acts_on_sites(model))),
         actuator_bodyid=_ints(_site_wrenches(model)[0]),
         actuator_wrench=_floats(_site_wrenches(model)[1]),
@@ -214,21 +219,19 @@ def unsupported(model: mujoco.MjModel) -> str | None:
     """
     if int(model.opt.integrator) not in (EULER, RK4, IMPLICITFAST):
         return "the implicit integrator differentiates the Coriolis forces a second time"
-    counts = ("ntendon", "neq", "nflex", "nmocap", "nplugin", "npair")
-    for name, what in zip(counts, _COUNTED, strict=True):
-        if getattr(model, name, 0) and name != "npair":
+    for name, what in _COUNTED.items():
+        if getattr(model, name, 0):
             return f"the model has {what}"
     if model.opt.density or model.opt.viscosity:
         return "the model moves in a fluid"
     if friction_rows(model) and int(model.opt.integrator) == RK4:
         return "a joint's friction depends on its load inside the stages of RK4"
-    return _unsupported_joints(model) or _unsupported_actuators(model)
+    if friction_rows(model) and (model.ntendon or model.neq):
+        return "a joint's friction depends on its load beside tendons or equalities"
+    return unsupported_lines(model) or _unsupported_joints(model) or _unsupported_actuators(model)
 
 
-_COUNTED = (
-    "tendons", "equality constraints", "flexible bodies", "mocap bodies", "plugins",
-    "contact pairs",
-)  # fmt: skip
+_COUNTED = {"nflex": "flexible bodies", "nmocap": "mocap bodies", "nplugin": "plugins"}
 
 
 def _unsupported_joints(model: mujoco.MjModel) -> str | None:
@@ -248,16 +251,17 @@ def _unsupported_actuators(model: mujoco.MjModel) -> str | None:
         return "actuation is disabled"
     joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
     on_joint = np.isin(np.asarray(model.actuator_trntype), joint)
+    on_tendon = np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_TENDON)
     at_site = _acts_on_sites(model)
-    if not np.all(on_joint | at_site):
-        return "an actuator acts on something else than a joint or a site"
+    if not np.all(on_joint | on_tendon | at_site):
+        return "an actuator acts on something else than a joint, a tendon or a site"
     targets = np.asarray(model.actuator_trnid)[on_joint, 0]
     if np.any(np.isin(np.asarray(model.jnt_type)[targets], (FREE, BALL))):
         return "an actuator acts on a ball or free joint"
     if np.any(model.actuator_gainprm[at_site, 1:3]) or np.any(model.actuator_biasprm[at_site, 1:3]):
         return "an actuator at a site depends on its velocity"
-    if np.any(at_site) and np.any(model.jnt_actfrclimited):
-        return "a joint's force limit includes actuators at sites"
+    if np.any(at_site | on_tendon) and np.any(model.jnt_actfrclimited):
+        return "a joint's force limit includes actuators at sites or on tendons"
     gains = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
     biases = (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
     if not np.all(np.isin(np.asarray(model.actuator_gaintype), gains)):
@@ -284,10 +288,16 @@ def _acts_on_sites(model: mujoco.MjModel) -> BoolArray:
     return marked
 
 
+def _actuator_tendons(model: mujoco.MjModel) -> IntArray:
+    """The tendon of each actuator, -1 for those that act on none."""
+    on_tendon = np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_TENDON)
+    return _ints(np.where(on_tendon, np.asarray(model.actuator_trnid)[:, 0], -1))
+
+
 def _actuator_dofs(model: mujoco.MjModel) -> IntArray:
-    """The degree of freedom of each actuator, -1 for those at sites."""
+    """The degree of freedom of each actuator, -1 for those at sites and on tendons."""
     dofs = np.full(model.nu, -1)
-    joints = ~_acts_on_sites(model)
+    joints = ~_acts_on_sites(model) & (_actuator_tendons(model) < 0)
     dofs[joints] = np.asarray(model.jnt_dofadr)[np.asarray(model.actuator_trnid)[joints, 0]]
     return _ints(dofs)
 

@@ -28,19 +28,20 @@ from sysid_ros.engine.derivatives.frame_sensors import (
     unsupported_frame,
 )
 from sysid_ros.engine.derivatives.linear_algebra import add_scaled
+from sysid_ros.engine.derivatives.lines import add_along, along, length
 from sysid_ros.engine.derivatives.model_tables import GEAR, Tables
 
 # The quantities that are read.
 POSITION, VELOCITY, FORCE = 0, 1, 2
-# Of one degree of freedom, or of one actuator at its end of the transmission.
-JOINT, ACTUATOR = 0, 1
+# Of one degree of freedom, of one actuator at its end of the transmission, or of one tendon.
+JOINT, ACTUATOR, TENDON = 0, 1, 2
 
 
 class DifferentiableSensor(NamedTuple):
     """One kind of scalar sensor by what it reads, and of what."""
 
     quantity: int  # POSITION, VELOCITY or FORCE, which is that of actuators
-    element: int  # JOINT or ACTUATOR
+    element: int  # JOINT, ACTUATOR or TENDON
 
 
 _S = mujoco.mjtSensor
@@ -51,6 +52,8 @@ SENSORS = {
     int(_S.mjSENS_ACTUATORPOS): DifferentiableSensor(POSITION, ACTUATOR),
     int(_S.mjSENS_ACTUATORVEL): DifferentiableSensor(VELOCITY, ACTUATOR),
     int(_S.mjSENS_ACTUATORFRC): DifferentiableSensor(FORCE, ACTUATOR),
+    int(_S.mjSENS_TENDONPOS): DifferentiableSensor(POSITION, TENDON),
+    int(_S.mjSENS_TENDONVEL): DifferentiableSensor(VELOCITY, TENDON),
 }
 
 
@@ -63,7 +66,7 @@ class Readings(NamedTuple):
     row: IntArray  # (k,): the reading that each scalar sensor is
     quantity: IntArray  # (k,): as in SENSORS
     element: IntArray  # (k,): the same
-    item: IntArray  # (k,): the degree of freedom or the actuator
+    item: IntArray  # (k,): the degree of freedom, the actuator or the tendon
     frames: FrameReadings
 
 
@@ -77,8 +80,8 @@ def unsupported_sensor(model: mujoco.MjModel, sensors: Collection[int]) -> str |
                 return reason
         elif kind in SENSORS and kind not in _FORCES and _reads_site_actuator(model, sensor):
             return "a sensor reads the length or speed of an actuator at a site"
-        elif kind == int(_S.mjSENS_JOINTACTFRC) and _has_site_actuators(model):
-            return "a joint's actuator force includes actuators at sites"
+        elif kind == int(_S.mjSENS_JOINTACTFRC) and _acts_elsewhere(model):
+            return "a joint's actuator force includes actuators at sites or on tendons"
         elif kind not in SENSORS:
             name = mujoco.mjtSensor(kind).name.removeprefix("mjSENS_").lower()
             return f"the derivative of a {name} sensor is not known"
@@ -87,8 +90,9 @@ def unsupported_sensor(model: mujoco.MjModel, sensors: Collection[int]) -> str |
     return None
 
 
-def _has_site_actuators(model: mujoco.MjModel) -> bool:
-    return bool(np.any(np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)))
+def _acts_elsewhere(model: mujoco.MjModel) -> bool:
+    kinds = (int(mujoco.mjtTrn.mjTRN_SITE), int(mujoco.mjtTrn.mjTRN_TENDON))
+    return bool(np.any(np.isin(np.asarray(model.actuator_trntype), kinds)))
 
 
 def _reads_site_actuator(model: mujoco.MjModel, sensor: int) -> bool:
@@ -142,6 +146,7 @@ def read(
     n = dq.shape[1]
     for i in range(r.item.size):
         k, quantity, element, item = r.row[i], r.quantity[i], r.element[i], r.item[i]
+        source = dq if quantity == POSITION else dv
         if quantity == FORCE and element == ACTUATOR:
             add_actuator_force(t, f, m, item, 1.0, 0.0, dq, dv, inputs, out, k)
         elif quantity == FORCE:
@@ -152,10 +157,21 @@ def read(
                         dq, dv, inputs, out, k,
                     )  # fmt: skip
         elif element == ACTUATOR:
-            dof = t.actuator_dof[item]
-            source = dq if quantity == POSITION else dv
-            value = q[t.jnt_qposadr[t.dof_jntid[dof]]] if quantity == POSITION else v[dof]
-            add_scaled(out, k, t.actuator_fields[GEAR, item], source, dof, n)
+            dof, line, gear = (
+                t.actuator_dof[item],
+                t.actuator_line[item],
+                t.actuator_fields[GEAR, item],
+            )
+            if line >= 0:
+                value = (
+                    length(t.lines, line, q) if quantity == POSITION else along(t.lines, line, v)
+                )
+                add_along(t.lines, line, gear, source, out, k, n)
+            else:
+                value = q[t.jnt_qposadr[t.dof_jntid[dof]]] if quantity == POSITION else v[dof]
+                add_scaled(out, k, gear, source, dof, n)
             add_scaled(out, k, value, m.actuator_fields[GEAR], item, m.dof_fields.shape[2])
+        elif element == TENDON:
+            add_along(t.lines, item, 1.0, source, out, k, n)
         else:
-            add_scaled(out, k, 1.0, dq if quantity == POSITION else dv, item, n)
+            add_scaled(out, k, 1.0, source, item, n)

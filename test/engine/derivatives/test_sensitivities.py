@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives import sensitivities
 from sysid_ros.engine.derivatives.frame_sensors import FRAME_SENSORS
-from sysid_ros.engine.derivatives.sensors import JOINT, SENSORS
+from sysid_ros.engine.derivatives.sensors import ACTUATOR, JOINT, SENSORS, TENDON
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec, parameters_of
 from sysid_ros.engine.least_squares.gauss_newton import Point
 from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
@@ -185,6 +185,53 @@ def test_thrusters_and_compensated_gravity(integrator: str) -> None:
     assert set(problem.derivative_sources().values()) == {"exact"}
 
 
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
+@pytest.mark.parametrize("seed", [3, 4, 7])  # joint1 is carried by joint0 in the last
+def test_fixed_tendons_and_coupled_joints(seed: int, integrator: str) -> None:
+    """A servo on a tendon that is elastic, damped, rubs and ends, and joints that are coupled."""
+    chain = Chain(seed, 3, integrator, False, False, True)
+    root = chains.spec(chain)
+    tendon = root.add_tendon(name="split", limited=1, range=[-0.02, 0.03], armature=0.02)
+    tendon.wrap_joint("joint0", 0.5)
+    tendon.wrap_joint("joint1", -0.8)
+    tendon.frictionloss = 0.3
+    tendon.springlength = [-0.001, 0.002]
+    for name, value in (("stiffness", 30.0), ("damping", 0.4)):
+        setattr(tendon, name, np.resize([value, 0.0, 0.0], np.size(getattr(tendon, name))))
+    grip = root.add_actuator(name="grip", target="split", trntype=mujoco.mjtTrn.mjTRN_TENDON)
+    grip.gear = [1.3, 0, 0, 0, 0, 0]
+    grip.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+    grip.gainprm[0] = 20.0
+    grip.biasprm[1:3] = -20.0, -2.0
+    coupled = root.add_equality(name="coupled", type=mujoco.mjtEq.mjEQ_JOINT)
+    coupled.objtype, coupled.name1, coupled.name2 = mujoco.mjtObj.mjOBJ_JOINT, "joint1", "joint2"
+    coupled.data[:2] = 0.01, 0.7
+    sensors = mujoco.mjtSensor.mjSENS_TENDONPOS, mujoco.mjtSensor.mjSENS_TENDONVEL
+    for sensor in sensors:
+        root.add_sensor(
+            name=sensor.name, type=sensor, objtype=mujoco.mjtObj.mjOBJ_TENDON, objname="split"
+        )
+    root.add_sensor(
+        name="length", type=mujoco.mjtSensor.mjSENS_ACTUATORPOS,
+        objtype=mujoco.mjtObj.mjOBJ_ACTUATOR, objname="grip",
+    )  # fmt: skip
+    params = parameters(root, chain)
+    for element, name, attribute, value in (
+        ("tendon", "split", "armature", 0.02),
+        ("tendon", "split", "damping", 0.4),
+        ("tendon", "split", "stiffness", 30.0),
+        ("tendon", "split", "frictionloss", 0.3),
+        ("actuator", "grip", "gear", 1.3),
+        ("actuator", "grip", "kv", 2.0),
+    ):
+        modifier = AttributeModifier(element, name, attribute)
+        added = Parameter(f"{name}_{attribute}", value, value - 5.0, value + 5.0, modifier=modifier)
+        params.add(added)
+    problem = chains.problem(root, params, seed=seed)
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
+    assert set(problem.derivative_sources().values()) == {"exact"}
+
+
 @pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST"])
 @pytest.mark.parametrize("law", ["m2", "m3", "m4", "m5", "m6"])
 def test_friction_laws(law: str, integrator: str) -> None:
@@ -243,13 +290,15 @@ def test_every_sensor_fixed_to_a_body_agrees_with_central_differences(kind: int)
 def test_every_row_of_the_table_of_sensors_agrees_with_central_differences(kind: int) -> None:
     chain = Chain(3, 2, "IMPLICITFAST", True, False, True)
     root = chains.spec(chain)
-    of_joint = SENSORS[kind].element == JOINT
+    objects = {JOINT: "joint", ACTUATOR: "actuator", TENDON: "tendon"}
+    name = objects[SENSORS[kind].element]
     for k in range(2):
+        root.add_tendon(name=f"tendon{k}").wrap_joint(f"joint{k}", 1.0 + k)
         root.add_sensor(
             name=f"added{k}",
             type=mujoco.mjtSensor(kind),
-            objtype=mujoco.mjtObj.mjOBJ_JOINT if of_joint else mujoco.mjtObj.mjOBJ_ACTUATOR,
-            objname=f"joint{k}" if of_joint else f"actuator{k}",
+            objtype=getattr(mujoco.mjtObj, f"mjOBJ_{name.upper()}"),
+            objname=f"{name}{k}",
         )
     problem = chains.problem(root, parameters(root, chain))
     assert largest_error(problem, problem.initial_point()) < 1e-4

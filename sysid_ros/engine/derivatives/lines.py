@@ -1,0 +1,239 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Lengths that are linear in joint positions: fixed tendons, and joints that an equality couples.
+
+A line has the length c . q. Springs, dampers, actuators, armature and the rows of the constraint
+solver act along it as they do at a joint, and reach the joints through c. MuJoCo keeps matrices of
+inertia and of what is implicit only where one joint carries the other, so that armature and
+implicit damping along a line do not couple the fingers of a hand; rows of constraints do.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.derivatives.linear_algebra import add_scaled
+
+# Rows of Lines.fields: what a parameter may change about one line.
+LINE_ARMATURE, LINE_FRICTIONLOSS, LINE_INVWEIGHT, LINE_DAMPING, LINE_STIFFNESS = 0, 1, 2, 3, 4
+N_LINE_FIELDS = 5
+
+_DISABLE = mujoco.mjtDisableBit
+_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+
+class Lines(NamedTuple):
+    """The lines of a model, tendons first, then its active equalities of joints."""
+
+    first: IntArray  # (n + 1,): where the joints of each begin
+    dof: IntArray  # (entries,)
+    coefficient: FloatArray  # (entries,)
+    address: IntArray  # (entries,): of the joint in qpos
+    related: IntArray  # (nv, nv): 1 where one degree of freedom carries the other
+    fields: FloatArray  # (N_LINE_FIELDS, n)
+    relaxed: FloatArray  # (n, 2): lengths between which its spring is slack
+    equality: IntArray  # (n,): 1 where the length is to be ``target``
+    target: FloatArray  # (n,)
+    limited: IntArray  # (n,)
+    range: FloatArray  # (n, 2)
+    margin: FloatArray  # (n,)
+    solref: FloatArray  # (n, 2): of the limit, or of the equality
+    solimp: FloatArray  # (n, 5)
+    friction_solref: FloatArray  # (n, 2)
+    friction_solimp: FloatArray  # (n, 5)
+
+
+def lines_of(model: mujoco.MjModel) -> Lines:
+    """The lines of a model that :func:`unsupported_lines` has nothing against."""
+    equalities = _equalities(model)
+    entries = [_of_tendon(model, k) for k in range(model.ntendon)]
+    entries += [_of_equality(model, k) for k in equalities]
+    first = np.cumsum([0] + [len(dofs) for dofs, _ in entries])
+    none, count = np.zeros(len(equalities)), model.ntendon + len(equalities)
+    limits = not int(model.opt.disableflags) & int(_DISABLE.mjDSBL_LIMIT)
+    limited = np.asarray(model.tendon_limited) * limits
+    solref = np.asarray(model.eq_solref)[equalities]
+    solimp = np.asarray(model.eq_solimp)[equalities]
+    return Lines(
+        first=_ints(first),
+        dof=_ints(dofs := [dof for own, _ in entries for dof in own]),
+        address=_ints([int(model.jnt_qposadr[int(model.dof_jntid[dof])]) for dof in dofs]),
+        related=_related(model),
+        coefficient=_floats([value for _, values in entries for value in values]),
+        fields=line_fields(model),
+        relaxed=_rows(model.tendon_lengthspring, np.zeros((len(equalities), 2))),
+        equality=_ints(np.arange(count) >= model.ntendon),
+        target=_floats(np.append(np.zeros(model.ntendon), [_target(model, k) for k in equalities])),
+        limited=_ints(np.append(limited, none)),
+        range=_rows(model.tendon_range, np.zeros((len(equalities), 2))),
+        margin=_floats(np.append(model.tendon_margin, none)),
+        solref=_rows(model.tendon_solref_lim, solref),
+        solimp=_rows(model.tendon_solimp_lim, solimp),
+        friction_solref=_rows(model.tendon_solref_fri, solref),
+        friction_solimp=_rows(model.tendon_solimp_fri, solimp),
+    )
+
+
+def line_fields(model: mujoco.MjModel) -> FloatArray:
+    """Values of each line that a parameter may change, (N_LINE_FIELDS, n)."""
+    equalities = _equalities(model)
+    tendons = np.zeros((N_LINE_FIELDS, model.ntendon))
+    disabled = int(model.opt.disableflags)
+    tendons[LINE_ARMATURE] = model.tendon_armature
+    if not disabled & int(_DISABLE.mjDSBL_FRICTIONLOSS):
+        tendons[LINE_FRICTIONLOSS] = model.tendon_frictionloss
+    tendons[LINE_INVWEIGHT] = model.tendon_invweight0
+    if not disabled & int(_DISABLE.mjDSBL_DAMPER):
+        tendons[LINE_DAMPING] = model.tendon_damping
+    if not disabled & int(_DISABLE.mjDSBL_SPRING):
+        tendons[LINE_STIFFNESS] = model.tendon_stiffness
+    coupled = np.zeros((N_LINE_FIELDS, len(equalities)))
+    for place, k in enumerate(equalities):
+        coupled[LINE_INVWEIGHT, place] = sum(
+            float(model.dof_invweight0[dof]) for dof in _of_equality(model, k)[0]
+        )
+    return np.ascontiguousarray(np.hstack([tendons, coupled]))
+
+
+def unsupported_lines(model: mujoco.MjModel) -> str | None:
+    """Return why the pass does not know a tendon or an equality, ``None`` if it knows them all."""
+    if np.any(np.asarray(model.wrap_type) != int(mujoco.mjtWrap.mjWRAP_JOINT)):
+        return "the model has spatial tendons"
+    if np.any(model.tendon_actfrclimited):
+        return "a tendon limits the force of its actuators"
+    for name in ("tendon_dampingpoly", "tendon_stiffnesspoly"):
+        if np.any(getattr(model, name, 0.0)):
+            return f"a tendon has {name.removeprefix('tendon_')}"
+    if np.any(getattr(model, "tendon_plasticadr", np.full(1, -1)) >= 0):
+        return "the model has plastic springs"
+    for k in range(model.neq):
+        if int(model.eq_type[k]) != int(mujoco.mjtEq.mjEQ_JOINT):
+            return "the model has equality constraints other than between joints"
+        if np.any(model.eq_data[k, 2:5]):
+            return "an equality couples joints by a polynomial"
+        joints = [int(model.eq_obj1id[k]), int(model.eq_obj2id[k])]
+        if any(int(model.jnt_type[joint]) not in _SCALAR for joint in joints if joint >= 0):
+            return "an equality couples a ball or free joint"
+    return None
+
+
+def _equalities(model: mujoco.MjModel) -> list[int]:
+    """The equalities that act from the start."""
+    if int(model.opt.disableflags) & int(_DISABLE.mjDSBL_EQUALITY):
+        return []
+    return [k for k in range(model.neq) if model.eq_active0[k]]
+
+
+def _of_tendon(model: mujoco.MjModel, k: int) -> tuple[list[int], list[float]]:
+    own = slice(int(model.tendon_adr[k]), int(model.tendon_adr[k] + model.tendon_num[k]))
+    dofs = np.asarray(model.jnt_dofadr)[np.asarray(model.wrap_objid)[own]]
+    return [int(dof) for dof in dofs], [float(value) for value in model.wrap_prm[own]]
+
+
+def _of_equality(model: mujoco.MjModel, k: int) -> tuple[list[int], list[float]]:
+    """The first joint, and where there is one the second with minus its coefficient."""
+    dofs, values = [int(model.jnt_dofadr[int(model.eq_obj1id[k])])], [1.0]
+    if int(model.eq_obj2id[k]) >= 0:
+        dofs.append(int(model.jnt_dofadr[int(model.eq_obj2id[k])]))
+        values.append(-float(model.eq_data[k, 1]))
+    return dofs, values
+
+
+def _target(model: mujoco.MjModel, k: int) -> float:
+    """The length at which ``q1 - q1_0 = data[0] + data[1] (q2 - q2_0)`` holds."""
+    dofs, values = _of_equality(model, k)
+    at_reference = sum(
+        value * float(model.qpos0[int(model.jnt_qposadr[int(model.dof_jntid[dof])])])
+        for dof, value in zip(dofs, values, strict=True)
+    )
+    return at_reference + float(model.eq_data[k, 0])
+
+
+def _related(model: mujoco.MjModel) -> IntArray:
+    """Mark pairs of degrees of freedom of which one carries the other, (nv, nv)."""
+    related = np.eye(model.nv, dtype=np.int64)
+    for i in range(model.nv):
+        j = int(model.dof_parentid[i])
+        while j >= 0:
+            related[i, j] = related[j, i] = 1
+            j = int(model.dof_parentid[j])
+    return related
+
+
+def _rows(tendons: Any, equalities: FloatArray) -> FloatArray:
+    return _floats(np.vstack([np.asarray(tendons), equalities]))
+
+
+def _floats(values: Any) -> FloatArray:
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def _ints(values: Any) -> IntArray:
+    return np.ascontiguousarray(values, dtype=np.int64)
+
+
+@compiled
+def length(lines: Lines, k: int, q: FloatArray) -> float:
+    """The length of a line at joint positions, (nq,)."""
+    total = 0.0
+    for i in range(lines.first[k], lines.first[k + 1]):
+        total += lines.coefficient[i] * q[lines.address[i]]
+    return total
+
+
+@compiled
+def along(lines: Lines, k: int, x: FloatArray) -> float:
+    """The component c . x of a vector in the degrees of freedom, (nv,)."""
+    total = 0.0
+    for i in range(lines.first[k], lines.first[k + 1]):
+        total += lines.coefficient[i] * x[lines.dof[i]]
+    return total
+
+
+@compiled
+def add_along(
+    lines: Lines, k: int, scale: float, x: FloatArray, out: FloatArray, row: int, columns: int
+) -> None:
+    """``out[row, :columns] += scale * (c . x)``, with x of shape (nv, columns)."""
+    for i in range(lines.first[k], lines.first[k + 1]):
+        add_scaled(out, row, scale * lines.coefficient[i], x, lines.dof[i], columns)
+
+
+@compiled
+def spread(lines: Lines, k: int, scale: float, out: FloatArray) -> None:
+    """``out += scale * c``, (nv,)."""
+    for i in range(lines.first[k], lines.first[k + 1]):
+        out[lines.dof[i]] += scale * lines.coefficient[i]
+
+
+@compiled
+def spread_row(lines: Lines, k: int, scale: float, row: FloatArray, out: FloatArray) -> None:
+    """``out[dof] += scale * c * row[0]`` for the joints of a line, row of shape (1, columns)."""
+    for i in range(lines.first[k], lines.first[k + 1]):
+        add_scaled(out, lines.dof[i], scale * lines.coefficient[i], row, 0, row.shape[1])
+
+
+@compiled
+def spread_square(lines: Lines, k: int, scale: float, everywhere: bool, out: FloatArray) -> None:
+    """``out += scale * c c^T``, (nv, nv), everywhere or between related joints only."""
+    for i in range(lines.first[k], lines.first[k + 1]):
+        for j in range(lines.first[k], lines.first[k + 1]):
+            if everywhere or lines.related[lines.dof[i], lines.dof[j]]:
+                change = scale * lines.coefficient[i] * lines.coefficient[j]
+                out[lines.dof[i], lines.dof[j]] += change
+
+
+@compiled
+def related_along(lines: Lines, k: int, i: int, x: FloatArray) -> float:
+    """The component of a vector, (nv,), along the joints related to that of entry ``i``."""
+    total = 0.0
+    for j in range(lines.first[k], lines.first[k + 1]):
+        if lines.related[lines.dof[i], lines.dof[j]]:
+            total += lines.coefficient[j] * x[lines.dof[j]]
+    return total
