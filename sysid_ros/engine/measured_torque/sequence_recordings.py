@@ -43,6 +43,7 @@ class TorqueSources:
       known: Degrees of freedom whose torque is known, with the name of what tells it.
       positions: By name of a measured signal, the first coordinate of qpos and how many follow.
       unmeasured: Joints whose position is not measured.
+      base_is_known: Whether the pose of every free body is measured.
       wrenches: Inputs that are known external forces.
     """
 
@@ -50,6 +51,7 @@ class TorqueSources:
     known: Mapping[int, str]
     positions: Mapping[str, tuple[int, int]]
     unmeasured: tuple[str, ...]
+    base_is_known: bool
     wrenches: tuple[str, ...]
 
 
@@ -83,7 +85,8 @@ def torque_sources(model: mujoco.MjModel, group: ModelSequences) -> TorqueSource
         )
     names = tuple(model.joint(j).name for j in missing)
     wrenches = tuple(wrench_inputs_of(model, group))
-    return TorqueSources(signals, known, positions, names, wrenches)
+    floating = any(int(model.jnt_type[j]) == int(_J.mjJNT_FREE) for j in missing)
+    return TorqueSources(signals, known, positions, names, not floating, wrenches)
 
 
 def sequence_recording(
