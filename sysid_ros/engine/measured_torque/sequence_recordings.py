@@ -27,9 +27,9 @@ from sysid_ros.engine.measured_torque.torque_signals import (
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
 from sysid_ros.engine.signals import SUFFIXES, ModelSequences, SignalType, TimeSeries
 from sysid_ros.errors import DataError
+from sysid_ros.time_intervals import inside, shortest_gap
 
 _S, _J = mujoco.mjtSensor, mujoco.mjtJoint
-_GAP = 5.5  # usual intervals; longer ones are not bridged
 _WIDTH = {_S.mjSENS_JOINTPOS: 1, _S.mjSENS_BALLQUAT: 4, _S.mjSENS_FRAMEPOS: 3,
           _S.mjSENS_FRAMEQUAT: 4}  # fmt: skip
 
@@ -144,8 +144,7 @@ def sequence_recording(
             [_control(control, n, times, settings.get(n, UNCHANGED)) for n in sources.wrenches]
         )
         torque += _external(model, qpos, sources.wrenches, wrench)
-    for begin, end in excluded:
-        torque[(times >= begin) & (times <= end)] = np.nan
+    torque[inside(times, excluded)] = np.nan
     return Recording(
         times, qpos, torque, name=group.sequence_name[number], condition=group.robot or ""
     )
@@ -195,9 +194,8 @@ def _at(
     if len(times) < 2:
         return np.full((len(wanted), values.shape[1]), np.nan), np.zeros(len(wanted), np.bool_)
     after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
-    apart = times[after] - times[after - 1]
-    known = (apart <= _GAP * float(np.median(np.diff(times)))) & (wanted >= times[0])
-    known &= wanted <= times[-1]
+    known = times[after] - times[after - 1] <= shortest_gap(times)
+    known &= (wanted >= times[0]) & (wanted <= times[-1])
     if smooth:
         import scipy  # its splines take longer to import than most recordings to read
 
