@@ -25,7 +25,7 @@ from sysid_ros.engine.measured_torque.torque_signals import (
     wrench_inputs_of,
 )
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
-from sysid_ros.engine.signals import SUFFIXES, ModelSequences, SignalType, TimeSeries
+from sysid_ros.engine.signals import SUFFIXES, ModelSequences, SignalType, TimeSeries, value_at
 from sysid_ros.errors import DataError
 from sysid_ros.time_intervals import inside, shortest_gap
 
@@ -177,12 +177,8 @@ def _coordinates(model: mujoco.MjModel, name: str) -> tuple[int, int] | None:
 
 def _samples(series: TimeSeries, name: str, given: SignalSettings) -> tuple[FloatArray, FloatArray]:
     """Instants and values (n, width) of a measured signal, as the model has it."""
-    mapping = series.signal_mapping or {}
-    if name not in mapping:
-        return np.zeros(0), np.zeros((0, 1))
-    values = series.data[:, mapping[name][1]]
-    known = np.all(np.isfinite(values), axis=1)
-    return series.times[known] - given.delay, (values[known] - given.bias) / given.gain
+    times, values = series.known(name)
+    return times - given.delay, (values - given.bias) / given.gain
 
 
 def _at(
@@ -215,11 +211,7 @@ def _control(
         return np.full(len(wanted), np.nan)
     column = int(mapping[key][1][0])
     times, values = series.times + given.delay, series.data[:, column]
-    if series.holds(column):
-        places = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, None)
-        found: FloatArray = values[places]
-    else:
-        found = np.interp(wanted, times, values)
+    found = value_at(times, values, wanted, held=series.holds(column))
     edge = 0.5 * float(np.median(np.diff(times))) if len(times) > 1 else 0.0
     outside = (wanted < times[0] - edge) | (wanted > times[-1] + edge)
     return np.where(outside, np.nan, given.gain * found + given.bias)

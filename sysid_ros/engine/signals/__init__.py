@@ -13,6 +13,7 @@ from sysid_ros.engine.signals.control import (
 )
 from sysid_ros.engine.signals.default_signals import construct_ts_from_defaults
 from sysid_ros.engine.signals.initial_state import create_initial_state
+from sysid_ros.engine.signals.interpolation import value_at
 from sysid_ros.engine.signals.mappings import (
     OBSERVABLE,
     SUFFIXES,
@@ -81,6 +82,7 @@ __all__ = [
     "stamp_offsets",
     "state_mappings",
     "step_offsets",
+    "value_at",
     "width_of",
     "with_wrenches",
     "wrench_inputs",

@@ -151,11 +151,8 @@ def _mounting(model: mujoco.MjModel, sensor: int) -> tuple[FloatArray, FloatArra
 
 def _samples(sensordata: TimeSeries, name: str) -> tuple[FloatArray, FloatArray] | None:
     """Complete samples of a signal, or ``None`` where there are too few."""
-    values = sensordata.data[:, (sensordata.signal_mapping or {})[name][1]]
-    known = np.isfinite(values).all(axis=1)
-    if np.count_nonzero(known) < MIN_SAMPLES:
-        return None
-    return sensordata.times[known], values[known]
+    samples = sensordata.known(name)
+    return samples if len(samples[0]) >= MIN_SAMPLES else None
 
 
 def _orientation(
