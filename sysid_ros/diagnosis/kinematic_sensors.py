@@ -19,7 +19,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.explanation import least_between
 from sysid_ros.diagnosis.recorded import Recorded, Samples
-from sysid_ros.engine.signals import zero_phase
+from sysid_ros.engine.signals import without_sign_jumps, zero_phase
 
 _S = mujoco.mjtSensor
 _TESTED = tuple(
@@ -164,21 +164,13 @@ def _pose_of(recorded: Recorded, joint: int, vectors: Mapping[str, Samples]) -> 
         if of_body and int(model.sensor_objid[sensor]) == body:
             parts[kind] = vectors[name]
         if kind == int(_S.mjSENS_BALLQUAT) and int(model.sensor_objid[sensor]) == joint:
-            return _continuous(vectors[name])
+            return Samples(vectors[name].times, without_sign_jumps(vectors[name].values))
     turned = parts.get(int(_S.mjSENS_FRAMEQUAT))
     placed = parts.get(int(_S.mjSENS_FRAMEPOS))
     if int(model.jnt_type[joint]) != _FREE or turned is None or placed is None:
         return None
-    turned = _continuous(turned)
     place = np.stack([np.interp(turned.times, placed.times, x) for x in placed.values.T], axis=1)
-    return Samples(turned.times, np.concatenate([place, turned.values], axis=1))
-
-
-def _continuous(orientation: Samples) -> Samples:
-    """Quaternions without jumps between q and -q, which are the same orientation."""
-    values = orientation.values
-    flips = np.where(np.sum(values[1:] * values[:-1], axis=1) < 0.0, -1.0, 1.0)
-    return Samples(orientation.times, values * np.cumprod([1.0, *flips])[:, None])
+    return Samples(turned.times, np.concatenate([place, without_sign_jumps(turned.values)], axis=1))
 
 
 def _smooth(one: Samples, times: FloatArray, cutoff: float) -> FloatArray:

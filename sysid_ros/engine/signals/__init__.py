@@ -32,7 +32,15 @@ from sysid_ros.engine.signals.spectra import density
 from sysid_ros.engine.signals.splines import CubicSlope, Line
 from sysid_ros.engine.signals.stamping import Stamping, at_true_times, check_stamping, stamp_offsets
 from sysid_ros.engine.signals.stretches import MIN_SAMPLES, Piecewise, known_from, piecewise
-from sysid_ros.engine.signals.tangent import Block, blocks_of, difference, rotation_between
+from sysid_ros.engine.signals.tangent import (
+    Block,
+    blocks_of,
+    conjugate,
+    without_sign_jumps,
+    difference,
+    quaternion_product,
+    rotation_between,
+)
 from sysid_ros.engine.signals.timeseries import TimeSeries
 from sysid_ros.engine.signals.timeseries_io import save_npz
 from sysid_ros.engine.signals.trajectory import ModelSequences, SystemTrajectory, control_key
@@ -59,7 +67,9 @@ __all__ = [
     "at_true_times",
     "blocks_of",
     "check_stamping",
+    "conjugate",
     "construct_ts_from_defaults",
+    "without_sign_jumps",
     "control_key",
     "control_mapping",
     "control_names",
@@ -73,6 +83,7 @@ __all__ = [
     "joint_shown",
     "known_from",
     "piecewise",
+    "quaternion_product",
     "render_rollout",
     "rotation_between",
     "row_offset",

@@ -19,7 +19,16 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.signals import MIN_SAMPLES, Line, Piecewise, TimeSeries, piecewise
+from sysid_ros.engine.signals import (
+    MIN_SAMPLES,
+    Line,
+    Piecewise,
+    TimeSeries,
+    conjugate,
+    without_sign_jumps,
+    piecewise,
+    quaternion_product,
+)
 
 Derivative: TypeAlias = Callable[[FloatArray, FloatArray], Callable[[FloatArray], FloatArray]]
 
@@ -80,9 +89,7 @@ def orientation_at(motion: Motion, t: FloatArray) -> FloatArray:
 def angular_velocity_at(motion: Motion, t: FloatArray) -> FloatArray:
     """The angular velocities in the body's frame at ``t``, (...) to (..., 3), rad/s."""
     turned, rate = orientation_at(motion, t), motion.slope(t)
-    scalar, vector = turned[..., :1], turned[..., 1:]
-    product = scalar * rate[..., 1:] - rate[..., :1] * vector - np.cross(vector, rate[..., 1:])
-    return np.asarray(2.0 * product)
+    return np.asarray(2.0 * quaternion_product(conjugate(turned), rate)[..., 1:])
 
 
 def measured_poses(
@@ -168,12 +175,9 @@ def _orientation(
     times, quaternions = samples
     quaternions = quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
     if int(model.sensor_type[source[1]]) == int(_S.mjSENS_FRAMEQUAT):
-        mounted = _mounting(model, source[1])[1] * [1.0, -1.0, -1.0, -1.0]
-        quaternions = np.stack([_product(each, mounted) for each in quaternions])
-    # q and -q are the same orientation; between samples the shorter way is meant.
-    turns = np.where(np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0.0, -1.0, 1.0)
-    quaternions = quaternions * np.cumprod([1.0, *turns])[:, None]
-    return _motion(source[0], times, quaternions, derivative, cutoff)
+        quaternions = quaternion_product(quaternions, conjugate(_mounting(model, source[1])[1]))
+    # Between samples the shorter way is meant.
+    return _motion(source[0], times, without_sign_jumps(quaternions), derivative, cutoff)
 
 
 def _position(
@@ -213,13 +217,6 @@ def _spread(motion: Motion | None) -> float:
     rates = np.stack([slope(motion.times) for slope in motion.slopes])
     scale = 2.0 if len(motion.slopes) == 4 else 1.0  # of quaternion rates
     return scale * float(np.sqrt(np.mean(rates**2)))
-
-
-def _product(first: FloatArray, second: FloatArray) -> FloatArray:
-    """The product of two quaternions."""
-    result = np.empty(4)
-    mujoco.mju_mulQuat(result, first, second)
-    return result
 
 
 def _turned(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
