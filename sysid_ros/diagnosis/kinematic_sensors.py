@@ -19,7 +19,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.explanation import least_between
 from sysid_ros.diagnosis.recorded import Recorded, Samples
-from sysid_ros.engine.signals import without_sign_jumps, zero_phase
+from sysid_ros.engine.signals import JointSignal, joint_signal, without_sign_jumps, zero_phase
 
 _S = mujoco.mjtSensor
 _TESTED = tuple(
@@ -142,7 +142,7 @@ def _position_sources(recorded: Recorded, number: int) -> dict[int, Samples] | N
     sources: dict[int, Samples] = {}
     for joint in range(model.njnt):
         if int(model.jnt_type[joint]) in (_FREE, _BALL):
-            found = _pose_of(recorded, joint, recorded.vectors[number])
+            found = _pose_of(model, joint, recorded.vectors[number])
         else:
             found = recorded.recordings[number].get(recorded.positions.get(joint, ""))
         if found is None:
@@ -151,26 +151,27 @@ def _position_sources(recorded: Recorded, number: int) -> dict[int, Samples] | N
     return sources
 
 
-def _pose_of(recorded: Recorded, joint: int, vectors: Mapping[str, Samples]) -> Samples | None:
-    """The measured position and orientation of a free or ball joint's body."""
-    model = recorded.model
-    body = int(model.jnt_bodyid[joint])
-    parts: dict[int, Samples] = {}
-    for sensor in range(model.nsensor):
-        kind, name = int(model.sensor_type[sensor]), str(model.sensor(sensor).name)
-        if name not in vectors or int(model.sensor_refid[sensor]) >= 0:
-            continue
-        of_body = int(model.sensor_objtype[sensor]) == int(mujoco.mjtObj.mjOBJ_XBODY)
-        if of_body and int(model.sensor_objid[sensor]) == body:
-            parts[kind] = vectors[name]
-        if kind == int(_S.mjSENS_BALLQUAT) and int(model.sensor_objid[sensor]) == joint:
-            return Samples(vectors[name].times, without_sign_jumps(vectors[name].values))
-    turned = parts.get(int(_S.mjSENS_FRAMEQUAT))
-    placed = parts.get(int(_S.mjSENS_FRAMEPOS))
-    if int(model.jnt_type[joint]) != _FREE or turned is None or placed is None:
+def _pose_of(
+    model: mujoco.MjModel, joint: int, vectors: Mapping[str, Samples]
+) -> Samples | None:
+    """The measured coordinates of a free or ball joint."""
+    parts: dict[int, tuple[JointSignal, Samples]] = {}
+    for name, one in vectors.items():
+        told = joint_signal(model, name)
+        if told is not None and told.joint == joint:
+            parts.setdefault(told.width, (told, one))
+    if 4 not in parts:
         return None
-    place = np.stack([np.interp(turned.times, placed.times, x) for x in placed.values.T], axis=1)
-    return Samples(turned.times, np.concatenate([place, without_sign_jumps(turned.values)], axis=1))
+    signal, one = parts[4]
+    turned = Samples(one.times, without_sign_jumps(signal.body_orientation(one.values)))
+    if int(model.jnt_type[joint]) == _BALL:
+        return turned
+    if 3 not in parts:
+        return None
+    signal, one = parts[3]
+    place = np.stack([np.interp(turned.times, one.times, x) for x in one.values.T], axis=1)
+    place = signal.body_position(place, turned.values)
+    return Samples(turned.times, np.concatenate([place, turned.values], axis=1))
 
 
 def _smooth(one: Samples, times: FloatArray, cutoff: float) -> FloatArray:

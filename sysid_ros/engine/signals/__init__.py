@@ -14,6 +14,7 @@ from sysid_ros.engine.signals.control import (
 from sysid_ros.engine.signals.default_signals import construct_ts_from_defaults
 from sysid_ros.engine.signals.initial_state import create_initial_state
 from sysid_ros.engine.signals.interpolation import value_at
+from sysid_ros.engine.signals.joint_coordinates import JointSignal, joint_signal
 from sysid_ros.engine.signals.mappings import (
     OBSERVABLE,
     SUFFIXES,
@@ -54,6 +55,7 @@ __all__ = [
     "SUFFIXES",
     "Block",
     "CubicSlope",
+    "JointSignal",
     "Line",
     "ModelSequences",
     "Piecewise",
@@ -81,6 +83,7 @@ __all__ = [
     "is_position",
     "is_semi_implicit",
     "joint_shown",
+    "joint_signal",
     "known_from",
     "piecewise",
     "quaternion_product",

@@ -109,6 +109,13 @@ def quaternion_product(first: FloatArray, second: FloatArray) -> FloatArray:
     return np.concatenate([scalar, w0 * v1 + w1 * v0 + np.cross(v0, v1)], axis=-1)
 
 
+def rotated(quaternions: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Vectors (..., 3) turned by unit quaternions (..., 4), w x y z."""
+    scalar, axis = quaternions[..., :1], quaternions[..., 1:]
+    half = scalar * vectors + np.cross(axis, vectors)
+    return np.asarray(vectors + 2.0 * np.cross(axis, half))
+
+
 def without_sign_jumps(quaternions: FloatArray) -> FloatArray:
     """Quaternions (n, 4) without jumps between q and -q, which are the same orientation."""
     along = np.sum(quaternions[1:] * quaternions[:-1], axis=1)
