@@ -151,9 +151,7 @@ def _position_sources(recorded: Recorded, number: int) -> dict[int, Samples] | N
     return sources
 
 
-def _pose_of(
-    model: mujoco.MjModel, joint: int, vectors: Mapping[str, Samples]
-) -> Samples | None:
+def _pose_of(model: mujoco.MjModel, joint: int, vectors: Mapping[str, Samples]) -> Samples | None:
     """The measured coordinates of a free or ball joint."""
     parts: dict[int, tuple[JointSignal, Samples]] = {}
     for name, one in vectors.items():

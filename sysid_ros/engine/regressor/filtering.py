@@ -31,7 +31,7 @@ from sysid_ros.engine.regressor.cutoff import Cutoff, choose_cutoff
 from sysid_ros.engine.regressor.regressor import Motion
 from sysid_ros.engine.regressor.smoothing_kernel import half_samples, smoothing_kernel
 from sysid_ros.engine.regressor.torque_recording import Stretch
-from sysid_ros.engine.signals import conjugate, without_sign_jumps, quaternion_product
+from sysid_ros.engine.signals import conjugate, quaternion_product, without_sign_jumps
 from sysid_ros.errors import DataError
 
 _INNER_RATE = 12.0  # evaluations of the regressor per period of the highest cut-off

@@ -37,10 +37,10 @@ from sysid_ros.engine.signals.tangent import (
     Block,
     blocks_of,
     conjugate,
-    without_sign_jumps,
     difference,
     quaternion_product,
     rotation_between,
+    without_sign_jumps,
 )
 from sysid_ros.engine.signals.timeseries import TimeSeries
 from sysid_ros.engine.signals.timeseries_io import save_npz
@@ -71,7 +71,6 @@ __all__ = [
     "check_stamping",
     "conjugate",
     "construct_ts_from_defaults",
-    "without_sign_jumps",
     "control_key",
     "control_mapping",
     "control_names",
@@ -99,6 +98,7 @@ __all__ = [
     "value_at",
     "width_of",
     "with_wrenches",
+    "without_sign_jumps",
     "wrench_inputs",
     "zero_phase",
 ]

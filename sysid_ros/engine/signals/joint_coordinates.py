@@ -95,9 +95,7 @@ def _state(model: mujoco.MjModel, name: str) -> JointSignal | None:
     return JointSignal(joint, int(model.jnt_qposadr[joint]), width)
 
 
-def _frame(
-    model: mujoco.MjModel, sensor: int
-) -> tuple[int, tuple[FloatArray, FloatArray] | None]:
+def _frame(model: mujoco.MjModel, sensor: int) -> tuple[int, tuple[FloatArray, FloatArray] | None]:
     """The body that a frame sensor is fixed to, and its frame there; the world for other things."""
     kind, item = int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
     if kind == int(_O.mjOBJ_SITE):

@@ -98,7 +98,7 @@ def rotation_between(start: FloatArray, end: FloatArray) -> FloatArray:
 
 def conjugate(quaternions: FloatArray) -> FloatArray:
     """The reverse of rotations, (..., 4), w x y z."""
-    return quaternions * np.array([1.0, -1.0, -1.0, -1.0])
+    return np.asarray(quaternions * np.array([1.0, -1.0, -1.0, -1.0]))
 
 
 def quaternion_product(first: FloatArray, second: FloatArray) -> FloatArray:
