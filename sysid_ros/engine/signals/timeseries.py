@@ -213,10 +213,7 @@ class TimeSeries:
         return mapping[obs_name]
 
     def known(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """Instants (k,) and values (k, width) of one signal's samples in which nothing is missing.
-
-        There is none of a signal that the series does not have.
-        """
+        """Instants (k,) and values (k, width) of a signal's complete samples, if it has any."""
         mapping = self.signal_mapping or {}
         if name not in mapping:
             return np.zeros(0), np.zeros((0, 1))
