@@ -29,7 +29,7 @@ from sysid_ros.engine.signals.mappings import (
 from sysid_ros.engine.signals.observation import RowWeights, cubic_weights, row_offset
 from sysid_ros.engine.signals.rendering import render_rollout
 from sysid_ros.engine.signals.sensor_units import is_position, joint_shown, sensor_unit
-from sysid_ros.engine.signals.spectra import density
+from sysid_ros.engine.signals.spectra import density, lagged_products
 from sysid_ros.engine.signals.splines import CubicSlope, Line
 from sysid_ros.engine.signals.stamping import Stamping, at_true_times, check_stamping, stamp_offsets
 from sysid_ros.engine.signals.stretches import MIN_SAMPLES, Piecewise, known_from, piecewise
@@ -84,6 +84,7 @@ __all__ = [
     "joint_shown",
     "joint_signal",
     "known_from",
+    "lagged_products",
     "piecewise",
     "quaternion_product",
     "render_rollout",
