@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.engine.elements.actuators import (
+    ON_JOINT,
     SCALAR,
     actuators_on,
     add_unit_motor,
@@ -48,6 +49,7 @@ from sysid_ros.engine.elements.slim_model import SlimModel, remove_visuals, with
 __all__ = [
     "BASIS",
     "INERTIAL",
+    "ON_JOINT",
     "SCALAR",
     "BodyInertia",
     "InertiaType",
