@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.engine.elements.actuators import (
+    ON_JOINT,
     SCALAR,
     actuators_on,
     add_unit_motor,
@@ -19,6 +20,7 @@ from sysid_ros.engine.elements.body_inertia import (
     keep_authored,
     make_explicit,
     read_inertia,
+    set_inertia,
     write_inertia,
     write_moving_inertia,
 )
@@ -27,6 +29,8 @@ from sysid_ros.engine.elements.inertia import (
     InertiaType,
     full_inertia,
     inertia_from_theta,
+    pseudo_of,
+    rotation_matrix,
     theta_from_inertia,
     theta_from_pseudo,
 )
@@ -34,6 +38,7 @@ from sysid_ros.engine.elements.named_elements import find, is_slide, matching, m
 from sysid_ros.engine.elements.pseudo_inertia import (
     BASIS,
     INERTIAL,
+    body_of,
     central,
     inertial_parameters,
     parameters_of,
@@ -44,12 +49,14 @@ from sysid_ros.engine.elements.slim_model import SlimModel, remove_visuals, with
 __all__ = [
     "BASIS",
     "INERTIAL",
+    "ON_JOINT",
     "SCALAR",
     "BodyInertia",
     "InertiaType",
     "SlimModel",
     "actuators_on",
     "add_unit_motor",
+    "body_of",
     "central",
     "compiled",
     "find",
@@ -68,8 +75,11 @@ __all__ = [
     "names",
     "parameters_of",
     "pseudo_inertia",
+    "pseudo_of",
     "read_inertia",
     "remove_visuals",
+    "rotation_matrix",
+    "set_inertia",
     "theta_from_inertia",
     "theta_from_pseudo",
     "without_visuals",

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-_ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 
 
 def joint_of(model: Any, actuator: int) -> int | None:
@@ -22,7 +22,7 @@ def joint_of(model: Any, actuator: int) -> int | None:
       model: An MjModel.
       actuator: The actuator's number.
     """
-    if int(model.actuator_trntype[actuator]) not in _ON_JOINT:
+    if int(model.actuator_trntype[actuator]) not in ON_JOINT:
         return None
     return int(model.actuator_trnid[actuator, 0])
 

@@ -17,7 +17,6 @@ from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import listed
 
 KEPT = "kept near the model"  # the flag of what the data leaves open in a body's inertia
-_AT_BOUND = 1e-4  # of the bounds' width
 
 
 class Regression(Protocol):
@@ -69,7 +68,8 @@ def torque_estimates(
       slope: Their derivative by what was estimated, (n, k).
       still: Joints that do not move.
     """
-    lower, upper = declared.params.get_bounds()
+    bounds = declared.params.bounds
+    at_bounds = bounds.flags(values)
     initial = declared.params.as_vector()
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     opened = _opened(fit, slope)
@@ -79,7 +79,7 @@ def torque_estimates(
         whole, held = p.name in declared.whole_bodies, declared.is_held(p, still)
         units = p.unit.split(", ") if len(p.unit.split(", ")) == p.size else [p.unit] * p.size
         for name, unit in zip(p.scalar_names(), units, strict=True):
-            flags = [] if held else _flags(values[at], lower[at], upper[at])
+            flags = [] if held else list(at_bounds[at])
             bound = bool(flags)
             opened[at] |= held
             if opened[at] and not bound:
@@ -93,8 +93,8 @@ def torque_estimates(
                     unit=unit,
                     initial=float(initial[at]),
                     value=float(initial[at] if held else values[at]),
-                    lower=float(lower[at]),
-                    upper=float(upper[at]),
+                    lower=float(bounds.lower[at]),
+                    upper=float(bounds.upper[at]),
                     standard_error=float(errors[at]) if claimed and errors[at] > 0.0 else None,
                     dof=float(fit.uncertainty.blocks - 1),
                     flags=tuple(flags),
@@ -133,14 +133,3 @@ def _opened(fit: Regression, slope: FloatArray) -> BoolArray:
 def _biased(fit: Regression, slope: FloatArray, error: float) -> bool:
     shift = float(slope[: len(fit.x)] @ fit.noise_bias)
     return bool(abs(shift) > 0.5 * error > 0.0)
-
-
-def _flags(value: float, lower: float, upper: float) -> list[str]:
-    width = upper - lower
-    margin = _AT_BOUND * (width if np.isfinite(width) else max(abs(value), 1e-6))
-    flags = []
-    if value <= lower + margin:
-        flags.append("at lower bound")
-    if value >= upper - margin:
-        flags.append("at upper bound")
-    return flags
