@@ -38,19 +38,17 @@ from sysid_ros.processes import (
     keep_large_blocks_apart,
     return_freed_memory,
 )
-from sysid_ros.results import check_writable, write_targets
+from sysid_ros.results import ResultFolder, check_writable, write_targets
 from sysid_ros.run_logs import settings_of
 from sysid_ros.search import FoundStart, SearchListener, Trials, find_start
 
 
 @dataclass(frozen=True)
 class RunReport:
-    """A finished run and where its files are."""
+    """A finished run and its files."""
 
     outcome: Outcome
-    result_dir: Path
-    report_file: Path | None
-    model_file: Path | None  # None: the model could not be written, a warning says why
+    files: ResultFolder
 
 
 def run_experiment(
@@ -127,7 +125,7 @@ def run_experiment(
                 if group.robot is not None
             },
         )
-    return RunReport(outcome, files.folder, files.report, files.model)
+    return RunReport(outcome, files)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ VERSION_PREFIX = "version "
 SCORE = optional(Record(Score).form)
 APPLIED = several(Record(AppliedParameter).form)
 _TEXTS = by_name(TEXT)
+STEP = Record(Iteration)
 _STEP = Record(Iteration, without=("names",))  # all steps of a fit have the same
 _PARAMETER = Record(
     ParameterEstimate,

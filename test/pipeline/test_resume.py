@@ -47,7 +47,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def undisturbed(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     """The parameters that a fit finds when nobody kills it."""
     report = run_experiment(load_experiment(experiment), output_dir=tmp_path_factory.mktemp("out"))
-    assert not (report.result_dir / STATE_FILE).exists()  # nothing left to do
+    assert not (report.files.folder / STATE_FILE).exists()  # nothing left to do
     return {p.name: p.value for p in report.outcome.fit.parameters}
 
 
@@ -268,7 +268,7 @@ def cut_short(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """The result of a fit that had one step."""
     output = tmp_path_factory.mktemp("short")
     short = with_overrides(load_experiment(experiment), ["fit.max_iterations=1"])
-    return run_experiment(short, output_dir=output).result_dir
+    return run_experiment(short, output_dir=output).files.folder
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
