@@ -51,10 +51,11 @@ _PARAMETER = Record(
     upper=number(math.inf),
     dof=number(math.inf),
 )
+PARAMETERS = named(_PARAMETER)
 _FIT = Record(
     FitResult,
     without=("trace", "residuals"),
-    parameters=named(_PARAMETER),
+    parameters=PARAMETERS,
     covariance=matrix(),
     landscapes=several(Record(Landscape, cost=matrix(math.inf)).form),
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem, Solution, eliminate_starts
-from sysid_ros.engine.parameters import Parameter, ParameterDict, priors, vague_error
+from sysid_ros.engine.parameters import ParameterDict, priors, vague_error
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty.blocks import by_block, needs_blocks
 from sysid_ros.engine.uncertainty.covariance import (
@@ -22,7 +22,7 @@ from sysid_ros.engine.uncertainty.covariance import (
     involved_in,
     no_covariance,
 )
-from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate, unfitted
 from sysid_ros.errors import StopRequestedError
 
 FROM_PRIOR = 0.75  # share of a variance above which the prior determines the value, not the data
@@ -117,12 +117,6 @@ def bounds_width(problem: Bounded) -> FloatArray:
     return np.where(np.isfinite(width) & (width > 0.0), width, problem.scale)
 
 
-def _units(parameter: Parameter) -> list[str]:
-    """One unit per component of a parameter: ``kg, m, m, m`` names four."""
-    units = parameter.unit.split(", ")
-    return units if len(units) == parameter.size else [parameter.unit] * parameter.size
-
-
 def estimates(
     problem: Bounded, theta: FloatArray, uncertainty: Covariance
 ) -> tuple[ParameterEstimate, ...]:
@@ -137,15 +131,13 @@ def estimates(
       The estimates, flagged where a value is at a bound, not determined at all, determined by its
       prior, or determined no better than by its bounds or its natural scale.
     """
-    initial = problem.params.as_vector()
     errors = uncertainty.errors
-    units = [unit for parameter in problem.params.free() for unit in _units(parameter)]
     width = bounds_width(problem)
     margin = BOUND_MARGIN * width
     opened = involved_in(uncertainty.open_directions)
     vague = np.minimum(OPEN_ERROR * width, _vague_errors(problem.params, theta))
     estimates = []
-    for j, name in enumerate(problem.params.scalar_names()):
+    for j, start in enumerate(unfitted(problem.params)):
         flags = []
         if theta[j] <= problem.lower[j] + margin[j]:
             flags.append("at lower bound")
@@ -158,13 +150,9 @@ def estimates(
         elif errors[j] > vague[j]:
             flags.append("poorly determined")
         estimates.append(
-            ParameterEstimate(
-                name=name,
-                unit=units[j],
-                initial=float(initial[j]),
+            replace(
+                start,
                 value=float(theta[j]),
-                lower=float(problem.lower[j]),
-                upper=float(problem.upper[j]),
                 standard_error=float(errors[j]) if np.isfinite(errors[j]) else None,
                 dof=float(uncertainty.dof[j]),
                 flags=tuple(flags),
