@@ -72,7 +72,9 @@ def fit_result(
     )
 
 
-def identified_parameters(outcome: Outcome, files: ResultFolder, stamp: Any) -> IdentifiedParameters:
+def identified_parameters(
+    outcome: Outcome, files: ResultFolder, stamp: Any
+) -> IdentifiedParameters:
     """All parameters of an outcome as one message."""
     hashes = sorted(
         f"{HASH_PREFIX}{name} {digest}" for name, digest in outcome.input_hashes.items()
