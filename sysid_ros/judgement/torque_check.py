@@ -164,14 +164,10 @@ def _corrected(
     offset: dict[str, float] = {}
     labels = list(dict.fromkeys([*seen.positions.values(), *efforts]))
     for label in labels:
-        settings = candidate.settings(label)
-        if label in inputs:  # what is asked for becomes gain * command + bias, late
-            delays[label], scale[label], offset[label] = (
-                settings.delay, settings.gain, settings.bias,
-            )  # fmt: skip
-        else:  # a measurement shows that of the truth
-            delays[label], scale[label] = -settings.delay, 1.0 / settings.gain
-            offset[label] = -settings.bias / settings.gain
+        given = candidate.settings(label)
+        if label not in inputs:  # a measurement shows it of the truth; a command becomes it
+            given = given.inverse
+        delays[label], scale[label], offset[label] = given.delay, given.gain, given.bias
     change = Change(FindingKind.SCALE, scale=scale, offset=offset, delay=delays)
     return filtered(repaired(seen, change), labels)
 

@@ -180,7 +180,8 @@ def _samples(series: TimeSeries, name: str, given: SignalSettings) -> tuple[Floa
         return np.zeros(0), np.zeros((0, 1))
     values = series.data[:, mapping[name][1]]
     known = np.all(np.isfinite(values), axis=1)
-    return series.times[known] - given.delay, (values[known] - given.bias) / given.gain
+    undone = given.inverse
+    return series.times[known] + undone.delay, undone.gain * values[known] + undone.bias
 
 
 def _at(
