@@ -259,17 +259,7 @@ def mapped_sequence(
       SysidError: As from :func:`~sysid_ros.recording.mapping.map_recording`.
     """
     own = with_namespace(experiment, robot, recording.topics)
-    return map_recording(
-        recording,
-        own.signals,
-        clock=own.clock,
-        max_gap=own.fit.max_gap,
-        enabled_when=own.enabled_when,
-        clock_correction=own.clock_correction,
-        name=name,
-        start=start,
-        end=end,
-    )
+    return map_recording(recording, own, name=name, start=start, end=end)
 
 
 def _part_of(

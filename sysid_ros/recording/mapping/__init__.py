@@ -14,6 +14,7 @@ from sysid_ros.recording.mapping.mapped_series import (
 from sysid_ros.recording.mapping.mapping_settings import (
     ClockCorrection,
     Interpolation,
+    MappingSettings,
     MaskSettings,
     SignalKind,
     SignalSettings,
@@ -31,6 +32,7 @@ __all__ = [
     "Intervals",
     "MappedRecording",
     "MappedSignal",
+    "MappingSettings",
     "MaskSettings",
     "SignalKind",
     "SignalSettings",
