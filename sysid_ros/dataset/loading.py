@@ -282,7 +282,7 @@ def _sequence_set(models: Mapping[str, LoadedModel], reads: Sequence[_Read]) -> 
 
 def _undriven(experiment: Experiment, models: Mapping[str, LoadedModel]) -> tuple[str, ...]:
     """The actuators that no signal drives; a fit to measured torque drives none."""
-    if experiment.fit.method == "inverse_dynamics":
+    if not experiment.fit.simulates:
         return ()
     driven = {s.name for s in experiment.signals if s.kind is SignalKind.ACTUATOR}
     idle = {

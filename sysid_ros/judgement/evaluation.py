@@ -22,7 +22,7 @@ from sysid_ros.judgement.torque_scoring import (
     torque_score,
     torque_sequences,
 )
-from sysid_ros.robots import INVERSE_DYNAMICS, set_values
+from sysid_ros.robots import set_values
 
 
 def evaluate(
@@ -132,7 +132,7 @@ def _scored(
     if not used.groups:
         return (), None
     role = "validation" if held_out else "training"
-    if experiment.fit.method == INVERSE_DYNAMICS:
+    if not experiment.fit.simulates:
         torque = torque_predictions(inputs, used, theta)
         return torque_sequences(torque, role), torque_score(torque)
     settings = scoring_settings(experiment, overlap=True)
