@@ -3,7 +3,7 @@
 
 """The child process of a fit: reads one request, runs it, and tells what happens as it goes.
 
-Run as ``python -m sysid_ros.pipeline.worker_process EVENTS_FD [ahead]`` by
+Run as ``python -m sysid_ros.pipeline EVENTS_FD [ahead]`` by
 :mod:`sysid_ros.pipeline.worker`, which has the other ends of the pipes. Standard input brings the
 request as one line of JSON and later, perhaps, the line ``stop``; its end means that the parent is
 gone. Events leave as lines of JSON through the file descriptor ``EVENTS_FD``, so that nothing a
@@ -23,7 +23,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -37,13 +37,13 @@ from sysid_ros.experiment import (
     with_bags,
     with_overrides,
 )
-from sysid_ros.files import dumps
+from sysid_ros.files import Record, dumps
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.pipeline.resume import Resume
 from sysid_ros.processes import die_with_parent
 from sysid_ros.results import STEP
 
-FIT_PROGRAM = ("sysid_ros.pipeline.worker_process",)  # after ``python -m``
+FIT_PROGRAM = ("sysid_ros.pipeline",)  # after ``python -m``
 STARTING = "starting"  # the stage before those of the fit itself
 AHEAD = "ahead"  # the last argument of a process that is started before there is a request
 _SHARES = 0.1  # s between two of them
@@ -71,14 +71,11 @@ class FitRequest:
     @classmethod
     def from_json(cls, text: str) -> FitRequest:
         """Read what :meth:`to_json` wrote."""
-        fields = json.loads(text)
-        for name in ("bags", "overrides"):
-            fields[name] = tuple(fields[name])
-        return cls(**fields)
+        return Record(cls).read(json.loads(text), "")
 
     def to_json(self) -> str:
         """The request as one line of JSON."""
-        return json.dumps(asdict(self))
+        return dumps(Record(FitRequest).write(self), indent=None)
 
 
 @dataclass(frozen=True)
@@ -252,7 +249,3 @@ class _Emitter:
         with self._lock:
             self._stream.write(dumps(event, indent=None) + "\n")
             self._stream.flush()
-
-
-if __name__ == "__main__":
-    sys.exit(serve(fit, sys.argv[1:], prepare))

@@ -15,15 +15,7 @@ from typing import Any
 from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult, Landscape
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.judgement import (
-    HASH_PREFIX,
-    AppliedParameter,
-    Evaluation,
-    Outcome,
-    Score,
-    SequenceFit,
-)
-from sysid_ros.results.codec import (
+from sysid_ros.files import (
     LIST,
     MAPPING,
     TEXT,
@@ -34,6 +26,14 @@ from sysid_ros.results.codec import (
     number,
     optional,
     several,
+)
+from sysid_ros.judgement import (
+    HASH_PREFIX,
+    AppliedParameter,
+    Evaluation,
+    Outcome,
+    Score,
+    SequenceFit,
 )
 
 FORMAT = 1

@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.files import read_regular_text, write_json
+from sysid_ros.files import Record, read_regular_text, write_json
 from sysid_ros.judgement import AppliedParameter
-from sysid_ros.results.codec import Record
 from sysid_ros.results.result_document import APPLIED, PARAMETERS
 
 TARGETS_FILE = "targets.json"

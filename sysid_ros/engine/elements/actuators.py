@@ -11,6 +11,8 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+
 SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _UNLIMITED = (-np.inf, np.inf)
 _ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
@@ -70,7 +72,7 @@ def force_range(model: Any, joint: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _forces(model: Any, actuator: int) -> npt.NDArray[np.float64]:
+def _forces(model: Any, actuator: int) -> FloatArray:
     """The least and the largest force of an actuator on its joint, (2,)."""
     gear, ends = float(model.actuator_gear[actuator, 0]), np.array(_UNLIMITED)
     if model.actuator_forcelimited[actuator]:
