@@ -108,10 +108,8 @@ def read_search_state(folder: Path) -> tuple[Trials, dict[str, str]]:
     path = folder / SEARCH_FILE
     try:
         document: dict[str, Any] = json.loads(read_regular_text(path))
-        trials, inputs = (
-            _TRIALS.read(document, ""),
-            by_name(TEXT).read(document["inputs"], "inputs"),
-        )
+        trials = _TRIALS.read(document, "")
+        inputs: dict[str, str] = by_name(TEXT).read(document["inputs"], "inputs")
         if trials.values.shape != (len(trials.costs), len(trials.names)):
             raise ValueError("values and costs are not of the same trials")
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
