@@ -107,7 +107,7 @@ class SignalSettings(Protocol):
 
 
 class MappingSettings(Protocol):
-    """What in a recording is what in the model; an experiment says it."""
+    """Settings of the signal map; the experiment file has this shape."""
 
     @property
     def signals(self) -> Sequence[SignalSettings]:
@@ -119,7 +119,7 @@ class MappingSettings(Protocol):
 
     @property
     def clock_correction(self) -> ClockCorrection:
-        """How stamps are translated to the recorder's clock."""
+        """The translation of stamps to the recorder's clock."""
 
     @property
     def max_gap(self) -> float:
