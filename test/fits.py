@@ -19,7 +19,7 @@ import numpy as np
 
 from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.errors import DataError
-from sysid_ros.pipeline.worker_process import Callbacks, FitFiles, FitFunction, FitRequest, serve
+from sysid_ros.pipeline.worker_process import Callbacks, FitFunction, FitRequest, serve
 from sysid_ros.results import Checkpoint
 
 
@@ -29,7 +29,7 @@ def step(number: int) -> Iteration:
     return Iteration(number, 10.0 / (1 + number), 0.5, ("mass", "damping"), values, 0.1 * number)
 
 
-def quick(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+def quick(request: FitRequest, callbacks: Callbacks) -> Path:
     """Three iterations and a result."""
     callbacks.on_stage("fitting")
     checkpoint = Checkpoint(Path(request.checkpoint_dir))
@@ -37,22 +37,22 @@ def quick(request: FitRequest, callbacks: Callbacks) -> FitFiles:
         checkpoint.add(step(number))
         callbacks.on_iteration(step(number), number / 3)
     print("a library's noise on standard output")
-    return FitFiles(Path(request.output_dir) / "result", None, Path("model.xml"))
+    return Path(request.output_dir) / "result"
 
 
-def obedient(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+def obedient(request: FitRequest, callbacks: Callbacks) -> Path:
     """Runs until it is asked to stop, then delivers."""
     checkpoint = Checkpoint(Path(request.checkpoint_dir))
     for number in itertools.count():
         checkpoint.add(step(number))
         callbacks.on_iteration(step(number), 0.1)
         if callbacks.should_stop():
-            return FitFiles(Path(request.output_dir), None, None)
+            return Path(request.output_dir)
         time.sleep(0.02)
     raise AssertionError("unreachable")
 
 
-def native(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+def native(request: FitRequest, callbacks: Callbacks) -> Path:
     """One iteration, then a native call that keeps the interpreter's lock for an hour."""
     Checkpoint(Path(request.checkpoint_dir)).add(step(1))
     callbacks.on_iteration(step(1), 0.1)
@@ -60,28 +60,28 @@ def native(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     raise AssertionError("unreachable")
 
 
-def unusable(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+def unusable(request: FitRequest, callbacks: Callbacks) -> Path:
     """Fails with an error of ours."""
     raise DataError("position[elbow] is constant")
 
 
-def considerate(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+def considerate(request: FitRequest, callbacks: Callbacks) -> Path:
     """Says how nice it is."""
     raise DataError(f"nice {os.nice(0)}")
 
 
-def broken(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+def broken(request: FitRequest, callbacks: Callbacks) -> Path:
     """Fails with an error of somebody else's."""
     raise ZeroDivisionError("division by zero")
 
 
-def leaves(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+def leaves(request: FitRequest, callbacks: Callbacks) -> Path:
     """Ends the process without a word in Python, with some in the log."""
     os.write(2, b"native library: giving up\n")
     os._exit(7)
 
 
-def reports_itself(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+def reports_itself(request: FitRequest, callbacks: Callbacks) -> Path:
     """Tells its process id as a stage and the modules it has loaded, then waits."""
     callbacks.on_stage(f"rclpy={'rclpy' in sys.modules}")
     callbacks.on_stage(f"pid={os.getpid()}")
@@ -89,7 +89,7 @@ def reports_itself(request: FitRequest, callbacks: Callbacks) -> FitFiles:
     raise AssertionError("unreachable")
 
 
-def by_name(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+def by_name(request: FitRequest, callbacks: Callbacks) -> Path:
     """Runs the fit that the goal names instead of an experiment."""
     function: FitFunction = globals()[request.experiment_yaml]
     return function(request, callbacks)

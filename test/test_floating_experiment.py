@@ -106,12 +106,12 @@ def test_a_flight_identifies_the_whole_inertia(tmp_path: Path) -> None:
     assert len(fit.noise) == 6
     assert all(level == pytest.approx(NOISE, rel=0.2) for level in fit.noise.values())
     assert fit.unidentifiable == ()
-    assert report.model_file is not None
-    body = mujoco.MjModel.from_xml_path(str(report.model_file)).body("box")
+    assert report.files.model is not None
+    body = mujoco.MjModel.from_xml_path(str(report.files.model)).body("box")
     assert body.mass[0] == pytest.approx(1.2, rel=0.005)
     np.testing.assert_allclose(body.ipos, [0.04, 0.0, 0.0], atol=1e-3)
 
-    motion, _ = load_motion(report.result_dir)
+    motion, _ = load_motion(report.files.folder)
     assert motion.joints == ()
     rows = np.round(motion.times * RATE).astype(int)
     assert len(rows) > 3 * RATE

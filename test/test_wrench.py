@@ -111,8 +111,8 @@ def test_a_wrench_from_a_bag_identifies_what_it_pushes(tmp_path: Path) -> None:
     for parameter, truth in zip(report.outcome.fit.parameters, TRUE.values(), strict=True):
         assert parameter.value == pytest.approx(truth, rel=0.01)
     assert not any("measured effort" in warning for warning in report.outcome.warnings)
-    assert report.model_file is not None
-    identified = mujoco.MjModel.from_xml_path(str(report.model_file))
+    assert report.files.model is not None
+    identified = mujoco.MjModel.from_xml_path(str(report.files.model))
     assert identified.nu == 0  # the force is the experiment's, not the robot's
 
 

@@ -142,15 +142,15 @@ def _run(options: argparse.Namespace) -> int:
             workers=workers_of(options),
         )
     if options.json:
-        print((report.result_dir / "result.json").read_text(encoding="utf-8"))
+        print(report.files.result.read_text(encoding="utf-8"))
     elif not options.quiet:
         print_outcome(report.outcome)
-        print_text(f"results: {report.result_dir}")
-        if report.report_file is not None:
-            print_text(f"report:  {report.report_file}")
+        print_text(f"results: {report.files.folder}")
+        if report.files.report is not None:
+            print_text(f"report:  {report.files.report}")
     status = report.outcome.fit.status
     if status is FitStatus.CANCELED:
-        complain(f"stopped by request; the best parameters so far are in {report.result_dir}")
+        complain(f"stopped by request; the best parameters so far are in {report.files.folder}")
         return int(ErrorCode.CANCELED)
     return int(ErrorCode.NONE if status is FitStatus.CONVERGED else ErrorCode.NOT_CONVERGED)
 

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset.loading import load_dataset
@@ -120,28 +121,17 @@ def fit_settings(experiment: Experiment) -> FitSettings:
         window_length=experiment.windows.length,
         estimate_starts=experiment.initial_state.estimate,
         velocity_filter=experiment.initial_state.velocity_filter,
-        optimizer=experiment.fit.optimizer,
-        loss=experiment.fit.loss,
-        max_iterations=experiment.fit.max_iterations,
-        time_limit=experiment.fit.time_limit,
-        threads=experiment.fit.threads,
-        intervals=experiment.fit.intervals,
-        landscapes=experiment.fit.landscapes,
-        engine=experiment.fit.engine,
-        model_error=experiment.fit.model_error,
-        method=experiment.fit.method,
         torque=torque_settings(experiment),
+        **_shared(FitSettings, experiment.fit),
     )
 
 
 def torque_settings(experiment: Experiment) -> TorqueSettings:
     """The settings of a fit by inverse dynamics in the library's words."""
-    given = experiment.fit.inverse_dynamics
-    return TorqueSettings(
-        motion_cutoff=given.motion_cutoff,
-        row_cutoff=given.row_cutoff,
-        prior=given.prior,
-        spread=given.spread,
-        hulls=given.hulls,
-        total_mass=given.total_mass,
-    )
+    return TorqueSettings(**_shared(TorqueSettings, experiment.fit.inverse_dynamics))
+
+
+def _shared(kind: type, given: object) -> dict[str, Any]:
+    """The fields of a dataclass that ``given`` has under the same names."""
+    names = [field.name for field in fields(kind)]
+    return {name: getattr(given, name) for name in names if hasattr(given, name)}

@@ -259,17 +259,7 @@ def mapped_sequence(
       SysidError: As from :func:`~sysid_ros.recording.mapping.map_recording`.
     """
     own = with_namespace(experiment, robot, recording.topics)
-    return map_recording(
-        recording,
-        own.signals,
-        clock=own.clock,
-        max_gap=own.fit.max_gap,
-        enabled_when=own.enabled_when,
-        clock_correction=own.clock_correction,
-        name=name,
-        start=start,
-        end=end,
-    )
+    return map_recording(recording, own, name=name, start=start, end=end)
 
 
 def _part_of(
@@ -292,7 +282,7 @@ def _sequence_set(models: Mapping[str, LoadedModel], reads: Sequence[_Read]) -> 
 
 def _undriven(experiment: Experiment, models: Mapping[str, LoadedModel]) -> tuple[str, ...]:
     """The actuators that no signal drives; a fit to measured torque drives none."""
-    if experiment.fit.method == "inverse_dynamics":
+    if not experiment.fit.simulates:
         return ()
     driven = {s.name for s in experiment.signals if s.kind is SignalKind.ACTUATOR}
     idle = {

@@ -143,7 +143,7 @@ def _check_search(experiment: Experiment, place: Callable[..., Place], problems:
 
 def _check_method(experiment: Experiment, place: Callable[..., Place], problems: Problems) -> None:
     fit = experiment.fit
-    if fit.method == "forward":
+    if fit.simulates:
         return
     for key, given in (("search", fit.search is not None), ("bias_check", fit.bias_check)):
         if given:

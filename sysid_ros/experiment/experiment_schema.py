@@ -389,3 +389,8 @@ class Experiment:
     path: Path | None = None  # the file it came from; None for text
     text: str = ""  # its source, kept for provenance
     overrides: tuple[str, ...] = ()  # applied on top of ``text``, in order
+
+    @property
+    def max_gap(self) -> float:
+        """Longer gaps [s] in a signal are masked: with signals and clock what maps a recording."""
+        return self.fit.max_gap

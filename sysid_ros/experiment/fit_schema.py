@@ -161,7 +161,7 @@ class FitConfig:
         metadata=rule(
             "`forward` compares simulated with measured signals; `inverse_dynamics` measured "
             "torque with what the measured motion takes, see inverse_dynamics.md",
-            choices=FIT_METHODS,
+            choices=tuple(FIT_METHODS),
         ),
     )
     inverse_dynamics: TorqueFitConfig = key(
@@ -230,3 +230,8 @@ class FitConfig:
         default=1,
         metadata=rule("pairs of parameters to map the cost around the optimum for", minimum=0),
     )
+
+    @property
+    def simulates(self) -> bool:
+        """True for a method that simulates robots, see :class:`~sysid_ros.choices.FitMethod`."""
+        return FIT_METHODS[self.method].simulates

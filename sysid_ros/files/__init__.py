@@ -1,11 +1,25 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Files that are complete or absent, and JSON that every parser reads."""
+"""Files that are complete or absent, JSON that every parser reads, dataclasses in it."""
 
 from __future__ import annotations
 
 from sysid_ros.files.array_archive import open_arrays
+from sysid_ros.files.json_forms import (
+    LIST,
+    MAPPING,
+    TEXT,
+    Form,
+    FormError,
+    Record,
+    by_name,
+    matrix,
+    named,
+    number,
+    optional,
+    several,
+)
 from sysid_ros.files.plain_xml import parsed_xml
 from sysid_ros.files.plain_yaml import read_yaml
 from sysid_ros.files.regular_file import (
@@ -18,10 +32,21 @@ from sysid_ros.files.strict_json import dumps, plain, write_json
 from sysid_ros.files.writing import rename_folder, replace_file, replacing, translated_os_errors
 
 __all__ = [
+    "LIST",
+    "MAPPING",
+    "TEXT",
+    "Form",
+    "FormError",
+    "Record",
+    "by_name",
     "check_regular",
     "dumps",
+    "matrix",
+    "named",
+    "number",
     "open_arrays",
     "open_regular",
+    "optional",
     "parsed_xml",
     "plain",
     "read_regular",
@@ -30,6 +55,7 @@ __all__ = [
     "rename_folder",
     "replace_file",
     "replacing",
+    "several",
     "translated_os_errors",
     "write_json",
 ]

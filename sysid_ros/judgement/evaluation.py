@@ -15,14 +15,14 @@ from sysid_ros.dataset import FitInputs, SequenceSet
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.outcome import Evaluation, Score, SequenceFit
-from sysid_ros.judgement.scored_fit import scoring_settings
-from sysid_ros.judgement.scoring import open_loop_errors, score, traces
+from sysid_ros.judgement.scored_fit import window_errors
+from sysid_ros.judgement.scoring import score, traces
 from sysid_ros.judgement.torque_scoring import (
     torque_predictions,
     torque_score,
     torque_sequences,
 )
-from sysid_ros.robots import INVERSE_DYNAMICS, set_values
+from sysid_ros.robots import set_values
 
 
 def evaluate(
@@ -128,17 +128,11 @@ def _beside(found: Score | None, untuned: Score | None) -> Score | None:
 def _scored(
     inputs: FitInputs, used: SequenceSet, theta: FloatArray, held_out: bool
 ) -> tuple[tuple[SequenceFit, ...], Score | None]:
-    experiment, params = inputs.experiment, inputs.params
     if not used.groups:
         return (), None
     role = "validation" if held_out else "training"
-    if experiment.fit.method == INVERSE_DYNAMICS:
+    if not inputs.experiment.fit.simulates:
         torque = torque_predictions(inputs, used, theta)
         return torque_sequences(torque, role), torque_score(torque)
-    settings = scoring_settings(experiment, overlap=True)
-    errors = open_loop_errors(used.groups, params, theta, settings, used.excluded)
-    apart = errors
-    if settings.overlap:
-        settings = scoring_settings(experiment, overlap=False)
-        apart = open_loop_errors(used.groups, params, theta, settings, used.excluded, known=errors)
-    return traces(apart, role), score(errors)
+    scored, apart = window_errors(inputs, used, theta)
+    return traces(apart, role), score(scored)

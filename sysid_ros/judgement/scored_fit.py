@@ -72,20 +72,39 @@ def title_of(experiment: Experiment) -> str:
     return experiment.path.absolute().parent.name if experiment.path else "fit"
 
 
-def scoring_settings(experiment: Experiment, *, overlap: bool) -> ScoringSettings:
-    """Return the cutting of an experiment's sequences for scores.
+def window_errors(
+    inputs: FitInputs,
+    used: SequenceSet,
+    values: FloatArray,
+    should_stop: Callable[[], bool] | None = None,
+) -> tuple[tuple[WindowErrors, ...], tuple[WindowErrors, ...]]:
+    """Errors of the windows as they are scored, then of windows without overlap, for drawing.
 
     Args:
-      experiment: The experiment.
-      overlap: Whether windows may overlap where it asks for that; for drawing they must not.
+      inputs: The experiment.
+      used: Its sequences of one purpose; may be empty.
+      values: Of the free parameters, (p,).
+      should_stop: Asked while simulating.
+
+    Raises:
+      StopRequestedError: ``should_stop`` asked for it.
     """
+    if not used.groups:
+        return (), ()
+    experiment = inputs.experiment
     windows = experiment.scoring or experiment.windows
-    return ScoringSettings(
+    settings = ScoringSettings(
         length=windows.length,
-        overlap=windows.overlap if overlap else 0.0,
+        overlap=windows.overlap,
         velocity_filter=experiment.initial_state.velocity_filter,
         threads=experiment.fit.threads,
     )
+    simulate = partial(open_loop_errors, used.groups, inputs.params, values)
+    scored = simulate(settings, used.excluded, should_stop)
+    if not settings.overlap:
+        return scored, scored
+    settings = replace(settings, overlap=0.0)
+    return scored, simulate(settings, used.excluded, should_stop, known=scored)
 
 
 @dataclass(frozen=True)
@@ -197,23 +216,9 @@ def _motion(
     Raises:
       StopRequestedError: ``should_stop`` asked for it.
     """
-    experiment, dataset, params = inputs.experiment, inputs.dataset, inputs.params
-    values = result.values
-
-    def errors(used: SequenceSet) -> tuple[tuple[WindowErrors, ...], tuple[WindowErrors, ...]]:
-        """Errors of the windows as they are scored, then of windows without overlap."""
-        if not used.groups:
-            return (), ()
-        settings = scoring_settings(experiment, overlap=True)
-        simulate = partial(open_loop_errors, used.groups, params, values)
-        scored = simulate(settings, used.excluded, should_stop)
-        if not settings.overlap:
-            return scored, scored
-        settings = scoring_settings(experiment, overlap=False)
-        return scored, simulate(settings, used.excluded, should_stop, known=scored)
-
-    fitted, apart = errors(dataset.training)
-    held_out, apart_held_out = errors(dataset.validation)
+    dataset, values = inputs.dataset, result.values
+    fitted, apart = window_errors(inputs, dataset.training, values, should_stop)
+    held_out, apart_held_out = window_errors(inputs, dataset.validation, values, should_stop)
     training = score(fitted)
     judged = dataset.validation.groups or dataset.training.groups
     return _Simulated(
@@ -221,9 +226,10 @@ def _motion(
         validation=score(held_out) if held_out else None,
         sequences=traces(apart, "training") + traces(apart_held_out, "validation"),
         trends=residual_trends(
-            apart_held_out or apart, velocity_filter=experiment.initial_state.velocity_filter
+            apart_held_out or apart,
+            velocity_filter=inputs.experiment.initial_state.velocity_filter,
         ),
-        torques=torque_errors(judged, params, values),
+        torques=torque_errors(judged, inputs.params, values),
     )
 
 

@@ -10,7 +10,7 @@ a model needs for what the robot did.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import mujoco
 import numpy as np
@@ -27,14 +27,13 @@ from sysid_ros.diagnosis import (
 )
 from sysid_ros.engine.elements import actuators_on, joint_of
 from sysid_ros.engine.friction import has_friction
+from sysid_ros.engine.measured_torque import TorqueSignal, torque_signals
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import Candidate, CandidateBuilder
 from sysid_ros.judgement.outcome import JointTorque
 
 _FEWEST = 100  # instants, below which nothing is said
-_JOINT_FORCE = int(mujoco.mjtSensor.mjSENS_JOINTACTFRC)
-_ACTUATOR_FORCE = int(mujoco.mjtSensor.mjSENS_ACTUATORFRC)
 _FRICTION = {
     int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF),
     int(mujoco.mjtConstraint.mjCNSTR_FRICTION_TENDON),
@@ -59,15 +58,20 @@ def torque_errors(
     if not groups:
         return ()
     seen = recorded(groups)
-    sources = _sources(seen)
-    if not sources or not _is_open_chain(seen):
+    if not _is_open_chain(seen):
         return ()
     group = max(groups, key=lambda one: len(one.sequence_name))
     builder = CandidateBuilder(group.spec, params.for_robot(group.robot))
     before, after = builder.build(params.as_vector()), builder.build(values)
     if before.model.njnt != seen.model.njnt:  # joints that are not measured were welded
         return ()
-    errors = [_errors(seen, sources, candidate) for candidate in (before, after)]
+    sources = _sources(before.model, seen, torque_signals(before.model, group))
+    if not any(sources.values()):
+        return ()
+    errors = [
+        _errors(seen, sources, torque_signals(candidate.model, group), candidate)
+        for candidate in (before, after)
+    ]
     if any(error is None for error in errors):
         return ()
     (_, initial), (measured, fitted) = [error for error in errors if error is not None]
@@ -92,47 +96,33 @@ def _is_open_chain(seen: Recorded) -> bool:
     return scalar and measured and not closed and not has_friction(model)
 
 
-def _sources(seen: Recorded) -> dict[int, tuple[str, ...]]:
+def _sources(
+    model: mujoco.MjModel, seen: Recorded, signals: Sequence[TorqueSignal]
+) -> dict[int, tuple[str, ...]]:
     """By joint the signals whose sum is the torque on it; none for a joint that nothing drives.
 
-    Joints whose torque is not known are left out. Empty where no torque is known at all.
+    Joints whose torque is not known are left out.
     """
-    model = seen.model
-    if any(joint_of(model, actuator) is None for actuator in range(model.nu)):
-        return {}
-    shared = set.intersection(*(set(signals) for signals in seen.recordings))
-    sensed = _torque_sensors(model, shared)
+    on_joints = all(joint_of(model, actuator) is not None for actuator in range(model.nu))
+    shared = set.intersection(*(set(recording) for recording in seen.recordings))
     known: dict[int, tuple[str, ...]] = {}
     for joint in range(model.njnt):
-        acting = actuators_on(model, joint)
-        if joint in sensed:
-            known[joint] = (sensed[joint],)
-        elif all(seen.efforts.get(actuator) in shared for actuator in acting):
-            known[joint] = tuple(seen.efforts[actuator] for actuator in acting)
-    return known if any(known.values()) else {}
-
-
-def _torque_sensors(model: mujoco.MjModel, measured: set[str]) -> dict[int, str]:
-    """Sensors that read the whole torque on a joint, by joint."""
-    found: dict[int, str] = {}
-    joints = [int(joint) for joint in np.asarray(model.actuator_trnid)[:, 0]]
-    for sensor in range(model.nsensor):
-        name, kind = model.sensor(sensor).name, int(model.sensor_type[sensor])
-        target = int(model.sensor_objid[sensor])
-        if name not in measured:
-            continue
-        if kind == _JOINT_FORCE:
-            found[target] = name
-        elif kind == _ACTUATOR_FORCE and joints.count(joints[target]) == 1:
-            found.setdefault(joints[target], name)
-    return found
+        telling = [s for s in signals if s.name in shared and s.moment[joint] != 0.0]
+        told = {signal.actuator for signal in telling}
+        if None in told or (on_joints and told.issuperset(actuators_on(model, joint))):
+            known[joint] = tuple(signal.name for signal in telling)
+    return known
 
 
 def _errors(
-    seen: Recorded, sources: dict[int, tuple[str, ...]], candidate: Candidate
+    seen: Recorded,
+    sources: dict[int, tuple[str, ...]],
+    signals: Sequence[TorqueSignal],
+    candidate: Candidate,
 ) -> tuple[FloatArray, FloatArray] | None:
     """Root mean squares of measured torque and of the error, (joints,) each."""
-    data = _corrected(seen, sources, candidate)
+    telling = {s.name: s for s in signals if any(s.name in told for told in sources.values())}
+    data = _corrected(seen, telling.values(), candidate)
     if data is None:
         return None
     from sysid_ros.engine.regressor import Motion, mujoco_torque  # loads numba, which takes long
@@ -146,45 +136,28 @@ def _errors(
         return None
     wanted = mujoco_torque(model, Motion(*(part[used] for part in motion)))[:, list(sources)]
     measured = np.zeros_like(wanted)
-    for k, signals in enumerate(sources.values()):
-        for signal in signals:
-            measured[:, k] += _factor(model, signal) * data.value[signal][used]
+    for k, (joint, names) in enumerate(sources.items()):
+        for name in names:
+            measured[:, k] += telling[name].moment[joint] * data.value[name][used]
     return _rms(measured), _rms(measured - wanted)
 
 
 def _corrected(
-    seen: Recorded, sources: dict[int, tuple[str, ...]], candidate: Candidate
+    seen: Recorded, telling: Iterable[TorqueSignal], candidate: Candidate
 ) -> Filtered | None:
     """The motion and torque, without what the candidate says its signals add to them."""
-    efforts = [signal for signals in sources.values() for signal in signals]
-    sensors = {candidate.model.sensor(i).name for i in range(candidate.model.nsensor)}
-    inputs = set(seen.efforts.values()) - sensors
+    inputs = {signal.name: signal.control for signal in telling}
     delays: dict[str, float] = {}
     scale: dict[str, float] = {}
     offset: dict[str, float] = {}
-    labels = list(dict.fromkeys([*seen.positions.values(), *efforts]))
+    labels = list(dict.fromkeys([*seen.positions.values(), *inputs]))
     for label in labels:
-        settings = candidate.settings(label)
-        if label in inputs:  # what is asked for becomes gain * command + bias, late
-            delays[label], scale[label], offset[label] = (
-                settings.delay, settings.gain, settings.bias,
-            )  # fmt: skip
-        else:  # a measurement shows that of the truth
-            delays[label], scale[label] = -settings.delay, 1.0 / settings.gain
-            offset[label] = -settings.bias / settings.gain
+        given = candidate.settings(label)
+        if not inputs.get(label):  # a measurement shows it of the truth; a command becomes it
+            given = given.inverse
+        delays[label], scale[label], offset[label] = given.delay, given.gain, given.bias
     change = Change(FindingKind.SCALE, scale=scale, offset=offset, delay=delays)
     return filtered(repaired(seen, change), labels)
-
-
-def _factor(model: mujoco.MjModel, signal: str) -> float:
-    """Torque on the joint per unit of a signal."""
-    sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, signal)
-    if sensor >= 0:
-        if int(model.sensor_type[sensor]) == _JOINT_FORCE:
-            return 1.0
-        return float(model.actuator_gear[int(model.sensor_objid[sensor]), 0])
-    actuator = model.actuator(signal).id
-    return float(model.actuator_gear[actuator, 0] * model.actuator_gainprm[actuator, 0])
 
 
 def _unconstrained(model: mujoco.MjModel, qpos: FloatArray) -> BoolArray:

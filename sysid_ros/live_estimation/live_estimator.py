@@ -95,9 +95,9 @@ class LiveEstimator:
         settings = replace(fit_settings(experiment), threads=1, model_error=False)
         noise = declared_noise(experiment)
         self._horizon: MovingHorizon | TorqueHorizon = (
-            TorqueHorizon(params, settings, horizon)
-            if settings.method == "inverse_dynamics"
-            else MovingHorizon(params, settings, horizon, noise, should_stop=should_stop)
+            MovingHorizon(params, settings, horizon, noise, should_stop=should_stop)
+            if experiment.fit.simulates
+            else TorqueHorizon(params, settings, horizon)
         )
         self._latest = LiveEstimate(None)
         self._sequences: ModelSequences | None = None

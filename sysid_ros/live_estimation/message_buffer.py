@@ -35,8 +35,7 @@ class MessageBuffer:
         Raises:
           SysidError: A topic is missing, or a field is not in its type.
         """
-        self._experiment = experiment
-        self._wanted = WantedFields.of(recording, experiment.signals, experiment.enabled_when)
+        self._wanted = WantedFields.of(recording, experiment)
         self._recording = recording
         self.topics = frozenset(self._wanted.fields)
         self.received_ns = 0
@@ -69,19 +68,10 @@ class MessageBuffer:
           SysidError: There is no message of a topic yet, or the samples cannot be used.
         """
         columns = self._reader.columns()
-        for topic in {signal.topic for signal in self._experiment.signals}:
+        for topic in {signal.topic for signal in self._wanted.settings.signals}:
             if not len(columns[topic].log_ns):
                 raise BagError(f"no message of {topic} yet")
-        found = map_columns(
-            columns,
-            self._wanted,
-            clock=self._experiment.clock,
-            max_gap=self._experiment.fit.max_gap,
-            name=name,
-            enabled_when=self._experiment.enabled_when,
-            clock_correction=self._experiment.clock_correction,
-            start_ns=self._start_ns,
-        )
+        found = map_columns(columns, self._wanted, name=name, start_ns=self._start_ns)
         self._start_ns = found.start_ns
         self._known.append((known_until(found), self.received_ns))
         return found

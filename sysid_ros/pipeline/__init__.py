@@ -9,15 +9,14 @@ from sysid_ros.pipeline.cross_validation import folds_of, with_folds
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.pipeline.fit_task import FitTask, run_fit_task
 from sysid_ros.pipeline.resume import Resume, setting_digests
-from sysid_ros.pipeline.worker import FitEnd, FitProgress, Worker, run_fit
-from sysid_ros.pipeline.worker_process import FIT_PROGRAM, STARTING, FitFiles, FitRequest
+from sysid_ros.pipeline.worker import FitEnd, FitEvent, Worker, run_fit
+from sysid_ros.pipeline.worker_process import FIT_PROGRAM, STARTING, FitRequest
 
 __all__ = [
     "FIT_PROGRAM",
     "STARTING",
     "FitEnd",
-    "FitFiles",
-    "FitProgress",
+    "FitEvent",
     "FitRequest",
     "FitTask",
     "Resume",

@@ -17,6 +17,7 @@ from sysid_ros.engine.inverse_dynamics import sharpen_friction
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.simulation import CandidateBuilder
+from sysid_ros.engine.uncertainty import unfitted
 from sysid_ros.errors import StopRequestedError
 from sysid_ros.experiment import Experiment, check_fittable
 from sysid_ros.exports import SourceModel, StartState
@@ -38,19 +39,17 @@ from sysid_ros.processes import (
     keep_large_blocks_apart,
     return_freed_memory,
 )
-from sysid_ros.results import check_writable, write_targets
+from sysid_ros.results import ResultFolder, check_writable, write_targets
 from sysid_ros.run_logs import settings_of
 from sysid_ros.search import FoundStart, SearchListener, Trials, find_start
 
 
 @dataclass(frozen=True)
 class RunReport:
-    """A finished run and where its files are."""
+    """A finished run and its files."""
 
     outcome: Outcome
-    result_dir: Path
-    report_file: Path | None
-    model_file: Path | None  # None: the model could not be written, a warning says why
+    files: ResultFolder
 
 
 def run_experiment(
@@ -106,7 +105,8 @@ def run_experiment(
         run = _Run(inputs, data_dir, workers, stage, should_stop, deadline)
         folder.open_logs(experiment.logs, title_of(experiment), settings_of(experiment))
         earlier = folder.begin(inputs_of(experiment, dataset), resume)
-        write_targets(folder.path, applied_parameters(params, params.as_vector()))
+        applied = applied_parameters(params, params.as_vector())
+        write_targets(folder.path, applied, unfitted(params))
         found = run.found_start(folder, earlier, on_iteration)
         result = run.fitted(folder, earlier, found, on_iteration)
         outcome = run.scored(folder, result, found)
@@ -127,7 +127,7 @@ def run_experiment(
                 if group.robot is not None
             },
         )
-    return RunReport(outcome, files.folder, files.report, files.model)
+    return RunReport(outcome, files)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ from sysid_ros.results import (
     discard,
     is_work_folder,
     open_work_folder,
-    write_state,
 )
 from sysid_ros.run_logs import Run, RunLogs
 from sysid_ros.search import Trials, write_search_state, write_trials
@@ -99,7 +98,6 @@ class RunFolder:
             with translated_os_errors(self.path):
                 (found.folder / FOLDS).rename(self.path / FOLDS)
         if isinstance(found.state, FitState):
-            self._checkpoint.add(*found.state.trace[:-1])
             for step in found.state.trace[:-1]:
                 self._log(step)
         return found.state
@@ -142,8 +140,7 @@ class RunFolder:
 
     def save(self, state: FitState) -> None:
         """Keep a state; from then on an unfinished folder that it came from is superfluous."""
-        write_state(self.path, state, self._inputs)
-        (self.path / SEARCH_FILE).unlink(missing_ok=True)
+        self._checkpoint.save(state, self._inputs)
         self._discard_continued()
 
     def save_trials(self, trials: Trials) -> None:

@@ -24,25 +24,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
-import numpy as np
-
 from sysid_ros.closing import Closing
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, OutputError
 from sysid_ros.pipeline.worker_process import (
     AHEAD,
     FIT_PROGRAM,
-    FitFiles,
     FitRequest,
 )
-from sysid_ros.results import discard, finalize_checkpoint, open_work_folder
+from sysid_ros.results import STEP, ResultFolder, discard, finalize_checkpoint, open_work_folder
 
 _POLL = 0.05  # s between looks at should_cancel
 _LOG_LINES = 5  # of a dead process, quoted in the message
 
 
 @dataclass(frozen=True)
-class FitProgress:
+class FitEvent:
     """An event of a running fit: a stage or an iteration, with the share of it that is done."""
 
     stage: str = ""
@@ -56,14 +53,14 @@ class FitEnd:
 
     code: ErrorCode
     message: str  # empty if the code is NONE
-    files: FitFiles | None = None  # present where the fit delivered
+    files: ResultFolder | None = None  # present where the fit delivered
     best: Iteration | None = None  # the last accepted step that was reported
 
 
 def run_fit(
     request: FitRequest,
     *,
-    on_progress: Callable[[FitProgress], None] = lambda progress: None,
+    on_progress: Callable[[FitEvent], None] = lambda event: None,
     should_cancel: Callable[[], bool] = lambda: False,
     grace: float = 0.6,
     program: Sequence[str] = FIT_PROGRAM,
@@ -95,7 +92,7 @@ def run_fit(
     try:
         with worker:
             for event in worker.events(0.0)[-1:]:  # what it is doing; what it did is past
-                on_progress(_progress(event))
+                on_progress(_event(event))
             worker.begin(replace(request, checkpoint_dir=str(work)))
             end = _follow(worker, on_progress, should_cancel, grace)
         if end.files is None and end.best is not None:
@@ -107,7 +104,7 @@ def run_fit(
 
 def _follow(
     worker: Worker,
-    on_progress: Callable[[FitProgress], None],
+    on_progress: Callable[[FitEvent], None],
     should_cancel: Callable[[], bool],
     grace: float,
 ) -> FitEnd:
@@ -118,9 +115,9 @@ def _follow(
         for event in worker.events(_POLL):
             if event["event"] in ("done", "error"):
                 return _end(event, best)
-            progress = _progress(event)
-            best = progress.iteration or best
-            on_progress(progress)
+            told = _event(event)
+            best = told.iteration or best
+            on_progress(told)
         if deadline is None and should_cancel():
             worker.request_stop()
             deadline = time.monotonic() + grace
@@ -132,13 +129,12 @@ def _follow(
     return FitEnd(ErrorCode.WORKER_DIED, _obituary(status, worker.last_words()), best=best)
 
 
-def _keep_best(work: Path, end: FitEnd, title: str) -> FitFiles | None:
+def _keep_best(work: Path, end: FitEnd, title: str) -> ResultFolder | None:
     """Turn the checkpoint into a result folder, as far as that is possible."""
     try:
-        result = finalize_checkpoint(work, message=end.message, title=title)
+        return finalize_checkpoint(work, message=end.message, title=title)
     except OutputError:
         return None  # the end is reported either way, and its parameters with it
-    return FitFiles(result.folder, result.report, result.model)
 
 
 def _title(request: FitRequest) -> str:
@@ -146,28 +142,16 @@ def _title(request: FitRequest) -> str:
     return Path(request.experiment_file).resolve().parent.name if request.experiment_file else "fit"
 
 
-def _progress(event: dict[str, Any]) -> FitProgress:
+def _event(event: dict[str, Any]) -> FitEvent:
     if event["event"] == "stage":
-        return FitProgress(stage=event["text"], progress=event["progress"])
-    step = event["step"]
-    numbers = {
-        **step,
-        "names": tuple(step["names"]),
-        "values": np.array(step["values"], dtype=np.float64),
-    }
-    return FitProgress(iteration=Iteration(**numbers), progress=event["progress"])
+        return FitEvent(stage=event["text"], progress=event["progress"])
+    return FitEvent(iteration=STEP.read(event["step"], "step"), progress=event["progress"])
 
 
 def _end(event: dict[str, Any], best: Iteration | None) -> FitEnd:
     if event["event"] == "error":
         return FitEnd(ErrorCode(event["code"]), event["message"], best=best)
-    report, model = event["report_file"], event["model_file"]
-    files = FitFiles(
-        Path(event["result_dir"]),
-        Path(report) if report else None,
-        Path(model) if model else None,
-    )
-    return FitEnd(ErrorCode.NONE, "", files, best)
+    return FitEnd(ErrorCode.NONE, "", ResultFolder.at(Path(event["folder"])), best)
 
 
 def _obituary(status: int, words: str) -> str:

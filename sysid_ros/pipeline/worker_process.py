@@ -3,7 +3,7 @@
 
 """The child process of a fit: reads one request, runs it, and tells what happens as it goes.
 
-Run as ``python -m sysid_ros.pipeline.worker_process EVENTS_FD [ahead]`` by
+Run as ``python -m sysid_ros.pipeline EVENTS_FD [ahead]`` by
 :mod:`sysid_ros.pipeline.worker`, which has the other ends of the pipes. Standard input brings the
 request as one line of JSON and later, perhaps, the line ``stop``; its end means that the parent is
 gone. Events leave as lines of JSON through the file descriptor ``EVENTS_FD``, so that nothing a
@@ -23,16 +23,27 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
+from sysid_ros.experiment import (
+    Experiment,
+    check_study,
+    load_experiment,
+    parse_experiment,
+    with_bags,
+    with_overrides,
+)
+from sysid_ros.files import Record, dumps
+from sysid_ros.pipeline.experiment_run import run_experiment
+from sysid_ros.pipeline.resume import Resume
 from sysid_ros.processes import die_with_parent
+from sysid_ros.results import STEP
 
-WORKER_MODULE = "sysid_ros.pipeline.worker_process"
-FIT_PROGRAM = (WORKER_MODULE,)  # after ``python -m``
+FIT_PROGRAM = ("sysid_ros.pipeline",)  # after ``python -m``
 STARTING = "starting"  # the stage before those of the fit itself
 AHEAD = "ahead"  # the last argument of a process that is started before there is a request
 _SHARES = 0.1  # s between two of them
@@ -60,23 +71,11 @@ class FitRequest:
     @classmethod
     def from_json(cls, text: str) -> FitRequest:
         """Read what :meth:`to_json` wrote."""
-        fields = json.loads(text)
-        for name in ("bags", "overrides"):
-            fields[name] = tuple(fields[name])
-        return cls(**fields)
+        return Record(cls).read(json.loads(text), "")
 
     def to_json(self) -> str:
         """The request as one line of JSON."""
-        return json.dumps(asdict(self))
-
-
-@dataclass(frozen=True)
-class FitFiles:
-    """The files that a finished fit left."""
-
-    result_dir: Path
-    report_file: Path | None
-    model_file: Path | None
+        return dumps(Record(FitRequest).write(self), indent=None)
 
 
 @dataclass(frozen=True)
@@ -89,19 +88,18 @@ class Callbacks:
     should_stop: Callable[[], bool]
 
 
-FitFunction = Callable[[FitRequest, Callbacks], FitFiles]
+FitFunction = Callable[[FitRequest, Callbacks], Path]  # gives the result's folder
 
 
-def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
+def fit(request: FitRequest, callbacks: Callbacks) -> Path:
     """Load the requested experiment and run the pipeline on it.
+
+    Returns:
+      The result's folder.
 
     Raises:
       SysidError: Whatever is wrong with the experiment, its model, its data or its output.
     """
-    # Imported here: another function to serve needs none of it.
-    from sysid_ros.pipeline.experiment_run import run_experiment
-    from sysid_ros.pipeline.resume import Resume
-
     experiment = requested_experiment(request)
     most = max(experiment.fit.max_iterations, 1)
     report = run_experiment(
@@ -115,37 +113,28 @@ def fit(request: FitRequest, callbacks: Callbacks) -> FitFiles:
         on_reading=callbacks.on_reading,
         resume=Resume() if request.resume else None,
     )
-    return FitFiles(report.result_dir, report.report_file, report.model_file)
+    return report.files.folder
 
 
 def prepare(on_stage: Callable[[str], None]) -> None:
-    """Import what a fit needs and compile the derivatives, or load them from disk.
+    """Compile the derivatives, or load them from disk.
 
     Args:
       on_stage: Told that they are compiled, and when they are.
     """
-    import sysid_ros.pipeline.experiment_run  # noqa: F401
     from sysid_ros.engine.derivatives import compilation_told, entry_points
 
     with compilation_told(on_stage, STARTING):
         entry_points()
 
 
-def requested_experiment(request: FitRequest) -> Any:
+def requested_experiment(request: FitRequest) -> Experiment:
     """The experiment of a request, with the request's bags and overrides applied.
 
     Raises:
       ExperimentError: The experiment is malformed, or asks for what is not allowed: a hook, or a
         study outside the output folder.
     """
-    from sysid_ros.experiment import (
-        check_study,
-        load_experiment,
-        parse_experiment,
-        with_bags,
-        with_overrides,
-    )
-
     if request.experiment_file:
         experiment = load_experiment(Path(request.experiment_file))
     elif request.experiment_yaml:
@@ -248,21 +237,15 @@ class _Emitter:
             self._write({"event": "stage", "text": self._stage, "progress": share})
 
     def iteration(self, step: Iteration, progress: float) -> None:
-        numbers = {**asdict(step), "values": step.values.tolist()}
-        self._write({"event": "iteration", "progress": progress, "step": numbers})
+        self._write({"event": "iteration", "progress": progress, "step": STEP.write(step)})
 
-    def done(self, files: FitFiles) -> None:
-        paths = {name: str(path) if path else "" for name, path in vars(files).items()}
-        self._write({"event": "done", **paths})
+    def done(self, folder: Path) -> None:
+        self._write({"event": "done", "folder": str(folder)})
 
     def error(self, code: ErrorCode, message: str) -> None:
         self._write({"event": "error", "code": int(code), "message": message})
 
     def _write(self, event: dict[str, Any]) -> None:
         with self._lock:
-            self._stream.write(json.dumps(event) + "\n")
+            self._stream.write(dumps(event, indent=None) + "\n")
             self._stream.flush()
-
-
-if __name__ == "__main__":
-    sys.exit(serve(fit, sys.argv[1:], prepare))

@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SCALAR, joint_of
+from sysid_ros.engine.elements import SCALAR, force_range
 
 _GRAVITY = 9.81  # m/s^2, also of models without
 _SLOWEST = 10.0  # rad/s^2 or m/s^2 that a motor gives its own rotor, at the least
@@ -65,12 +65,11 @@ def joint_scales(model: mujoco.MjModel) -> dict[str, JointScale]:
     load each joint is granted a share of the robot's largest.
     """
     inertia, load = _carried(model)
-    strength = _strengths(model)
     found: dict[str, JointScale] = {}
     for joint in range(model.njnt):
         if int(model.jnt_type[joint]) in SCALAR:
-            own = float(strength[joint])
-            limit = own if np.isfinite(own) and own > 0.0 else None
+            strength = max(np.abs(force_range(model, joint)))
+            limit = float(strength) if np.isfinite(strength) and strength > 0.0 else None
             held = max(float(load[joint]), 0.1 * (limit or 0.0))
             carried = max(float(inertia[joint]), 1e-9)
             found[str(model.joint(joint).name)] = JointScale(carried, held, limit)
@@ -113,23 +112,3 @@ def _weight(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> float:
     arm = data.subtree_com[body] - data.xanchor[joint]
     axis = data.xaxis[joint]
     return weight * float(np.linalg.norm(arm - (arm @ axis) * axis))
-
-
-def _strengths(model: mujoco.MjModel) -> FloatArray:
-    """Largest force on each joint, (njnt,); infinite without a limit."""
-    found = np.zeros(model.njnt)
-    for actuator in range(model.nu):
-        joint = joint_of(model, actuator)
-        if joint is None:
-            continue
-        force = np.inf
-        if model.actuator_forcelimited[actuator]:
-            force = float(np.abs(model.actuator_forcerange[actuator]).max())
-        elif model.actuator_ctrllimited[actuator] and not model.actuator_biastype[actuator]:
-            control = float(np.abs(model.actuator_ctrlrange[actuator]).max())
-            force = control * abs(float(model.actuator_gainprm[actuator, 0]))
-        gear = abs(float(model.actuator_gear[actuator, 0]))
-        found[joint] += force * gear
-    limited = np.asarray(model.jnt_actfrclimited, dtype=bool)
-    given = np.abs(model.jnt_actfrcrange).max(axis=1)
-    return np.where(limited, given, found)

@@ -52,7 +52,7 @@ def command_anew(
     """
     path = locate_bag(bag, experiment_file=experiment.path, data_dir=data_dir)
     with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
-        wanted = WantedFields.of(recording, experiment.signals, experiment.enabled_when)
+        wanted = WantedFields.of(recording, experiment)
         commands = [
             _Command.of(recording, experiment, model, signal, numbers.paths)
             for signal, numbers in zip(experiment.signals, wanted.numbers, strict=True)

@@ -197,15 +197,8 @@ def retell(
     """
     path = locate_bag(bag, experiment_file=experiment.path, data_dir=data_dir)
     with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
-        mapped = map_recording(
-            recording,
-            experiment.signals,
-            clock=experiment.clock,
-            max_gap=experiment.fit.max_gap,
-            name=bag,
-            clock_correction=experiment.clock_correction,
-        )
-        wanted = WantedFields.of(recording, experiment.signals, experiment.enabled_when)
+        mapped = map_recording(recording, experiment, name=bag)
+        wanted = WantedFields.of(recording, experiment)
         changes: dict[str, list[Change]] = {}
         for signal, numbers in zip(experiment.signals, wanted.numbers, strict=True):
             if signal.kind in _INPUTS:

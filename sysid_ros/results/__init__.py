@@ -11,6 +11,7 @@ from sysid_ros.results.previous import model_hashes, previous_results, recording
 from sysid_ros.results.reading import ResultError, read_results
 from sysid_ros.results.result_document import (
     SCORE,
+    STEP,
     document_from,
     evaluation_document,
     parameter_entry,
@@ -51,6 +52,7 @@ __all__ = [
     "SCORE",
     "SEARCH_FILE",
     "STATE_FILE",
+    "STEP",
     "TARGETS_FILE",
     "VIDEO",
     "Checkpoint",

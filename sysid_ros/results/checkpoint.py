@@ -8,22 +8,24 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.estimation import FitResult, FitState
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import OutputError
 from sysid_ros.files import read_regular_text, translated_os_errors, write_json
 from sysid_ros.judgement import Outcome
 from sysid_ros.results.parameters_file import write_parameters
+from sysid_ros.results.reading import ResultError
 from sysid_ros.results.result_document import document_from, trace_entry, trace_from
 from sysid_ros.results.result_folder import PARAMETERS, RESULT, ResultFolder, clear
-from sysid_ros.results.targets_file import TARGETS_FILE, read_targets
+from sysid_ros.results.state_file import SEARCH_FILE, STATE_FILE, read_state, write_state
+from sysid_ros.results.targets_file import TARGETS_FILE, Targets, read_targets
 from sysid_ros.results.work_folder import is_work_folder, publish
 
 CHECKPOINT_FILE = "checkpoint.json"
@@ -31,9 +33,11 @@ _NO_UNCERTAINTY = "no uncertainty: the fit did not end"
 
 
 class Checkpoint:
-    """Keeps every accepted step of one fit in ``checkpoint.json``.
+    """Keeps every accepted step of one fit, each written once.
 
-    The first step is kept as the start, so that a cancelled fit can still say what it changed.
+    ``state.npz`` holds the steps of a fit that can be carried on; ``checkpoint.json`` those that
+    come without a state, of a search or of a regression. The first step is kept as the start, so
+    that a cancelled fit can still say what it changed.
 
     Args:
       folder: An existing folder, usually from
@@ -41,18 +45,31 @@ class Checkpoint:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / CHECKPOINT_FILE
+        self._folder = folder
         self._steps: list[Iteration] = []
+        self._has_state = False
 
-    def add(self, *steps: Iteration) -> None:
-        """Append the steps that were just accepted and replace the file, atomically.
+    def add(self, step: Iteration) -> None:
+        """Append the step that was just accepted, unless the state holds it already.
 
         Raises:
           OutputError: If it cannot be written; the former checkpoint is then still whole.
         """
-        if steps:
-            self._steps += steps
-            write_json(self._path, trace_entry(self._steps))
+        if not self._has_state:
+            self._steps.append(step)
+            write_json(self._folder / CHECKPOINT_FILE, trace_entry(self._steps))
+
+    def save(self, state: FitState, inputs: Mapping[str, str]) -> None:
+        """Replace the state, which holds every step of the fit and outdates those of a search.
+
+        Raises:
+          OutputError: If it cannot be written; what was kept before is then still whole.
+        """
+        write_state(self._folder, state, inputs)
+        if not self._has_state:
+            self._has_state = True
+            for name in (SEARCH_FILE, CHECKPOINT_FILE):
+                (self._folder / name).unlink(missing_ok=True)
 
 
 def finalize_checkpoint(
@@ -77,52 +94,51 @@ def finalize_checkpoint(
     Raises:
       OutputError: If there is no checkpoint (no iteration was finished) or no way to write.
     """
-    path = folder / CHECKPOINT_FILE
-    if not path.exists():
-        raise OutputError(f"{folder} holds no {CHECKPOINT_FILE}: no iteration was finished")
-    outcome = _outcome(_steps(path), status, message, title)
-    values = {parameter.name: parameter.value for parameter in outcome.fit.parameters}
-    outcome = replace(outcome, applied=read_targets(folder, values))
+    outcome = _outcome(_steps(folder), read_targets(folder), status, message, title)
     with translated_os_errors(folder):
         clear(folder)  # the fit may have been killed while it wrote its results
         write_json(folder / RESULT, document_from(outcome))
         write_parameters(folder / PARAMETERS, outcome)
-        path.unlink()
-        (folder / TARGETS_FILE).unlink(missing_ok=True)
+        for name in (CHECKPOINT_FILE, TARGETS_FILE):
+            (folder / name).unlink(missing_ok=True)
     final = publish(folder) if is_work_folder(folder) else folder
     return ResultFolder.at(final)
 
 
-def _steps(path: Path) -> tuple[Iteration, ...]:
+def _steps(folder: Path) -> tuple[Iteration, ...]:
+    """The steps that were kept, at least one of them with a finite cost."""
+    path = folder / CHECKPOINT_FILE
     try:
-        steps = trace_from(json.loads(read_regular_text(path)), "the document")
-    except (OSError, ValueError, RecursionError) as error:
-        raise OutputError(f"cannot read the checkpoint {path}: {error}") from error
+        if (folder / STATE_FILE).is_file():
+            steps = read_state(folder).state.trace
+        elif path.exists():
+            steps = trace_from(json.loads(read_regular_text(path)), "the document")
+        else:
+            raise OutputError(f"{folder} holds no {CHECKPOINT_FILE}: no iteration was finished")
+    except (OSError, ValueError, RecursionError, ResultError) as error:
+        raise OutputError(f"cannot read the checkpoint in {folder}: {error}") from error
     if not any(np.isfinite(step.cost) for step in steps):
-        raise OutputError(f"the checkpoint {path} holds no finished iteration")
+        raise OutputError(f"the checkpoint in {folder} holds no finished iteration")
     return steps
 
 
-def _outcome(trace: Sequence[Iteration], status: FitStatus, message: str, title: str) -> Outcome:
-    names = trace[0].names
-    first = trace[0]
+def _outcome(
+    trace: Sequence[Iteration], targets: Targets, status: FitStatus, message: str, title: str
+) -> Outcome:
+    first, names = trace[0], trace[0].names
     best = [step for step in trace if np.isfinite(step.cost)][-1]
     # Between rounds the noise levels change and with them the scale of the cost, so that the
     # last accepted step is the best one, whatever the costs say.
     rounds = sum(b.iteration <= a.iteration for a, b in itertools.pairwise(trace))
-    parameters = tuple(
-        ParameterEstimate(
-            name=name,
-            unit="",
-            initial=float(first.values[index]),
-            value=float(best.values[index]),
-            lower=-np.inf,
-            upper=np.inf,
-            standard_error=None,
-            dof=np.inf,
-            flags=(_NO_UNCERTAINTY,),
+    values = dict(zip(names, best.values.tolist(), strict=True))
+    known = {parameter.name: parameter for parameter in targets.parameters}
+    for name, start in zip(names, first.values.tolist(), strict=True):
+        known.setdefault(
+            name, ParameterEstimate(name, "", start, start, -math.inf, math.inf, None, math.inf)
         )
-        for index, name in enumerate(names)
+    parameters = tuple(
+        replace(known[name], value=value, flags=(_NO_UNCERTAINTY,))
+        for name, value in values.items()
     )
     fit = FitResult(
         status=status,
@@ -152,4 +168,5 @@ def _outcome(trace: Sequence[Iteration], status: FitStatus, message: str, title:
         verdict=f"The fit did not end, so its parameters are not validated: {message}.",
         warnings=("No held-out error and no uncertainty: the fit did not end.",),
         provenance={},
+        applied=targets.applied_with(values),
     )

@@ -15,15 +15,7 @@ from typing import Any
 from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult, Landscape
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.judgement import (
-    HASH_PREFIX,
-    AppliedParameter,
-    Evaluation,
-    Outcome,
-    Score,
-    SequenceFit,
-)
-from sysid_ros.results.codec import (
+from sysid_ros.files import (
     LIST,
     MAPPING,
     TEXT,
@@ -35,6 +27,14 @@ from sysid_ros.results.codec import (
     optional,
     several,
 )
+from sysid_ros.judgement import (
+    HASH_PREFIX,
+    AppliedParameter,
+    Evaluation,
+    Outcome,
+    Score,
+    SequenceFit,
+)
 
 FORMAT = 1
 VERSION_PREFIX = "version "
@@ -42,6 +42,7 @@ VERSION_PREFIX = "version "
 SCORE = optional(Record(Score).form)
 APPLIED = several(Record(AppliedParameter).form)
 _TEXTS = by_name(TEXT)
+STEP = Record(Iteration)
 _STEP = Record(Iteration, without=("names",))  # all steps of a fit have the same
 _PARAMETER = Record(
     ParameterEstimate,
@@ -50,10 +51,11 @@ _PARAMETER = Record(
     upper=number(math.inf),
     dof=number(math.inf),
 )
+PARAMETERS = named(_PARAMETER)
 _FIT = Record(
     FitResult,
     without=("trace", "residuals"),
-    parameters=named(_PARAMETER),
+    parameters=PARAMETERS,
     covariance=matrix(),
     landscapes=several(Record(Landscape, cost=matrix(math.inf)).form),
 )

@@ -26,8 +26,7 @@ import numpy as np
 from sysid_ros.engine.estimation import FitState
 from sysid_ros.engine.least_squares import Point
 from sysid_ros.errors import OutputError
-from sysid_ros.files import dumps, open_arrays, replace_file
-from sysid_ros.results.codec import TEXT, FormError, Record, by_name
+from sysid_ros.files import TEXT, FormError, Record, by_name, dumps, open_arrays, replace_file
 from sysid_ros.results.reading import ResultError
 from sysid_ros.results.result_document import trace_entry, trace_from
 

@@ -1,65 +1,85 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The elements that parameters are written into, kept while a fit runs.
+"""The parameters of a fit with what they are written into, kept while it runs.
 
 A fit that is killed leaves the best values of its parameters. With this file its result also says
-what they stand for, so that they can be written into a model.
+their units and bounds, and what they stand for, so that they can be written into a model.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sysid_ros.files import read_regular_text, write_json
+from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.files import Record, read_regular_text, write_json
 from sysid_ros.judgement import AppliedParameter
-from sysid_ros.results.result_document import APPLIED
+from sysid_ros.results.result_document import APPLIED, PARAMETERS
 
 TARGETS_FILE = "targets.json"
 
 
-def write_targets(folder: Path, applied: Iterable[AppliedParameter]) -> None:
-    """Write what every parameter is written into.
+@dataclass(frozen=True)
+class Targets:
+    """The parameters at their start.
+
+    Attributes:
+      applied: All of them, with what they are written into.
+      parameters: The free scalars, with units and bounds.
+    """
+
+    applied: tuple[AppliedParameter, ...] = ()
+    parameters: tuple[ParameterEstimate, ...] = ()
+
+    def applied_with(self, values: Mapping[str, float]) -> tuple[AppliedParameter, ...]:
+        """The parameters with other values.
+
+        Args:
+          values: Values of the free parameters' components, called ``name`` or ``name[0]`` and on;
+            frozen ones keep theirs.
+        """
+        return tuple(
+            replace(
+                parameter,
+                values=tuple(
+                    values.get(name, float(value))
+                    for name, value in zip(
+                        _component_names(parameter), parameter.values, strict=True
+                    )
+                ),
+            )
+            for parameter in self.applied
+        )
+
+
+_TARGETS = Record(Targets, applied=APPLIED, parameters=PARAMETERS)
+
+
+def write_targets(
+    folder: Path, applied: Iterable[AppliedParameter], parameters: Sequence[ParameterEstimate] = ()
+) -> None:
+    """Write what every parameter is, and what it is written into.
 
     Args:
       folder: The work folder.
       applied: All parameters, at any value.
+      parameters: The free scalars at their start.
 
     Raises:
       OutputError: It cannot be written.
     """
-    write_json(folder / TARGETS_FILE, APPLIED.write(applied))
+    write_json(folder / TARGETS_FILE, _TARGETS.write(Targets(tuple(applied), tuple(parameters))))
 
 
-def read_targets(folder: Path, values: Mapping[str, float]) -> tuple[AppliedParameter, ...]:
-    """The parameters with other values.
-
-    Args:
-      folder: The work folder.
-      values: Values of the free parameters' components, called ``name`` or ``name[0]`` and on;
-        frozen ones keep theirs.
-
-    Returns:
-      The parameters; none where the folder lacks the file or it is damaged.
-    """
+def read_targets(folder: Path) -> Targets:
+    """Read what :func:`write_targets` wrote; nothing where the folder lacks it or it is damaged."""
     try:
-        entries = json.loads(read_regular_text(folder / TARGETS_FILE))
-        parameters: tuple[AppliedParameter, ...] = APPLIED.read(entries, "targets")
+        return _TARGETS.read(json.loads(read_regular_text(folder / TARGETS_FILE)), "")
     except (OSError, ValueError, RecursionError):  # the values themselves matter more
-        return ()
-    return tuple(
-        replace(
-            parameter,
-            values=tuple(
-                values.get(name, float(value))
-                for name, value in zip(_component_names(parameter), parameter.values, strict=True)
-            ),
-        )
-        for parameter in parameters
-    )
+        return Targets()
 
 
 def _component_names(parameter: AppliedParameter) -> list[str]:

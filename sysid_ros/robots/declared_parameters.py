@@ -22,7 +22,6 @@ from sysid_ros.robots.declared_friction import expanded
 from sysid_ros.robots.hook import call_hook
 from sysid_ros.robots.state_sensors import state_labels
 from sysid_ros.robots.torque_parameters import (
-    INVERSE_DYNAMICS,
     coupling_parameters,
     moving_bodies,
     payload_inertia,
@@ -175,7 +174,7 @@ def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list
     if config.element != "signal":
         names = matching(spec, config.element, config.pattern)
         patterned = config.element == "body" and config.pattern not in names
-        wide = patterned and experiment.fit.method == INVERSE_DYNAMICS
+        wide = patterned and not experiment.fit.simulates
         return moving_bodies(spec, names) if wide else names
     mapped = {
         label: signal.topic
@@ -225,8 +224,7 @@ def _parameter(
 ) -> Parameter:
     first = target.names[0]
     nominal = _start(config, row, target, spec)
-    wide = experiment.fit.method == INVERSE_DYNAMICS
-    lower, upper = _bounds(config, row, nominal, wide=wide)
+    lower, upper = _bounds(config, row, nominal, wide=not experiment.fit.simulates)
     one_or_all: str | tuple[str, ...] = first if len(target.names) == 1 else target.names
     modifier: AttributeModifier | SignalModifier
     if row.element == "signal":

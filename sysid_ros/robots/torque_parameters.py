@@ -20,7 +20,6 @@ from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
 from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.recording.mapping import SignalKind
 
-INVERSE_DYNAMICS = "inverse_dynamics"
 _LEAST_MASS = 1e-3  # of the model's
 LONGEST_DELAY, _USUAL_DELAY = 0.05, 0.01  # s, of measured torque either way
 _SPRINGS = ("stiffness", "springref", "torque_offset")
@@ -57,7 +56,7 @@ def torque_offsets(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, 
       spec: The model with its sensors.
     """
     fit = experiment.fit
-    if fit.method != INVERSE_DYNAMICS or not fit.inverse_dynamics.torque_offsets:
+    if fit.simulates or not fit.inverse_dynamics.torque_offsets:
         return ()
     taken = experiment.parameters
     return tuple(
@@ -85,7 +84,7 @@ def torque_delays(
       parameters: So far.
     """
     fit = experiment.fit
-    if fit.method != INVERSE_DYNAMICS or not fit.inverse_dynamics.torque_delay:
+    if fit.simulates or not fit.inverse_dynamics.torque_delay:
         return
     taken = {
         name

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.choices import INVERSE_DYNAMICS
 from sysid_ros.dataset import FitInputs
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.experiment import Experiment, SearchConfig
 from sysid_ros.processes import IN_THIS_PROCESS, TaskPool, Workers
-from sysid_ros.robots import INVERSE_DYNAMICS
 from sysid_ros.search.search_methods import Costs, SearchEnd, run_search
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.torque_start import torque_start

@@ -10,10 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.choices import INVERSE_DYNAMICS
 from sysid_ros.dataset import FitInputs
 from sysid_ros.engine.measured_torque import fit_torque, speaks_of_torque
 from sysid_ros.errors import ExperimentError
-from sysid_ros.robots import INVERSE_DYNAMICS, build_parameters
+from sysid_ros.robots import build_parameters
 
 _INSIDE = 0.01  # of the bounds' width that a start keeps from them, where a search has no slope
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.files import dumps, read_regular_text, replace_file
+from sysid_ros.files import TEXT, Record, by_name, dumps, matrix, read_regular_text, replace_file
 from sysid_ros.results import SEARCH_FILE, ResultError
 
 TRIALS = "trials.csv"
@@ -67,6 +68,9 @@ class Trials:
         ]
 
 
+_TRIALS = Record(Trials, values=matrix(), costs=matrix(math.inf))
+
+
 def write_trials(folder: Path, trials: Trials) -> None:
     """Write ``trials.csv``: number, costs, whether on the front, and the parameters.
 
@@ -91,12 +95,7 @@ def write_search_state(folder: Path, trials: Trials, inputs: Mapping[str, str]) 
     Raises:
       OutputError: If it cannot be written.
     """
-    document = {
-        "inputs": inputs,
-        "names": trials.names,
-        "values": trials.values,
-        "costs": trials.costs,
-    }
+    document = {"inputs": inputs, **_TRIALS.write(trials)}
     replace_file(folder / SEARCH_FILE, dumps(document, indent=None))
 
 
@@ -109,10 +108,10 @@ def read_search_state(folder: Path) -> tuple[Trials, dict[str, str]]:
     path = folder / SEARCH_FILE
     try:
         document: dict[str, Any] = json.loads(read_regular_text(path))
-        names = tuple(str(name) for name in document["names"])
-        values = np.array(document["values"], dtype=np.float64).reshape(-1, len(names))
-        costs = np.array(document["costs"], dtype=np.float64).reshape(len(values), -1)
-        inputs = {str(key): str(text) for key, text in document["inputs"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        trials = _TRIALS.read(document, "")
+        inputs: dict[str, str] = by_name(TEXT).read(document["inputs"], "inputs")
+        if trials.values.shape != (len(trials.costs), len(trials.names)):
+            raise ValueError("values and costs are not of the same trials")
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ResultError(f"{path} is no state of a search: {error!r}") from error
-    return Trials(names, values, np.where(np.isnan(costs), np.inf, costs)), inputs
+    return trials, inputs

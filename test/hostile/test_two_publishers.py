@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mapped_signals import Mapping
 from mcap.writer import Writer
 from rosbags.typesys import Stores, get_typestore
 
 from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.recording import map_recording, open_recording
 from sysid_ros.recording.mapping import SignalKind
-from sysid_ros.recording.messages import Clock
 
 START_NS = 1_700_000_000_000_000_000
 STORE = get_typestore(Stores.ROS2_KILTED)
@@ -49,9 +49,7 @@ def write(path: Path, samples: Iterable[tuple[float, float]]) -> Path:
 def warnings_of(bag: Path) -> tuple[str, ...]:
     signal = SignalConfig(SignalKind.QPOS, "elbow", "/joint_states", "position[elbow]")
     with open_recording(bag) as recording:
-        return map_recording(
-            recording, [signal], clock=Clock.HEADER, max_gap=0.1, name="bag"
-        ).warnings
+        return map_recording(recording, Mapping([signal]), name="bag").warnings
 
 
 def course(number: float) -> float:

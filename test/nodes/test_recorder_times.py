@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
+from mapped_signals import Mapping
 from recorder_process import arrived, listening, received, start_recorder, time_of
 from ros_client import RosClient
 from rosgraph_msgs.msg import Clock as ClockMessage
@@ -36,7 +37,7 @@ SIGNAL = SignalConfig(
 
 def mapped(bag: str, clock: Clock) -> MappedRecording:
     with open_recording(bag) as recording:
-        return map_recording(recording, [SIGNAL], clock=clock, max_gap=10.0, name="bag")
+        return map_recording(recording, Mapping([SIGNAL], clock, max_gap=10.0), name="bag")
 
 
 def test_each_clock_dates_the_signal_by_its_own_time(

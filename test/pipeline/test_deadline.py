@@ -115,5 +115,5 @@ def test_a_run_out_of_time_still_writes_what_it_has(
     assert "scoring" in ended
     assert report.outcome.validation is None
     assert report.outcome.verdict.startswith("Not scored: the time limit passed")
-    assert (report.result_dir / "parameters.yaml").is_file()
-    assert (report.result_dir / "report.html").is_file()
+    assert (report.files.folder / "parameters.yaml").is_file()
+    assert (report.files.folder / "report.html").is_file()

@@ -48,12 +48,12 @@ def test_measured_torque_is_warned_about(double_pendulum: RunReport) -> None:
 
 
 def test_the_result_folder_stands_alone(double_pendulum: RunReport) -> None:
-    assert double_pendulum.model_file is not None
-    model = mujoco.MjModel.from_xml_path(str(double_pendulum.model_file))
+    assert double_pendulum.files.model is not None
+    model = mujoco.MjModel.from_xml_path(str(double_pendulum.files.model))
     fitted = double_pendulum.outcome.fit
     assert model.joint("elbow").armature[0] == fitted["elbow_armature"].value
     assert model.body("link2").ipos[2] == fitted["link2_com_z"].value
-    stored = json.loads((double_pendulum.result_dir / "result.json").read_text(encoding="utf-8"))
+    stored = json.loads((double_pendulum.files.folder / "result.json").read_text(encoding="utf-8"))
     assert stored["validation"]["rmse_all"] == fitted_score(double_pendulum)
     assert set(stored["parameters"]) == {p.name for p in fitted.parameters}
 

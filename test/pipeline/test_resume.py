@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -47,7 +48,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def undisturbed(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     """The parameters that a fit finds when nobody kills it."""
     report = run_experiment(load_experiment(experiment), output_dir=tmp_path_factory.mktemp("out"))
-    assert not (report.result_dir / STATE_FILE).exists()  # nothing left to do
+    assert not (report.files.folder / STATE_FILE).exists()  # nothing left to do
     return {p.name: p.value for p in report.outcome.fit.parameters}
 
 
@@ -83,10 +84,11 @@ def test_a_killed_fit_carries_on_to_the_same_optimum(
     command = ["sysid_ros", "fit", experiment, "--output", tmp_path]
     kill_after_steps(command, tmp_path, 2)
     (left,) = tmp_path.iterdir()
-    best = json.loads((left / "checkpoint.json").read_text())["steps"][-1]
+    with (left / "progress.csv").open() as rows:
+        announced = int(list(csv.DictReader(rows))[-1]["iteration"])
     done = read_state(left).state
     # The state is kept first, so that a step which was announced is never lost.
-    assert best["iteration"] in (done.iteration - 1, done.iteration)
+    assert announced in (done.iteration - 1, done.iteration)
 
     arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]
     assert main([*arguments, "--resume"]) == ErrorCode.NONE
@@ -268,7 +270,7 @@ def cut_short(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """The result of a fit that had one step."""
     output = tmp_path_factory.mktemp("short")
     short = with_overrides(load_experiment(experiment), ["fit.max_iterations=1"])
-    return run_experiment(short, output_dir=output).result_dir
+    return run_experiment(short, output_dir=output).files.folder
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

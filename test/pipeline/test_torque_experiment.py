@@ -91,7 +91,7 @@ def test_bounds_that_nobody_gave_do_not_bind(run):
 
 def test_mj_inverse_of_the_written_model_alone_gives_the_fitted_torque(run):
     """Friction, offsets, armature and inertia are all in model.xml, in MuJoCo's terms."""
-    model = mujoco.MjModel.from_xml_path(str(run.model_file))
+    model = mujoco.MjModel.from_xml_path(str(run.files.model))
     truth = true_spec().compile()
     _, motion, torque = moved(truth, 5.0)
     assert np.sqrt(np.mean((mujoco_torque(model, motion) - torque) ** 2)) < 0.04
@@ -101,15 +101,15 @@ def test_mj_inverse_of_the_written_model_alone_gives_the_fitted_torque(run):
 
 
 def test_the_result_can_be_read_back_with_what_torque_told(run):
-    written = json.loads((run.result_dir / "result.json").read_text())
+    written = json.loads((run.files.folder / "result.json").read_text())
     assert written["torque"]["base"][0].keys() >= {"name", "value", "relative_error", "essential"}
-    again = read_results(run.result_dir)
+    again = read_results(run.files.folder)
     assert again.fit.torque.joints[0].joint == "a"
     assert np.allclose(again.fit.torque.bodies[0].moments, run.outcome.fit.torque.bodies[0].moments)
 
 
 def test_the_report_shows_torque_by_its_parts(run):
-    page = run.report_file.read_text()
+    page = run.files.report.read_text()
     for words in (
         "Friction of b against its velocity", "Gravity, inertia and friction of a",
         "Ellipsoid of inertia of fore", "upper.Iyy + b.armature", "Relative error",
@@ -173,7 +173,7 @@ def test_a_payload_is_one_more_body(folder):
     assert found.body == "payload"
     assert found.mass == pytest.approx(0.5, rel=0.03)
     assert found.centre == pytest.approx([0.25, 0.01, -0.02], abs=0.01)
-    assert mujoco.MjModel.from_xml_path(str(report.model_file)).body("payload").mass[0] > 0.49
+    assert mujoco.MjModel.from_xml_path(str(report.files.model)).body("payload").mass[0] > 0.49
 
 
 def test_a_motor_that_turns_with_two_joints_is_proposed_and_found(folder):
@@ -191,7 +191,7 @@ def test_a_motor_that_turns_with_two_joints_is_proposed_and_found(folder):
     fit = report.outcome.fit
     assert fit["c_with_b_damping"].value == pytest.approx(0.6, abs=0.1)
     assert fit["c_with_b_frictionloss"].value == pytest.approx(0.8, abs=0.1)
-    written = mujoco.MjModel.from_xml_path(str(report.model_file))
+    written = mujoco.MjModel.from_xml_path(str(report.files.model))
     loss = written.tendon_frictionloss[written.tendon("c_with_b").id]
     assert loss == pytest.approx(0.8, abs=0.1)
 

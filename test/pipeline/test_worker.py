@@ -20,7 +20,7 @@ from patience import PATIENCE
 
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.errors import ErrorCode
-from sysid_ros.pipeline.worker import FitEnd, FitProgress, run_fit
+from sysid_ros.pipeline.worker import FitEnd, FitEvent, run_fit
 from sysid_ros.pipeline.worker_process import FitRequest
 from sysid_ros.results import read_results
 
@@ -51,12 +51,12 @@ def test_request_survives_json(tmp_path: Path):
 
 
 def test_fit_delivers_its_files_and_reports_every_step(tmp_path: Path):
-    events: list[FitProgress] = []
+    events: list[FitEvent] = []
     end = run_fit(request(tmp_path), on_progress=events.append, program=("fits", "quick"))
     assert end.code is ErrorCode.NONE
     assert end.files is not None
-    assert end.files.result_dir == tmp_path / "results" / "result"
-    assert end.files.report_file is None
+    assert end.files.folder == tmp_path / "results" / "result"
+    assert end.files.report is None
     assert [event.stage for event in events if event.stage] == ["fitting"]
     steps = [event.iteration for event in events if event.iteration]
     assert [step.iteration for step in steps] == [0, 1, 2]
@@ -103,8 +103,8 @@ def canceled_after_first_step(tmp_path: Path, function: str, grace: float = GRAC
     """Run a fit and cancel it once it has reported a step."""
     started = threading.Event()
 
-    def on_progress(progress: FitProgress) -> None:
-        if progress.iteration is not None:
+    def on_progress(event: FitEvent) -> None:
+        if event.iteration is not None:
             started.set()
 
     return run_fit(
@@ -129,15 +129,15 @@ def test_cancel_ends_a_native_call_within_a_second(tmp_path: Path):
     assert end.best is not None
     assert end.best.iteration == 1
     assert end.files is not None
-    kept = read_results(end.files.result_dir)
+    kept = read_results(end.files.folder)
     assert kept.fit.status is FitStatus.CANCELED
     assert kept.fit["mass"].value == 2.0
-    assert list((tmp_path / "results").iterdir()) == [end.files.result_dir]
+    assert list((tmp_path / "results").iterdir()) == [end.files.folder]
 
 
 def test_process_killed_from_outside_is_reported_with_its_signal(tmp_path: Path):
-    def kill(progress: FitProgress) -> None:
-        name, _, value = progress.stage.partition("=")
+    def kill(event: FitEvent) -> None:
+        name, _, value = event.stage.partition("=")
         if name == "pid":
             os.kill(int(value), signal.SIGKILL)
 
@@ -151,9 +151,9 @@ def test_process_killed_from_outside_is_reported_with_its_signal(tmp_path: Path)
 def test_child_has_not_imported_rclpy_and_ends_with_an_exception_of_the_caller(tmp_path: Path):
     stages: list[str] = []
 
-    def on_progress(progress: FitProgress) -> None:
-        stages.append(progress.stage)
-        if progress.stage.startswith("pid="):
+    def on_progress(event: FitEvent) -> None:
+        stages.append(event.stage)
+        if event.stage.startswith("pid="):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

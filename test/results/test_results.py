@@ -19,14 +19,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from outcomes import outcome as synthetic
 
-from sysid_ros.engine.least_squares.search_progress import FitStatus, Iteration
+from sysid_ros.engine.estimation import FitState
+from sysid_ros.engine.least_squares import FitStatus, Iteration, Point
 from sysid_ros.engine.parameters.modifiers import AttributeModifier
+from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import ErrorCode, OutputError
 from sysid_ros.files import dumps, plain
 from sysid_ros.judgement.outcome import AppliedParameter, Outcome
 from sysid_ros.pipeline.result_writing import write_results
 from sysid_ros.report import render_report
 from sysid_ros.results import (
+    STATE_FILE,
     Checkpoint,
     ResultError,
     check_writable,
@@ -217,6 +220,24 @@ def test_checkpoint_becomes_a_result(tmp_path: Path) -> None:
     assert "mass" in render_report(again)
 
 
+def test_steps_are_in_the_state_alone_once_there_is_one(tmp_path: Path) -> None:
+    checkpoint = Checkpoint(tmp_path)
+    checkpoint.add(step(0, 50.0, 9.0))  # the best candidate of a search
+    steps = step(0, 9.0, 1.0), step(1, 4.0, 1.2)
+    for count in (1, 2):
+        trace = steps[:count]
+        point = Point(trace[-1].values, (np.array([0.1, 0.2]),))
+        state = FitState(point, 0.1, count - 1, False, 3, {"angle": 0.01}, trace, 0.5)
+        checkpoint.save(state, {})
+        checkpoint.add(trace[-1])
+        assert [path.name for path in tmp_path.iterdir()] == [STATE_FILE]
+    result = finalize_checkpoint(tmp_path)
+    assert (result.folder / STATE_FILE).is_file()  # the fit can still be carried on
+    again = read_results(result.folder).fit
+    assert (again["mass"].initial, again["mass"].value) == (1.0, 1.2)
+    assert (again.cost_initial, again.cost_final) == (9.0, 4.0)
+
+
 def test_checkpoint_keeps_the_last_good_step(tmp_path: Path) -> None:
     # The third step starts a new round with other noise levels: its cost is on another scale.
     steps = [(0, 9.0, 1.0), (1, 2.0, 1.1), (1, 800.0, 1.1), (2, 700.0, 1.2), (3, np.nan, 5.0)]
@@ -239,13 +260,20 @@ def test_a_killed_fit_says_what_its_values_stand_for(tmp_path: Path) -> None:
             AppliedParameter("mass", (0.5,), elbow),
             AppliedParameter("frozen", (2.0, 3.0), elbow, "r"),
         ],
+        [ParameterEstimate("mass", "kg", 0.5, 0.5, 0.1, np.inf, None, np.inf)],
     )
     checkpoint = Checkpoint(work)
     for number, value in enumerate((1.0, 2.0)):
         checkpoint.add(step(number, 9.0 - number, value))
     folder = finalize_checkpoint(work).folder
     assert {path.name for path in folder.iterdir()} == {"result.json", "parameters.yaml"}
-    applied = read_results(folder).applied
+    again = read_results(folder)
+    mass = again.fit["mass"]
+    assert (mass.unit, mass.initial, mass.value, mass.lower) == ("kg", 0.5, 2.0, 0.1)
+    assert again.fit["damping"].lower == -np.inf  # of which nothing was written beforehand
+    entry = yaml.safe_load((folder / "parameters.yaml").read_text())["parameters"]["mass"]
+    assert (entry["unit"], entry["bounds"]) == ("kg", [0.1, None])
+    applied = again.applied
     assert [(p.name, p.values, p.robot) for p in applied] == [
         ("mass", (2.0,), None), ("frozen", (2.0, 3.0), "r"),
     ]  # fmt: skip

@@ -172,9 +172,9 @@ def test_a_urdf_is_fitted_with_sensors_it_does_not_have(tmp_path: Path, model: s
     fitted = {"shoulder_qpos", "imu_rate[0]", "imu_rate[1]", "imu_rate[2]"}
     assert set(report.outcome.training.rmse) == fitted
     assert not [text for text in report.outcome.warnings if "mesh" in text]
-    assert report.model_file is not None
+    assert report.files.model is not None
     moved = tmp_path / "moved"
-    report.result_dir.rename(moved)
+    report.files.folder.rename(moved)
     for path in package.rglob("*.stl"):
         path.unlink()
     assert len(load_model(moved / "model.xml").spec.meshes) == 1

@@ -11,8 +11,11 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
+
 SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+_UNLIMITED = (-np.inf, np.inf)
 
 
 def joint_of(model: Any, actuator: int) -> int | None:
@@ -56,6 +59,27 @@ def _is_affine(model: Any, actuator: int) -> bool:
 
 def _has_fixed_gain(model: Any, actuator: int) -> bool:
     return int(model.actuator_gaintype[actuator]) == int(mujoco.mjtGain.mjGAIN_FIXED)
+
+
+def force_range(model: Any, joint: int) -> tuple[float, float]:
+    """The least and the largest force of a joint's drive, N m, or N of a slide.
+
+    All its actuators together, within the joint's own limit; infinite where nothing limits it.
+    """
+    limits = model.jnt_actfrcrange[joint] if model.jnt_actfrclimited[joint] else _UNLIMITED
+    acting = [_forces(model, actuator) for actuator in actuators_on(model, joint)]
+    low, high = np.clip(np.sum(acting, axis=0), *limits) if acting else limits
+    return float(low), float(high)
+
+
+def _forces(model: Any, actuator: int) -> FloatArray:
+    """The least and the largest force of an actuator on its joint, (2,)."""
+    gear, ends = float(model.actuator_gear[actuator, 0]), np.array(_UNLIMITED)
+    if model.actuator_forcelimited[actuator]:
+        ends = model.actuator_forcerange[actuator]
+    elif model.actuator_ctrllimited[actuator] and is_effort(model, actuator):
+        ends = model.actuator_ctrlrange[actuator] * model.actuator_gainprm[actuator, 0]
+    return np.sort(gear * ends) if gear else np.zeros(2)
 
 
 def add_unit_motor(

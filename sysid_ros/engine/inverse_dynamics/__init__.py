@@ -39,7 +39,6 @@ from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
-from sysid_ros.engine.inverse_dynamics.prior import PriorKind
 from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
@@ -71,7 +70,6 @@ __all__ = [
     "FreeParameters",
     "InverseDynamicsFit",
     "Motion",
-    "PriorKind",
     "Recording",
     "Regressor",
     "Settings",

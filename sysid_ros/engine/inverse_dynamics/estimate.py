@@ -189,7 +189,7 @@ def _prior(
         given = np.append(free.precision > 0.0, np.zeros(extra, dtype=np.bool_))
         precision[given] = free.precision[free.precision > 0.0]
         mean[given] = free.mean[free.precision > 0.0]
-    return Prior(tuple(terms), settings.prior, settings.spread, mean, precision)
+    return Prior(tuple(terms), PriorKind(settings.prior), settings.spread, mean, precision)
 
 
 def _loudness(free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.inverse_dynamics.consistency import MARGIN
-from sysid_ros.engine.inverse_dynamics.prior import PriorKind
 from sysid_ros.engine.regressor import DEFAULT_KINDS
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Choices of a fit.
+class Settings(TorqueSettings):
+    """Choices of a fit, those that an experiment has among them.
 
     Attributes:
       kinds: What joints and tendons have besides the inertia of bodies, of
@@ -27,15 +27,9 @@ class Settings:
       momentum: Whether rows are in momentum form, without accelerations.
       reversals_apart: Whether rows in which friction's sign is uncertain have weights of their own.
       torque_delay: Whether measured torque is later than positions by an unknown time.
-      motion_cutoff: Hz; ``None`` to choose from the positions.
-      row_cutoff: Hz; ``None`` for the highest of the motion's.
       blocks: Of time, for intervals.
       iterations: Of weights from residuals.
-      prior: Distance of bodies from the model's.
-      spread: How wrong the model's bodies may be, relative to themselves.
       margin: Of pseudo-inertias, relative to the model's.
-      hulls: Whether centres of mass stay within their body's geometry.
-      total_mass: kg of all moving bodies together; ``None`` where unknown.
       gains: Joints (by name) whose torque has an unknown factor, with its prior spread.
     """
 
@@ -45,13 +39,7 @@ class Settings:
     momentum: bool = False
     reversals_apart: bool = True
     torque_delay: bool = False
-    motion_cutoff: float | None = None
-    row_cutoff: float | None = None
     blocks: int = 40
     iterations: int = 4
-    prior: PriorKind = PriorKind.ENTROPIC
-    spread: float = 1.0
     margin: float = MARGIN
-    hulls: bool = True
-    total_mass: float | None = None
     gains: Mapping[str, float] = field(default_factory=dict)

@@ -16,6 +16,7 @@ from sysid_ros.engine.measured_torque.torque_problem import (
     regression_settings,
     torque_problem,
 )
+from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal, torque_signals
 from sysid_ros.engine.measured_torque.torque_sums import (
     TorqueEstimate,
     estimate_from,
@@ -27,6 +28,7 @@ __all__ = [
     "Coupling",
     "TorqueEstimate",
     "TorqueProblem",
+    "TorqueSignal",
     "TorqueTrace",
     "estimate_from",
     "fit_by_method",
@@ -37,5 +39,6 @@ __all__ = [
     "speaks_of_torque",
     "still_joints",
     "torque_problem",
+    "torque_signals",
     "torque_traces",
 ]

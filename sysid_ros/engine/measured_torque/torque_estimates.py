@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics import Uncertainty
 from sysid_ros.engine.measured_torque.declared_columns import Declared
-from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.engine.uncertainty import ParameterEstimate, unfitted
 from sysid_ros.errors import listed
 
 KEPT = "kept near the model"  # the flag of what the data leaves open in a body's inertia
@@ -68,17 +69,14 @@ def torque_estimates(
       slope: Their derivative by what was estimated, (n, k).
       still: Joints that do not move.
     """
-    bounds = declared.params.bounds
-    at_bounds = bounds.flags(values)
-    initial = declared.params.as_vector()
+    starts, at_bounds = unfitted(declared.params), declared.params.bounds.flags(values)
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     opened = _opened(fit, slope)
     found = []
     at = 0
     for p in declared.params.free():
         whole, held = p.name in declared.whole_bodies, declared.is_held(p, still)
-        units = p.unit.split(", ") if len(p.unit.split(", ")) == p.size else [p.unit] * p.size
-        for name, unit in zip(p.scalar_names(), units, strict=True):
+        for start in starts[at : at + p.size]:
             flags = [] if held else list(at_bounds[at])
             bound = bool(flags)
             opened[at] |= held
@@ -88,13 +86,9 @@ def torque_estimates(
                 flags.append("biased by noise")
             claimed = np.isfinite(errors[at]) and not bound and (whole or not opened[at])
             found.append(
-                ParameterEstimate(
-                    name=name,
-                    unit=unit,
-                    initial=float(initial[at]),
-                    value=float(initial[at] if held else values[at]),
-                    lower=float(bounds.lower[at]),
-                    upper=float(bounds.upper[at]),
+                replace(
+                    start,
+                    value=start.initial if held else float(values[at]),
                     standard_error=float(errors[at]) if claimed and errors[at] > 0.0 else None,
                     dof=float(fit.uncertainty.blocks - 1),
                     flags=tuple(flags),

@@ -14,7 +14,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import compiled
 from sysid_ros.engine.estimation import TorqueSettings
-from sysid_ros.engine.inverse_dynamics import PriorKind, Recording, Regressor, Settings, columns_of
+from sysid_ros.engine.inverse_dynamics import Recording, Regressor, Settings, columns_of
 from sysid_ros.engine.measured_torque.contacts import without_contacts
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.sequence_recordings import (
@@ -135,16 +135,7 @@ def regression_settings(declared: Declared, settings: TorqueSettings) -> Setting
         joint = declared.model.joint(int(declared.model.dof_jntid[dof])).name
         prior = parameter.prior
         gains[joint] = _GAIN_SPREAD if prior is None else float(np.ravel(prior[1])[0])
-    return Settings(
-        kinds=declared.kinds,
-        motion_cutoff=settings.motion_cutoff,
-        row_cutoff=settings.row_cutoff,
-        prior=PriorKind(settings.prior),
-        spread=settings.spread,
-        hulls=settings.hulls,
-        total_mass=settings.total_mass,
-        gains=gains,
-    )
+    return Settings(**vars(settings), kinds=declared.kinds, gains=gains)
 
 
 def gains_at(declared: Declared, values: FloatArray) -> FloatArray:

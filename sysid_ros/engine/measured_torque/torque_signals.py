@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -26,11 +26,13 @@ class TorqueSignal:
       name: Of its sensor or actuator.
       moment: Generalised force per unit of the signal, (nv,).
       control: Whether it is an input of the model rather than a sensor.
+      actuator: Whose force it is; ``None`` for all force on a joint.
     """
 
     name: str
     moment: FloatArray
     control: bool
+    actuator: int | None = None
 
     @property
     def dof(self) -> int | None:
@@ -42,24 +44,28 @@ class TorqueSignal:
 def torque_signals(model: mujoco.MjModel, group: ModelSequences) -> list[TorqueSignal]:
     """Measured torque among the sensors and inputs of a model's recordings.
 
-    Sensors are those of a joint's or an actuator's force. Inputs are actuators whose force is a
-    fixed gain times the input, as that of motors and of mapped efforts; where a sensor shows the
-    same degree of freedom, it counts instead. Wrenches are another matter, see
-    :func:`wrench_inputs_of`.
+    Sensors are those of a joint's force, and of an actuator's where the joint's is not measured.
+    Inputs are actuators whose force is a fixed gain times the input, as that of motors and of
+    mapped efforts; where a sensor shows the same degree of freedom, it counts instead. Wrenches are
+    another matter, see :func:`wrench_inputs_of`.
     """
     sensors = [
-        TorqueSignal(name, moment, control=False)
-        for name in _measured(group)
-        if (moment := _of_sensor(model, name)) is not None
+        signal for name in _measured(group) if (signal := _of_sensor(model, name)) is not None
     ]
-    shown = np.any([signal.moment != 0.0 for signal in sensors], axis=0) if sensors else False
+    joints = [signal for signal in sensors if signal.actuator is None]
+    sensors = joints + _elsewhere(joints, [one for one in sensors if one.actuator is not None])
     inputs = [
-        TorqueSignal(name, moment, control=True)
+        TorqueSignal(name, moment, control=True, actuator=model.actuator(name).id)
         for name in _driven(group)
         if (moment := _of_motor(model, model.actuator(name).id)) is not None
-        and not np.any((moment != 0.0) & shown)
     ]
-    return sensors + inputs
+    return sensors + _elsewhere(sensors, inputs)
+
+
+def _elsewhere(shown: Sequence[TorqueSignal], others: Sequence[TorqueSignal]) -> list[TorqueSignal]:
+    """Those of other signals that act on no degree of freedom that is shown already."""
+    taken = np.any([one.moment != 0.0 for one in shown], axis=0) if shown else False
+    return [one for one in others if not np.any((one.moment != 0.0) & taken)]
 
 
 def wrench_inputs_of(model: mujoco.MjModel, group: ModelSequences) -> list[str]:
@@ -124,7 +130,7 @@ def _driven(group: ModelSequences) -> list[str]:
     return [name for name in control_names(group.gt_model) if whole or name in names]
 
 
-def _of_sensor(model: mujoco.MjModel, name: str) -> FloatArray | None:
+def _of_sensor(model: mujoco.MjModel, name: str) -> TorqueSignal | None:
     if mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name) < 0:
         return None
     sensor = model.sensor(name)
@@ -132,9 +138,9 @@ def _of_sensor(model: mujoco.MjModel, name: str) -> FloatArray | None:
     if kind == int(_S.mjSENS_JOINTACTFRC):
         moment: FloatArray = np.zeros(model.nv)
         moment[int(model.jnt_dofadr[owner])] = 1.0
-        return moment
+        return TorqueSignal(name, moment, control=False)
     if kind == int(_S.mjSENS_ACTUATORFRC):
-        return _arm(model, owner)
+        return TorqueSignal(name, _arm(model, owner), control=False, actuator=owner)
     return None
 
 

@@ -9,13 +9,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sysid_ros.engine.moving_horizon.arrival_cost import Share
 from sysid_ros.errors import DataError
-from sysid_ros.files import read_regular_text, write_json
+from sysid_ros.files import Form, Record, matrix, optional, read_regular_text, write_json
 
 FORMAT = 1
 
@@ -40,17 +39,7 @@ class Memory:
         Raises:
           OutputError: It cannot be written.
         """
-        known = self.known
-        content: dict[str, Any] = {"format": FORMAT, "names": self.names, "noise": self.noise}
-        if known is not None:
-            content["known"] = {
-                "theta": known.theta.tolist(),
-                "hessian": known.hessian.tolist(),
-                "gradient": known.gradient.tolist(),
-                "squares": {name: list(pair) for name, pair in known.squares.items()},
-                "windows": known.windows,
-            }
-        write_json(path, content)
+        write_json(path, {"format": FORMAT, **_MEMORY.write(self)})
 
     @classmethod
     def read(cls, path: Path) -> Memory:
@@ -61,27 +50,32 @@ class Memory:
         """
         try:
             content = json.loads(read_regular_text(path))
-            names = tuple(str(name) for name in content["names"])
-            noise = {str(name): float(level) for name, level in content["noise"].items()}
-            found = content.get("known")
             if content["format"] != FORMAT:
                 raise DataError(f"{path}: format {content['format']}; this version reads {FORMAT}")
-            return cls(names, None if found is None else _share(found, len(names)), noise)
-        except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+            memory = _MEMORY.read({"known": None, **content}, "")
+            _check(memory)
+            return memory
+        except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise DataError(f"{path} holds no state of an estimator: {error}") from error
 
 
-def _share(content: Mapping[str, Any], p: int) -> Share:
-    """Information of ``p`` parameters.
+_SHARE = Record(Share, without=("time",), hessian=matrix())  # what is remembered is of no age
+_KNOWN = Form(lambda value, key: _SHARE.read(value, key, time=0.0), _SHARE.write)
+_MEMORY = Record(Memory, known=optional(_KNOWN))
+
+
+def _check(memory: Memory) -> None:
+    """Refuse sizes that differ and numbers that are not finite.
 
     Raises:
-      ValueError: Sizes differ, or something is not finite.
+      ValueError: What is wrong.
     """
-    theta, gradient = (np.array(content[key], dtype=np.float64) for key in ("theta", "gradient"))
-    hessian = np.array(content["hessian"], dtype=np.float64)
-    if (theta.shape, gradient.shape, hessian.shape) != ((p,), (p,), (p, p)):
+    known, p = memory.known, len(memory.names)
+    if known is None:
+        return
+    if (known.theta.shape, known.gradient.shape, known.hessian.shape) != ((p,), (p,), (p, p)):
         raise ValueError(f"its arrays are not of {p} parameters")
-    if not all(np.isfinite(part).all() for part in (theta, gradient, hessian)):
+    if not all(np.isfinite(part).all() for part in (known.theta, known.hessian, known.gradient)):
         raise ValueError("a number is not finite")
-    squares = {name: (float(s), float(n)) for name, (s, n) in content["squares"].items()}
-    return Share(0.0, theta, hessian, gradient, squares, float(content["windows"]))
+    if any(len(pair) != 2 for pair in known.squares.values()):
+        raise ValueError("squares are not pairs")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import glob
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +26,12 @@ class SignalSettings:
     delay: float = 0.0  # s
     gain: float = 1.0
     bias: float = 0.0  # in the signal's unit
+
+    @property
+    def inverse(self) -> SignalSettings:
+        """The settings that undo these: of the model's value seen from what a sensor shows."""
+        factor = 1.0 / self.gain if self.gain else math.inf  # nothing shows what gain zero hides
+        return SignalSettings(-self.delay, factor, -self.bias * factor)
 
 
 UNCHANGED = SignalSettings()

@@ -19,7 +19,7 @@ from sysid_ros.engine.uncertainty.identifiability import describe_open_direction
 from sysid_ros.engine.uncertainty.influence import influence, recording_scatter
 from sysid_ros.engine.uncertainty.intervals import calculate_intervals
 from sysid_ros.engine.uncertainty.noise_levels import estimated_noise, first_noise, sensor_of
-from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate, unfitted
 from sysid_ros.engine.uncertainty.rank import Directions, directions_of_gram
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
 
@@ -43,4 +43,5 @@ __all__ = [
     "residual_sizes",
     "sensor_of",
     "uncertainty_of",
+    "unfitted",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem, Solution, eliminate_starts
-from sysid_ros.engine.parameters import Parameter, ParameterDict, priors, vague_error
+from sysid_ros.engine.parameters import ParameterDict, priors, vague_error
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty.blocks import by_block, needs_blocks
 from sysid_ros.engine.uncertainty.covariance import (
@@ -21,7 +21,7 @@ from sysid_ros.engine.uncertainty.covariance import (
     involved_in,
     no_covariance,
 )
-from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
+from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate, unfitted
 from sysid_ros.errors import StopRequestedError
 
 FROM_PRIOR = 0.75  # share of a variance above which the prior determines the value, not the data
@@ -88,12 +88,6 @@ def _curved(system: ReducedSystem, curvature: float) -> ReducedSystem:
     )
 
 
-def _units(parameter: Parameter) -> list[str]:
-    """One unit per component of a parameter: ``kg, m, m, m`` names four."""
-    units = parameter.unit.split(", ")
-    return units if len(units) == parameter.size else [parameter.unit] * parameter.size
-
-
 def estimates(
     params: ParameterDict, theta: FloatArray, uncertainty: Covariance
 ) -> tuple[ParameterEstimate, ...]:
@@ -108,14 +102,12 @@ def estimates(
       The estimates, flagged where a value is at a bound, not determined at all, determined by its
       prior, or determined no better than by its bounds or its natural scale.
     """
-    initial, bounds = params.as_vector(), params.bounds
-    errors = uncertainty.errors
-    units = [unit for parameter in params.free() for unit in _units(parameter)]
+    bounds, errors = params.bounds, uncertainty.errors
     opened = involved_in(uncertainty.open_directions)
     vague = np.minimum(OPEN_ERROR * bounds.width, _vague_errors(params, theta))
     estimates = []
     at_bounds = bounds.flags(theta)
-    for j, name in enumerate(params.scalar_names()):
+    for j, start in enumerate(unfitted(params)):
         flags = list(at_bounds[j])
         if opened[j]:
             flags.append("unidentifiable")
@@ -124,13 +116,9 @@ def estimates(
         elif errors[j] > vague[j]:
             flags.append("poorly determined")
         estimates.append(
-            ParameterEstimate(
-                name=name,
-                unit=units[j],
-                initial=float(initial[j]),
+            replace(
+                start,
                 value=float(theta[j]),
-                lower=float(bounds.lower[j]),
-                upper=float(bounds.upper[j]),
                 standard_error=float(errors[j]) if np.isfinite(errors[j]) else None,
                 dof=float(uncertainty.dof[j]),
                 flags=tuple(flags),

@@ -210,9 +210,9 @@ class StartReader:
 
 def undo(states: FloatArray, place: tuple[int, int], setting: SignalSettings) -> None:
     """Take a sensor's gain and bias out of the positions and velocities that it shows."""
-    position, velocity = place
-    states[:, position] = (states[:, position] - setting.bias) / setting.gain
-    states[:, velocity] /= setting.gain
+    undone, (position, velocity) = setting.inverse, place
+    states[:, position] = undone.gain * states[:, position] + undone.bias
+    states[:, velocity] *= undone.gain
 
 
 def measured_joints(

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SCALAR, actuators_on
+from sysid_ros.engine.elements import SCALAR, actuators_on, force_range
 from sysid_ros.excitation import (
     ExcitationError,
     FileLimits,
@@ -112,15 +112,9 @@ def _of_model(model: mujoco.MjModel, joints: tuple[str, ...]) -> Mapping[str, di
             kinds["lower"], kinds["upper"] = map(float, model.jnt_range[joint])
         elif int(model.jnt_type[joint]) == SCALAR[0]:
             kinds["lower"], kinds["upper"] = -math.pi, math.pi
-        efforts = [
-            float(np.abs(model.actuator_forcerange[a]).min() * abs(model.actuator_gear[a, 0]))
-            for a in actuators_on(model, joint)
-            if model.actuator_forcelimited[a]
-        ]
-        if model.jnt_actfrclimited[joint]:
-            efforts.append(float(np.abs(model.jnt_actfrcrange[joint]).min()))
-        if efforts:
-            kinds["effort"] = min(efforts)
+        effort = min(np.abs(force_range(model, joint)))  # that it has either way
+        if np.isfinite(effort):
+            kinds["effort"] = float(effort)
         found[name] = kinds
     return found
 

@@ -13,7 +13,7 @@ from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import ErrorCode
 from sysid_ros.judgement import HASH_PREFIX, Outcome
-from sysid_ros.pipeline import FitFiles
+from sysid_ros.results import ResultFolder
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.msg import IdentifiedParameter, IdentifiedParameters, Report
 
@@ -45,7 +45,7 @@ def failed_result(code: ErrorCode, message: str) -> FitModel.Result:
 
 
 def fit_result(
-    code: ErrorCode, message: str, outcome: Outcome, files: FitFiles, stamp: Any
+    code: ErrorCode, message: str, outcome: Outcome, files: ResultFolder, stamp: Any
 ) -> FitModel.Result:
     """The result of a fit that delivered.
 
@@ -66,19 +66,21 @@ def fit_result(
         cost_final=float(outcome.fit.cost_final),
         holdout_rmse=float(held_out.rmse_all) if held_out else _NAN,
         holdout_rmse_initial=float(held_out.rmse_all_initial) if held_out else _NAN,
-        result_dir=str(files.result_dir),
-        report_file=_text(files.report_file),
-        model_file=_text(files.model_file),
+        result_dir=str(files.folder),
+        report_file=_text(files.report),
+        model_file=_text(files.model),
     )
 
 
-def identified_parameters(outcome: Outcome, files: FitFiles, stamp: Any) -> IdentifiedParameters:
+def identified_parameters(
+    outcome: Outcome, files: ResultFolder, stamp: Any
+) -> IdentifiedParameters:
     """All parameters of an outcome as one message."""
     hashes = sorted(
         f"{HASH_PREFIX}{name} {digest}" for name, digest in outcome.input_hashes.items()
     )
     message = IdentifiedParameters(
-        model=_text(files.model_file),
+        model=_text(files.model),
         data_hash=hashlib.sha256("\n".join(hashes).encode()).hexdigest() if hashes else "",
         verdict=outcome.verdict,
         parameters=[identified_parameter(estimate) for estimate in outcome.fit.parameters],

@@ -35,7 +35,7 @@ from sysid_ros.nodes.fit_server.messages import (
 from sysid_ros.nodes.fit_server.topics import FitTopics
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
-from sysid_ros.pipeline import FIT_PROGRAM, FitEnd, FitProgress, FitRequest, Worker, run_fit
+from sysid_ros.pipeline import FIT_PROGRAM, FitEnd, FitEvent, FitRequest, Worker, run_fit
 from sysid_ros.results import read_results
 from sysid_ros.terminal import is_counted
 from sysid_ros_interfaces.action import FitModel
@@ -164,17 +164,17 @@ class FitServer(Node):
                 self._busy = False
 
     def _run(self, goal_handle: ServerGoalHandle[Any, Any, Any]) -> FitEnd:
-        def on_progress(progress: FitProgress) -> None:
-            if progress.iteration is not None:
-                told.iteration(progress.iteration, progress.progress)
-                self._topics.publish(progress.iteration, progress.progress)
-                self._progress.iteration(progress.iteration, progress.progress)
+        def on_progress(event: FitEvent) -> None:
+            if event.iteration is not None:
+                told.iteration(event.iteration, event.progress)
+                self._topics.publish(event.iteration, event.progress)
+                self._progress.iteration(event.iteration, event.progress)
             else:
                 # The page has room for each, the log has not.
-                if not progress.progress and not is_counted(progress.stage):
-                    log_of(self).info(progress.stage)
-                self._progress.stage(progress.stage)
-                told.stage(progress.stage, progress.progress)
+                if not event.progress and not is_counted(event.stage):
+                    log_of(self).info(event.stage)
+                self._progress.stage(event.stage)
+                told.stage(event.stage, event.progress)
 
         worker, self._ahead = self._ahead, None
         with GoalFeedback(self, goal_handle) as told:
@@ -220,14 +220,14 @@ class FitServer(Node):
         if end.files is None:
             return failed_result(end.code, end.message)
         try:
-            outcome = read_results(end.files.result_dir, signals=False)
+            outcome = read_results(end.files.folder, signals=False)
         except SysidError as error:
             return failed_result(error.code, str(error))
         code, message = (end.code, end.message) if end.code else error_of(outcome)
         result = fit_result(code, message, outcome, end.files, self.get_clock().now().to_msg())
         self._identified.publish(result.parameters)
-        if end.files.report_file is not None:
-            self._report.publish(report_message(end.files.report_file))
+        if end.files.report is not None:
+            self._report.publish(report_message(end.files.report))
         return result
 
     def _finish(

@@ -14,6 +14,7 @@ from sysid_ros.recording.mapping.mapped_series import (
 from sysid_ros.recording.mapping.mapping_settings import (
     ClockCorrection,
     Interpolation,
+    MappingSettings,
     MaskSettings,
     SignalKind,
     SignalSettings,
@@ -29,6 +30,7 @@ __all__ = [
     "Interpolation",
     "MappedRecording",
     "MappedSignal",
+    "MappingSettings",
     "MaskSettings",
     "SignalKind",
     "SignalSettings",

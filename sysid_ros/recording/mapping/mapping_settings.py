@@ -104,3 +104,27 @@ class SignalSettings(Protocol):
     @property
     def enabled_when(self) -> Sequence[MaskSettings]:
         """The conditions under which the signal counts."""
+
+
+class MappingSettings(Protocol):
+    """Settings of the signal map; the experiment file has this shape."""
+
+    @property
+    def signals(self) -> Sequence[SignalSettings]:
+        """The signals to read."""
+
+    @property
+    def clock(self) -> Clock:
+        """The time of a message that counts, where a signal does not say."""
+
+    @property
+    def clock_correction(self) -> ClockCorrection:
+        """The translation of stamps to the recorder's clock."""
+
+    @property
+    def max_gap(self) -> float:
+        """Longer intervals [s] without a sample are listed as gaps."""
+
+    @property
+    def enabled_when(self) -> Sequence[MaskSettings]:
+        """The conditions under which anything counts, besides each signal's own."""

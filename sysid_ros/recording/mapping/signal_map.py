@@ -20,7 +20,7 @@ from sysid_ros.recording.bags import Recording, TopicTypes, read_columns
 from sysid_ros.recording.mapping.dating import DatedRecording, Source, date_topics, source_of
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording
 from sysid_ros.recording.mapping.mapping_settings import (
-    ClockCorrection,
+    MappingSettings,
     MaskSettings,
     SignalKind,
     SignalSettings,
@@ -44,13 +44,9 @@ from sysid_ros.time_intervals import Intervals, length, union, within
 
 def map_recording(
     recording: Recording,
-    signals: Sequence[SignalSettings],
+    settings: MappingSettings,
     *,
-    clock: Clock,
-    max_gap: float,
     name: str,
-    enabled_when: Sequence[MaskSettings] = (),
-    clock_correction: ClockCorrection = ClockCorrection.NONE,
     start: float | None = None,
     end: float | None = None,
 ) -> MappedRecording:
@@ -61,12 +57,8 @@ def map_recording(
 
     Args:
       recording: The open bag.
-      signals: What to read.
-      clock: Which of a message's times counts, where a signal does not say.
-      max_gap: Longer intervals [s] without a sample are listed as gaps.
+      settings: What to read; an experiment.
       name: The sequence's name, for tables and messages.
-      enabled_when: What must hold for anything to count, besides each signal's own conditions.
-      clock_correction: Whether stamps are translated to the recorder's clock.
       start: Samples before this instant [s] are left out.
       end: Samples at or after this instant [s] are left out.
 
@@ -80,7 +72,7 @@ def map_recording(
         are missing for most of the recording.
     """
     try:
-        wanted = WantedFields.of(recording, signals, enabled_when)
+        wanted = WantedFields.of(recording, settings)
         columns = read_columns(recording, wanted.fields)
         _check_messages(recording, columns)
     except (BagError, DataError) as error:
@@ -88,11 +80,7 @@ def map_recording(
     mapped = map_columns(
         columns,
         wanted,
-        clock=clock,
-        max_gap=max_gap,
         name=name,
-        enabled_when=enabled_when,
-        clock_correction=clock_correction,
         start=start,
         end=end,
         promised={topic: recording.topics[topic].promised for topic in columns},
@@ -106,42 +94,33 @@ class WantedFields:
     """The fields of a recording that signals and masks need.
 
     Attributes:
-      signals: The signals.
+      settings: Says what in the recording is what.
       numbers: The numbers that each signal's field stands for.
       fields: The fields of each topic.
     """
 
-    signals: tuple[SignalSettings, ...]
+    settings: MappingSettings
     numbers: tuple[Components, ...]
     fields: Mapping[str, tuple[FieldPath, ...]]
 
     @classmethod
-    def of(
-        cls,
-        recording: TopicTypes,
-        signals: Sequence[SignalSettings],
-        enabled_when: Sequence[MaskSettings] = (),
-    ) -> WantedFields:
+    def of(cls, recording: TopicTypes, settings: MappingSettings) -> WantedFields:
         """Find out what signals, and the conditions under which they count, need.
 
         Raises:
           BagError: The bag lacks a topic or its definition.
           DataError: A field is not in the topic's type.
         """
+        signals = settings.signals
         numbers = tuple(_numbers(recording, signal) for signal in signals)
-        fields = _fields(recording, signals, numbers, _masks(signals, enabled_when))
-        return cls(tuple(signals), numbers, fields)
+        return cls(settings, numbers, _fields(recording, signals, numbers, _masks(settings)))
 
 
 def map_columns(
     columns: Mapping[str, TopicColumns],
     wanted: WantedFields,
     *,
-    clock: Clock,
-    max_gap: float,
     name: str,
-    enabled_when: Sequence[MaskSettings] = (),
-    clock_correction: ClockCorrection = ClockCorrection.NONE,
     start: float | None = None,
     end: float | None = None,
     promised: Mapping[str, int | None] | None = None,
@@ -152,11 +131,7 @@ def map_columns(
     Args:
       columns: What was read, by topic.
       wanted: What is to be made of it.
-      clock: As for :func:`map_recording`, like all that follow.
-      max_gap: Seconds.
-      name: The sequence's.
-      enabled_when: Conditions.
-      clock_correction: Of stamps.
+      name: As for :func:`map_recording`, like what follows.
       start: Seconds.
       end: Seconds.
       promised: How many messages the bag promises by topic, where it does.
@@ -169,13 +144,14 @@ def map_columns(
       DataError: As :func:`map_recording`.
     """
     used = Range(0.0 if start is None else start, np.inf if end is None else end)
-    signals, numbers = wanted.signals, wanted.numbers
+    settings, numbers = wanted.settings, wanted.numbers
+    signals, clock, max_gap = settings.signals, settings.clock, settings.max_gap
     try:
-        masks = _masks(signals, enabled_when)
-        dated = date_topics(columns, signals, masks, clock, clock_correction, start_ns)
+        masks = _masks(settings)
+        dated = date_topics(columns, signals, masks, clock, settings.clock_correction, start_ns)
         span = _span(signals, dated, clock, used)
         masked = [
-            masked_stretches([*enabled_when, *signal.enabled_when], dated, clock, max_gap)
+            masked_stretches([*settings.enabled_when, *signal.enabled_when], dated, clock, max_gap)
             for signal in signals
         ]
         mapped = [
@@ -220,10 +196,9 @@ def _numbers(recording: TopicTypes, signal: SignalSettings) -> Components:
     return components_of(parse_field(signal.field), msgtype, recording.types(signal.topic))
 
 
-def _masks(
-    signals: Sequence[SignalSettings], enabled_when: Sequence[MaskSettings]
-) -> list[MaskSettings]:
-    return [*enabled_when, *(mask for signal in signals for mask in signal.enabled_when)]
+def _masks(settings: MappingSettings) -> list[MaskSettings]:
+    own = (mask for signal in settings.signals for mask in signal.enabled_when)
+    return [*settings.enabled_when, *own]
 
 
 def _fields(

@@ -21,9 +21,10 @@ from torque_arm import (
 )
 
 from sysid_ros import sysid
+from sysid_ros.choices import FIT_METHODS
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import FitSettings, SignalNoise
-from sysid_ros.engine.measured_torque import fit_by_method
+from sysid_ros.engine.measured_torque import METHODS, fit_by_method
 from sysid_ros.engine.parameters import (
     AttributeModifier,
     Parameter,
@@ -280,6 +281,10 @@ def test_an_offset_is_a_soft_spring_whose_torque_mj_inverse_gives():
     assert np.allclose(after - before, [0.0, 0.7, 0.0], atol=5e-4)
     row.write(spec, "b", np.zeros(1))
     assert spec.copy().compile().joint("b").stiffness[0] == 0.0
+
+
+def test_every_method_that_the_experiment_file_offers_fits():
+    assert set(METHODS) == set(FIT_METHODS)
 
 
 def test_an_unknown_method_lists_those_there_are():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mapped_signals import Mapping
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.errors import DataError, ExperimentError
@@ -29,10 +30,8 @@ POWERED = MaskConfig("/powered", "data", clock=Clock.RECEIVE)
 
 def mapped(path, *signals, enabled_when=(), **options):
     with open_recording(path) as recording:
-        return map_recording(
-            recording, signals, clock=Clock.HEADER, max_gap=0.1, name="run",
-            enabled_when=enabled_when, **options,
-        )  # fmt: skip
+        mapping = Mapping(signals, enabled_when=enabled_when)
+        return map_recording(recording, mapping, name="run", **options)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from mapped_signals import Mapping
 from rosbags.highlevel import AnyReader
 
 from sysid_ros.errors import BagError, DataError, ErrorCode
@@ -26,11 +27,10 @@ COMMAND = SignalConfig(ACTUATOR, "motor", "/command", "data[0]")
 TORQUE = SignalConfig(ACTUATOR, "motor", "/joint_states", "effort[shoulder]")
 
 
-def mapped(path, *signals, clock=Clock.HEADER, max_gap=0.1, **options):
+def mapped(path, *signals, start=None, end=None, **settings):
     with open_recording(path) as recording:
-        return map_recording(
-            recording, signals, clock=clock, max_gap=max_gap, name="run", **options
-        )
+        mapping = Mapping(signals, **settings)
+        return map_recording(recording, mapping, name="run", start=start, end=end)
 
 
 def refused(path, *signals, error=DataError, **options):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mapped_signals import Mapping
 
 from sysid_ros.errors import DataError
 from sysid_ros.experiment.experiment_schema import SignalConfig
@@ -19,14 +20,13 @@ from sysid_ros.recording import map_recording, open_recording
 from sysid_ros.recording.mapping import measured_time_series
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages import components_of, parse_field, unit_quaternions
-from sysid_ros.recording.messages.stored_message import Clock
 
 from ..conftest import START_NS, Entry
 
 
 def mapped(path, *signals):
     with open_recording(path) as recording:
-        return map_recording(recording, signals, clock=Clock.HEADER, max_gap=0.1, name="run")
+        return map_recording(recording, Mapping(signals), name="run")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mapped_signals import Mapping
 
 from sysid_ros.errors import DataError
 from sysid_ros.experiment.experiment_schema import SignalConfig
@@ -18,7 +19,6 @@ from sysid_ros.recording import map_recording, open_recording
 from sysid_ros.recording.mapping import control_time_series
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages import played
-from sysid_ros.recording.messages.stored_message import Clock
 from sysid_ros.recording.messages.trajectories import Trajectory
 
 from ..conftest import START_NS, Entry
@@ -57,9 +57,7 @@ def trajectory(ros2) -> Any:
 
 def control(path, signal=PLAYED):
     with open_recording(path) as recording:
-        return map_recording(
-            recording, [signal, SHOULDER], clock=Clock.HEADER, max_gap=0.1, name="run"
-        )
+        return map_recording(recording, Mapping([signal, SHOULDER]), name="run")
 
 
 def test_points_are_joined_by_lines_until_the_next_trajectory(arm, write_bag, trajectory) -> None:
