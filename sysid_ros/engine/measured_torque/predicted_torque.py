@@ -13,16 +13,17 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import TorqueSettings
-from sysid_ros.engine.inverse_dynamics import Filters, gather, predict
+from sysid_ros.engine.inverse_dynamics import Filters, TorquePrediction, gather, predict
 from sysid_ros.engine.measured_torque.torque_problem import (
     TorqueProblem,
+    about,
     gains_at,
     regression_settings,
     torque_problem,
     with_own_law,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.regressor import smooth, stretches_of
+from sysid_ros.engine.regressor import SmoothStretch, smooth, stretches_of
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import DataError
 
@@ -97,10 +98,7 @@ def torque_traces(
         if not kept:
             continue
         robot = recording.condition
-        ends = [
-            predict(problem.regressor, kept, filters, declared.theta(at, robot))
-            for at in (first, values)
-        ]
+        ends = [_predicted(problem, at, robot, kept, filters) for at in (first, values)]
         scale = [gains_at(declared, at) for at in (first, values)]
         for dof, signal in problem.sources.known.items():
             joint = int(model.dof_jntid[dof])
@@ -128,6 +126,17 @@ def torque_traces(
     if not found:
         raise DataError("no stretch without a gap is longer than the filters")
     return tuple(found)
+
+
+def _predicted(
+    problem: TorqueProblem,
+    values: FloatArray,
+    robot: str,
+    kept: Sequence[SmoothStretch],
+    filters: Filters,
+) -> tuple[TorquePrediction, ...]:
+    there = about(problem, values)
+    return predict(there.regressor, kept, filters, there.declared.theta(values, robot))
 
 
 def _pushes(model: mujoco.MjModel, joint: int, dof: int) -> bool:
