@@ -21,6 +21,7 @@ from sysid_ros.engine.elements import joint_of
 _COARSE = 150  # instants that a first look at a repair uses
 _RIDGE = 1e-10  # of a column's power; columns that repeat each other have no triangular factor
 _KEPT_TABLES = 3
+_CLEARLY = 0.3  # of the power, that the reversed sign of a torque leaves
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,22 @@ class Dynamics:
         left = np.sqrt(np.mean(self._residual(self.data, ()) ** 2, axis=0))
         joints = [int(self._recorded.model.dof_jntid[dof]) for dof in self._rows]
         return dict(zip(joints, left.tolist(), strict=True))
+
+    def reversed_joints(self) -> tuple[int, ...]:
+        """Joints whose torque some robot explains by itself only with its sign reversed.
+
+        Each row is fitted alone: friction resists motion and masses are positive, whatever the
+        signs of the others.
+        """
+        data = self._coarse or self.data
+        torque, found = self._torque(data.value), []
+        table, size = self._table((), data), _variation(torque)
+        for row, dof in enumerate(self._rows):
+            weight = np.where(np.arange(len(size)) == row, 1.0 / size, 0.0)
+            left = [np.mean(table.fit(s * torque, weight)[:, row] ** 2) for s in (1.0, -1.0)]
+            if left[1] < _CLEARLY * left[0]:
+                found.append(int(self._recorded.model.dof_jntid[dof]))
+        return tuple(found)
 
     def motion(self, data: Filtered) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Positions, velocities and accelerations of all joints, (n, nv) each."""

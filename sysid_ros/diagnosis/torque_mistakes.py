@@ -32,6 +32,7 @@ from sysid_ros.diagnosis.recorded import Recorded, repaired
 _BETTER = {FindingKind.OFFSET: 0.5, FindingKind.LAG: 0.5}  # of the power, that these may leave
 _VISIBLE = {FindingKind.OFFSET: 0.05, FindingKind.LAG: 0.0}  # share unexplained as recorded ...
 _OTHERWISE = 0.1  # ... at the least
+_GOOD_SIGNS = 0.2  # of the power, that several signs may leave: each has its own row's evidence
 _PROMISING = 0.8  # ratio of powers at a glance
 _SETTLED = 0.01  # of the power, that a sign, a unit or an exchange leaves if it is all
 _MOST_TRIED = 6  # hypotheses that are scored at all instants
@@ -116,7 +117,8 @@ def _tried(recorded: Recorded, test: Dynamics, before: Misfit) -> list[_Tried]:
         shares = test.shares()
         suspects = Suspects(tuple(sorted(shares, key=lambda j: -shares[j])), shares)
     glance = test.glance()
-    seen = [_Tried(change, 0.0, test.glance(change)) for change in discrete(recorded, suspects)]
+    changes = [*_reversed_together(recorded, suspects, test), *discrete(recorded, suspects)]
+    seen = [_Tried(change, 0.0, test.glance(change)) for change in changes]
     found = _exact(test, before, glance, seen)
     if any(one.share**2 < _SETTLED and _accepted(one, before, recorded) for one in found):
         return found
@@ -128,6 +130,17 @@ def _tried(recorded: Recorded, test: Dynamics, before: Misfit) -> list[_Tried]:
         if not _is_degrees(recorded, one):
             seen.append(one)
     return _exact(test, before, glance, seen)
+
+
+def _reversed_together(recorded: Recorded, suspects: Suspects, test: Dynamics) -> list[Change]:
+    """The reversed signs of several torques at once, none of which might help alone."""
+    if not suspects.joints:
+        return []
+    wrong = test.reversed_joints()
+    labels = [one for a, one in recorded.efforts.items() if recorded.joint_of(a) in wrong]
+    if not 1 < len(labels) < len(recorded.efforts):
+        return []  # one or all of them are tried anyway
+    return [Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0))]
 
 
 def _exact(test: Dynamics, before: Misfit, glance: Misfit, seen: list[_Tried]) -> list[_Tried]:
@@ -150,7 +163,9 @@ def _accepted(one: _Tried, before: Misfit, recorded: Recorded) -> bool:
     elif kind is FindingKind.LAG:
         matters = max(_SMALLEST_LAG, 0.75 * recorded.interval) <= abs(size) < _LARGEST_LAG
     visible = before.share > _VISIBLE.get(kind, _OTHERWISE)
-    return matters and visible and decisive(one.misfit, before, _BETTER.get(kind))
+    several = kind is FindingKind.SIGN and len(one.change.signals) > 1
+    good = {"good": _GOOD_SIGNS} if several else {}
+    return matters and visible and decisive(one.misfit, before, _BETTER.get(kind), **good)
 
 
 def _is_degrees(recorded: Recorded, one: _Tried) -> bool:

@@ -14,6 +14,7 @@ _DENSEST = 12_000.0  # kg/m^3, lead; of the boxes around a link's geoms
 _LIGHTEST = 5.0  # kg/m^3, the lightest foam, none of which is a robot's link
 _MOVED = 30.0  # times the inertia that a joint moves: more than rotors have
 _WHOLE = 0.1  # of the inertia about the robot's most loaded joint; a small joint has less
+_MEASURED = 1.0  # of the same, where torque was fitted: rotors behind strain wave gears reach it
 _RAISED = 2.0  # times the initial value, below which the model's author is trusted
 _SOLID = frozenset(
     int(kind)
@@ -28,17 +29,22 @@ _SOLID = frozenset(
 )
 
 
-def impossible_values(before: mujoco.MjModel, after: mujoco.MjModel) -> tuple[str, ...]:
+def impossible_values(
+    before: mujoco.MjModel, after: mujoco.MjModel, *, by_torque: bool = False
+) -> tuple[str, ...]:
     """Name the masses and armatures that a robot of this size does not have.
 
     Args:
       before: The initial model, with all its geoms; its own values are not questioned.
       after: The same with the identified values.
+      by_torque: Whether measured torque was fitted, in which armature is hardly mistaken for
+        anything else.
 
     Returns:
       A clause for each.
     """
-    return (*_armatures(before, after), *_masses(before, after))
+    share = _MEASURED if by_torque else _WHOLE
+    return (*_armatures(before, after, share), *_masses(before, after))
 
 
 def _masses(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:
@@ -65,7 +71,7 @@ def _volumes(model: mujoco.MjModel) -> FloatArray:
     return volumes
 
 
-def _armatures(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:
+def _armatures(before: mujoco.MjModel, after: mujoco.MjModel, share: float) -> list[str]:
     moved = _moved_inertia(after)
     said = []
     for joint in range(after.njnt):
@@ -74,7 +80,7 @@ def _armatures(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:
         dof = int(after.jnt_dofadr[joint])
         value, first = float(after.dof_armature[dof]), float(before.dof_armature[dof])
         hinges = [int(after.jnt_dofadr[j]) for j in range(after.njnt)]
-        least = max(_MOVED * moved[dof], _WHOLE * float(moved[hinges].max()), _RAISED * first)
+        least = max(_MOVED * moved[dof], share * float(moved[hinges].max()), _RAISED * first)
         if value > least:
             said.append(
                 f"an armature of {value:.3g} kg m^2 on {after.joint(joint).name} is "

@@ -38,7 +38,8 @@ _RANGES: Mapping[tuple[str, str], _Range] = {
     ("actuator", "gear"): _Range(0.8, 1.25, True, _DRAWING),
     ("actuator", "motor_constant"): _Range(0.5, 2.0, True, _DRAWING),
     ("actuator", "resistance"): _Range(0.5, 2.0, True, _DRAWING),
-    ("signal", "delay"): _Range(0.0, 0.2, False, "a robot that late could hardly be controlled"),
+    # Stamps of torque may be late, too: the delay is then negative.
+    ("signal", "delay"): _Range(-0.05, 0.2, False, "a robot that late could hardly be controlled"),
 }
 
 

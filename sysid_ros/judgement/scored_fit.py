@@ -170,7 +170,9 @@ def outcome_of(
         applied=applied,
         doubts=(*simulated.exchanged, *doubts_of(dataset.quality)),
         undriven=dataset.undriven,
-        implausible=impossible_values(before, builder.build(values).model),
+        implausible=impossible_values(
+            before, builder.build(values).model, by_torque=result.torque is not None
+        ),
         torques=simulated.torques,
     )
     said = (

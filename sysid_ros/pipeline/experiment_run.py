@@ -13,6 +13,7 @@ import mujoco
 
 from sysid_ros.dataset import Dataset, FitInputs
 from sysid_ros.engine.estimation import BiasCheck, FitResult, FitState, bias_check, flagged
+from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
 from sysid_ros.engine.inverse_dynamics import sharpen_friction
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.parameters import ParameterDict
@@ -242,8 +243,11 @@ def _identified_spec(
 ) -> mujoco.MjSpec:
     """The model with the values that are common to all robots, and those of one."""
     spec = CandidateBuilder(dataset.source_spec, params.for_robot(robot)).spec(result.values)
-    if result.torque is not None and result.torque.sharp_friction:
-        sharpen_friction(spec)
+    if result.torque is not None:
+        for joint, (viscous, dry) in result.torque.plain_friction.items():
+            apply_friction_to_spec(spec, joint, FrictionParameters(viscous, dry))
+        if result.torque.sharp_friction:
+            sharpen_friction(spec)
     return spec
 
 

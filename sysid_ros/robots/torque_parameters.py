@@ -15,6 +15,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes import Attribute
 from sysid_ros.engine.elements import ON_JOINT, SCALAR, read_inertia
+from sysid_ros.engine.friction import SHAPE
 from sysid_ros.engine.inverse_dynamics import PAYLOAD, TENDON_ATTRIBUTES, coupling_name
 from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
 from sysid_ros.experiment import Experiment, ParameterConfig
@@ -42,7 +43,11 @@ def unlimited(row: Attribute, nominal: FloatArray) -> tuple[FloatArray, FloatArr
         return np.full_like(nominal, -LONGEST_DELAY), np.full_like(nominal, LONGEST_DELAY)
     if (row.element, row.name) == ("body", "mass"):
         return _LEAST_MASS * nominal, infinite
-    if row.element in ("joint", "tendon") and row.name not in ("springref", "stiffness_poly"):
+    if row.element in ("joint", "tendon") and row.name not in (
+        "springref",
+        "stiffness_poly",
+        *SHAPE,
+    ):
         lower, _ = row.bounds(nominal)
         return lower, infinite
     return None

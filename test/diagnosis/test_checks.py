@@ -98,6 +98,17 @@ def test_each_mistake_is_the_one_finding(tmp_path: Path, mistake: str) -> None:
     assert findings[0].signals[0] in signals
 
 
+def test_signs_of_some_torques_are_found_together(tmp_path: Path) -> None:
+    """Reversing one alone helps little while the other is still wrong."""
+
+    def two(recording: ArmRecording) -> ArmRecording:
+        return recording.changed("command", 0, np.negative).changed("command", 2, np.negative)
+
+    (finding,) = checked(tmp_path, 2, 3, two, velocities=False)
+    assert finding.kind is FindingKind.SIGN
+    assert set(finding.signals) == {"m0", "m2"}
+
+
 def test_levels_that_noise_smears_hide_nothing(tmp_path: Path) -> None:
     def noisy(position: np.ndarray) -> np.ndarray:
         noise = 4e-3 * np.random.default_rng(0).standard_normal(len(position))

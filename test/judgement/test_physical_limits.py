@@ -38,3 +38,10 @@ def test_values_are_ruled_out_by_size(
     found = impossible_values(before, after)
     assert len(found) == bool(said)
     assert all(clause.startswith(said) for clause in found)
+
+
+def test_rotors_may_be_as_heavy_as_the_arm_where_torque_shows_them() -> None:
+    before, after = arm(), arm(armature=1.0)
+    assert impossible_values(before, after)
+    assert impossible_values(before, after, by_torque=True) == ()
+    assert impossible_values(before, arm(armature=20.0), by_torque=True)

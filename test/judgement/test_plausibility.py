@@ -37,6 +37,7 @@ def judged(
         (0.4, MASS, False),
         (0.15, DELAY, True),
         (0.3, DELAY, False),
+        (-0.02, DELAY, True),  # of torque that is stamped late
         (9.0, ARMATURE, True),  # nobody knows an armature beforehand
         (9.0, {}, True),
     ],

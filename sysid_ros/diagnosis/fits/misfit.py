@@ -43,16 +43,19 @@ class Misfit:
         return float(np.mean(self.blocks[differs] < other.blocks[differs]))
 
 
-def decisive(after: Misfit, before: Misfit, better: float | None = None) -> bool:
+def decisive(
+    after: Misfit, before: Misfit, better: float | None = None, good: float = _GOOD
+) -> bool:
     """Return whether a repair is good in itself and much better than without it.
 
     Args:
       after: What is left with it.
       before: What is left without it.
       better: Of the power left without it, that it may leave; a quarter by default.
+      good: Of the whole power, that it may leave.
     """
     return (
-        after.share**2 < _GOOD
+        after.share**2 < good
         and after.ratio(before) < (better or _BETTER)
         and after.better_share(before) >= _BETTER_BLOCKS
     )

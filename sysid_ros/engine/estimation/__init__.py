@@ -16,7 +16,10 @@ from sysid_ros.engine.estimation.fit_settings import (
     TorqueSettings,
 )
 from sysid_ros.engine.estimation.fit_state import FitState
-from sysid_ros.engine.estimation.friction_parameters import friction_provenance
+from sysid_ros.engine.estimation.friction_parameters import (
+    friction_provenance,
+    without_meaningless,
+)
 from sysid_ros.engine.estimation.landscape import Landscape, landscape
 from sysid_ros.engine.estimation.optimize import optimize
 from sysid_ros.engine.estimation.servo_combinations import (
@@ -61,4 +64,5 @@ __all__ = [
     "sentences",
     "servo_combinations",
     "thinned",
+    "without_meaningless",
 ]

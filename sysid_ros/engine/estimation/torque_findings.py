@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -107,6 +108,8 @@ class TorqueFindings:
       advice: Sentences that say which motion would determine what is open.
       sharp_friction: Whether dry friction follows velocity as closely as MuJoCo allows, rather than
         as softly as the model has it.
+      plain_friction: Of joints with another friction law, the damping and frictionloss closest to
+        it, which model files have in its place.
     """
 
     base: tuple[BaseParameter, ...]
@@ -120,6 +123,7 @@ class TorqueFindings:
     notes: tuple[str, ...] = field(default=())
     advice: tuple[str, ...] = field(default=())
     sharp_friction: bool = True
+    plain_friction: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def thinned(values: FloatArray, most: int) -> FloatArray:

@@ -12,11 +12,20 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import INERTIAL
-from sysid_ros.engine.regressor import Filters, Motion, Regressor, SmoothStretch, row_weights, thin
+from sysid_ros.engine.regressor import (
+    LAW_KINDS,
+    Filters,
+    Motion,
+    Regressor,
+    SmoothStretch,
+    row_weights,
+    thin,
+)
 
 _CHUNK = 2000
 _FRICTION = (
     "damping", "damping2", "damping3", "frictionloss", "tendon_damping", "tendon_frictionloss",
+    *LAW_KINDS,
 )  # fmt: skip
 
 

@@ -12,7 +12,13 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import INERTIAL, body_of, set_inertia
-from sysid_ros.engine.regressor import DELAY, Columns, fixed_tendons, sharp_friction
+from sysid_ros.engine.regressor import (
+    DELAY,
+    LAW_KINDS,
+    Columns,
+    fixed_tendons,
+    sharp_friction,
+)
 from sysid_ros.errors import ModelError
 
 _POLYNOMIAL = {"damping": 0, "damping2": 1, "damping3": 2, "stiffness": 0}
@@ -56,8 +62,8 @@ def written_spec(
         if parameters[0] > 0.0:  # a frame without mass stays one
             set_inertia(bodies[body], body_of(parameters))
     for kind, owner, value in zip(columns.kinds, columns.owners, theta.tolist(), strict=True):
-        if kind in INERTIAL or kind == DELAY:  # a delay is the measurement's
-            continue
+        if kind in INERTIAL or kind == DELAY or kind in LAW_KINDS:
+            continue  # a delay is the measurement's, and MuJoCo knows no law of friction but m1
         if kind == "offset":
             if offsets and value != 0.0:
                 _write_offset(model, joints, owner, value, bool(copy.compiler.degree))

@@ -12,7 +12,7 @@ again where it then stands.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -21,12 +21,14 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import INERTIAL, pseudo_inertia, theta_from_pseudo
+from sysid_ros.engine.friction import SHAPE, joint_frictions
 from sysid_ros.engine.inverse_dynamics import Columns, FreeParameters, columns_of
+from sysid_ros.engine.measured_torque.declared_part import Part, held_if_still, joined_parts
 from sysid_ros.engine.measured_torque.inertia_columns import ten_of_theta, theta_slope
 from sysid_ros.engine.measured_torque.parameter_kinds import (
     LINEAR,
     NEED_MOTION,
-    check_law,
+    is_shape,
     key_of,
     modifier_of,
 )
@@ -37,14 +39,14 @@ from sysid_ros.engine.parameters import (
     SignalModifier,
     StartModifier,
 )
-from sysid_ros.engine.regressor import DEFAULT_KINDS, DELAY
+from sysid_ros.engine.regressor import DEFAULT_KINDS, DELAY, LAW_KINDS, FrictionLaws
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.errors import ParameterError
 
 _OF_TORQUE = ("gain", "bias", "delay")
-_HOLD = 1e-6  # of their size, by which they may stray
 _REACH = 0.5  # of a curved parameter in one round: this share of its size, or of one
 _STEP = 1e-5  # of differences, likewise
+_FARTHER = 1.5  # factor by which a friction law's shape changes in one round
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,15 @@ class Declared:
       spec: The model, with no bodies fused.
       signals: That tell torque.
       robots: Conditions; "" where all robots are alike.
+      point: Values of the free parameters, (n,), about which friction laws are linearised; the
+        initial ones if left out.
     """
 
     params: ParameterDict
     spec: mujoco.MjSpec
     signals: tuple[TorqueSignal, ...]
     robots: tuple[str, ...]
+    point: FloatArray | None = None
     _known: dict[tuple[bytes, str], FloatArray] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -73,7 +78,33 @@ class Declared:
     def kinds(self) -> tuple[str, ...]:
         """Kinds of parameters of joints and tendons, besides the inertia of bodies."""
         asked = [LINEAR.get(key_of(p), ()) for p in self.params.free()]
-        return tuple(dict.fromkeys((*DEFAULT_KINDS, *(k for kinds in asked for k in kinds))))
+        given = joint_frictions(self.model).values()
+        laws = [k for k in LAW_KINDS if k not in SHAPE and any(getattr(p, k) for p in given)]
+        return tuple(dict.fromkeys((*DEFAULT_KINDS, *(k for kinds in asked for k in kinds), *laws)))
+
+    @cached_property
+    def has_laws(self) -> bool:
+        """True if a joint's friction is more than viscous and dry."""
+        return bool(joint_frictions(self.model))
+
+    @cached_property
+    def laws(self) -> FrictionLaws | None:
+        """The friction laws about whose values the regressor is linearised."""
+        if not self.has_laws:
+            return None
+        at = self.params.as_vector() if self.point is None else self.point
+        model = self.compiled(at, self.robots[0])
+        named = joint_frictions(model)
+        laws = {
+            int(model.jnt_dofadr[j]): named[model.joint(j).name or str(j)]
+            for j in range(model.njnt)
+            if (model.joint(j).name or str(j)) in named
+        }
+        return FrictionLaws(laws, self.theta(at, self.robots[0]))
+
+    def about(self, values: FloatArray) -> Declared:
+        """The same, with friction laws linearised about other values of the free parameters."""
+        return replace(self, point=values, _known={})
 
     @cached_property
     def columns(self) -> Columns:
@@ -139,6 +170,7 @@ class Declared:
         key = (values.tobytes(), robot)
         if key not in self._known:
             theta = self._columns_of(self.compiled(values, robot)).nominal
+            theta += self._shape_steps(values)
             at = self.params.copy()
             at.update_from_vector(values)
             for p in at.for_robot(robot or None).values():
@@ -148,6 +180,19 @@ class Declared:
                 self._known.clear()
             self._known[key] = theta
         return np.array(self._known[key])
+
+    def _shape_steps(self, values: FloatArray) -> FloatArray:
+        """Steps (p,) of the shapes of friction laws from where they are linearised."""
+        steps, at = np.zeros(len(self.columns)), self.params.copy()
+        at.update_from_vector(values)
+        if self.point is not None:
+            at_point = self.params.copy()
+            at_point.update_from_vector(self.point)
+            for p in self.params.free():
+                if is_shape(p):
+                    for column, _ in (self._columns(p) or [[]])[0]:
+                        steps[column] = float((at[p.name].value - at_point[p.name].value).item())
+        return steps
 
     def free(self, values: FloatArray, still: Collection[int] = ()) -> FreeParameters:
         """The parameters to estimate, linearised at values of the declared ones.
@@ -160,27 +205,9 @@ class Declared:
         at.update_from_vector(values)
         free = [p for p in self.params.free() if not self._is_gain(p)]
         parts = [self._part(p, at[p.name].as_vector(), values) for p in free]
-        parts = [self._held(part, still) for part in parts] if still else parts
-        size = sum(len(part.names) for part in parts)
-        matrix = {robot: np.zeros((len(self.columns), size)) for robot in self.robots}
-        first = 0
-        for part in parts:
-            for robot, block in part.matrix.items():
-                matrix[robot][:, first : first + len(part.names)] = block
-            first += len(part.names)
-        x = _joined([part.x for part in parts])
-        fixed = {r: self.theta(values, r) - matrix[r] @ x for r in self.robots}
-        return FreeParameters(
-            names=tuple(name for part in parts for name in part.names),
-            columns=self.columns,
-            nominal=_joined([part.nominal for part in parts]),
-            lower=_joined([part.lower for part in parts]),
-            upper=_joined([part.upper for part in parts]),
-            matrix=matrix,
-            fixed=fixed,
-            mean=_joined([part.mean for part in parts]),
-            precision=_joined([part.precision for part in parts]),
-        )
+        if still:
+            parts = [held_if_still(part, self.columns, still) for part in parts]
+        return joined_parts(parts, self.columns, {r: self.theta(values, r) for r in self.robots})
 
     def values(self, x: FloatArray, gains: Mapping[str, float]) -> tuple[FloatArray, FloatArray]:
         """Values of the declared parameters (n,), and their derivative by (x, gains), (n, k)."""
@@ -230,13 +257,13 @@ class Declared:
         model = CandidateBuilder(self.spec, params).build(params.as_vector()).model
         return model
 
-    def _part(self, p: Parameter, x: FloatArray, values: FloatArray) -> _Part:
+    def _part(self, p: Parameter, x: FloatArray, values: FloatArray) -> Part:
         """One parameter at x, where all of them are at ``values``."""
         robots = [r for r in self.robots if p.robot is None or p.robot == r]
         mean, std = p.prior if p.prior is not None else (p.as_nominal_vector(), np.inf)
         precision = np.broadcast_to(1.0 / np.asarray(std) ** 2, p.size).astype(np.float64)
         lower, upper = p.get_bounds()
-        nominal, names = p.as_nominal_vector(), _labels(p)
+        nominal, names = p.as_nominal_vector(), tuple(p.scalar_names())
         if self._is_whole(p):
             bodies = [self.model.body(name).id for name in modifier_of(p).names]
             names = tuple(f"{modifier_of(p).names[0]}.{k}{_suffix(p)}" for k in INERTIAL)
@@ -246,11 +273,14 @@ class Declared:
                     eye[self.columns.of_body(body)] = np.eye(10)
             x, nominal = ten_of_theta(x), ten_of_theta(nominal)
             low = np.array([0.0, *[-np.inf] * 9])
-            return _Part(
+            return Part(
                 names, x, nominal, low, np.full(10, np.inf), dict.fromkeys(robots, eye), x,
                 np.zeros(10),
             )  # fmt: skip
         columns = self._columns(p)
+        if is_shape(p):
+            precision = precision if p.prior is not None else 1.0 / nominal**2
+            lower, upper = np.maximum(lower, x / _FARTHER), np.minimum(upper, x * _FARTHER)
         if columns is None:
             blocks = {r: self._slopes(p, values, r) for r in robots}
             step = _REACH * np.maximum(np.abs(x), 1.0)
@@ -264,24 +294,7 @@ class Declared:
             if len(columns) == 1 and len(columns[0]) == 1:
                 names = (self.columns.names[columns[0][0][0]] + _suffix(p),)
         given = np.broadcast_to(np.asarray(mean, dtype=np.float64), p.size)
-        return _Part(names, x, nominal, lower, upper, blocks, given, precision)
-
-    def _held(self, part: _Part, still: Collection[int]) -> _Part:
-        """A part whose parameters stay where they are if nothing moves that they belong to."""
-        of_joints = [
-            kind in NEED_MOTION and owner in still
-            for kind, owner in zip(self.columns.kinds, self.columns.owners, strict=True)
-        ]
-        touched = np.any([block != 0.0 for block in part.matrix.values()], axis=0)
-        only = np.any(touched, axis=0) & ~np.any(touched[~np.array(of_joints)], axis=0)
-        if not only.any():
-            return part
-        sharp = 1.0 / (_HOLD * np.maximum(np.abs(part.nominal), 1e-3)) ** 2
-        return replace(
-            part,
-            mean=np.where(only, part.nominal, part.mean),
-            precision=np.where(only, sharp, part.precision),
-        )
+        return Part(names, x, nominal, lower, upper, blocks, given, precision)
 
     def _columns(self, p: Parameter) -> list[list[tuple[int, float]]] | None:
         """Columns and factors of each component; ``None`` for what is curved."""
@@ -294,7 +307,6 @@ class Declared:
                 self._signal(p)
                 return None
             return [self._offsets(p)]
-        check_law(p)
         if self._is_whole(p):
             return [[]]
         if key_of(p) not in LINEAR:
@@ -374,27 +386,5 @@ class Declared:
         return np.zeros((len(self.columns), size))
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One parameter's share of the estimated ones, (k,) or (p, k) each."""
-
-    names: tuple[str, ...]
-    x: FloatArray
-    nominal: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    matrix: Mapping[str, FloatArray]
-    mean: FloatArray
-    precision: FloatArray
-
-
-def _labels(p: Parameter) -> tuple[str, ...]:
-    return tuple(p.scalar_names())
-
-
 def _suffix(p: Parameter) -> str:
     return f"@{p.robot}" if p.robot else ""
-
-
-def _joined(parts: Sequence[FloatArray]) -> FloatArray:
-    return np.concatenate(parts) if parts else np.zeros(0)

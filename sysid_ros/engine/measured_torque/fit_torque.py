@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -19,6 +19,7 @@ from sysid_ros.engine.estimation import (
     FitResult,
     FitSettings,
     SignalNoise,
+    without_meaningless,
 )
 from sysid_ros.engine.inverse_dynamics import (
     Evidence,
@@ -32,6 +33,7 @@ from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.found_torque import torque_findings
 from sysid_ros.engine.measured_torque.own_friction import own_law_model
+from sysid_ros.engine.measured_torque.settled_laws import with_settled_laws
 from sysid_ros.engine.measured_torque.torque_estimates import (
     open_sentences,
     torque_estimates,
@@ -39,6 +41,7 @@ from sysid_ros.engine.measured_torque.torque_estimates import (
 )
 from sysid_ros.engine.measured_torque.torque_problem import (
     TorqueProblem,
+    about,
     gains_at,
     regression_settings,
     torque_problem,
@@ -79,13 +82,14 @@ def fit_torque(
     with threadpool_limits(1, "blas"):  # the matrices are so small that threads only wait
         problem = torque_problem(models_sequences, params, known.gaps)
         own = regression_settings(problem.declared, settings.torque)
-        found = _fitted(problem, own, should_stop)
+        problem, values = with_settled_laws(problem, own)
+        found = _fitted(problem, own, values, should_stop)
         values, _ = _values(problem.declared, found.fit)
         softer = own_law_model(problem.declared, found.evidence, found.fit, values)
         if softer is not None:
-            problem = with_own_law(problem, softer)
-            found = _fitted(problem, own, should_stop)
-    return _result(problem, found, softer is None, on_iteration, began)
+            problem = about(with_own_law(problem, softer), values)
+            found = _fitted(problem, own, values, should_stop)
+    return _result(problem, found, on_iteration, began)
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,10 @@ class _Fitted:
 
 
 def _fitted(
-    problem: TorqueProblem, own: Settings, should_stop: Callable[[], bool] | None
+    problem: TorqueProblem,
+    own: Settings,
+    values: FloatArray,
+    should_stop: Callable[[], bool] | None,
 ) -> _Fitted:
     robot, recordings, declared = problem.regressor, problem.recordings, problem.declared
     evidence = gather(robot, recordings, own)
@@ -108,9 +115,9 @@ def _fitted(
     if should_stop is not None and should_stop():
         raise StopRequestedError("the fit was stopped before anything was estimated")
     still = still_joints(declared, evidence.filters)
-    free = declared.free(declared.params.as_vector(), still)
+    free = declared.free(values, still)
     evidence = with_settled_delays(robot, recordings, free, own, evidence)
-    values, status = linearised(declared, evidence.grams, own, still)
+    values, status = linearised(declared, evidence.grams, own, still, values)
     if declared.curved:
         free = declared.free(values, still)
         evidence = with_settled_delays(robot, recordings, free, own, evidence)
@@ -129,7 +136,6 @@ def _values(declared: Declared, fit: InverseDynamicsFit) -> tuple[FloatArray, Fl
 def _result(
     problem: TorqueProblem,
     found: _Fitted,
-    sharp: bool,
     on_iteration: Callable[[Iteration], None] | None,
     began: float,
 ) -> FitResult:
@@ -147,7 +153,9 @@ def _result(
     for step in trace:
         if on_iteration is not None:
             on_iteration(step)
-    estimates = torque_estimates(declared, fit, values, covariance, slope, still)
+    estimates = without_meaningless(
+        torque_estimates(declared, fit, values, covariance, slope, still), declared.params
+    )
     width = np.array([p.standard_error or np.nan for p in estimates])
     known = np.where(np.isfinite(width), 1.0, np.nan)
     return FitResult(
@@ -167,9 +175,7 @@ def _result(
         singular_values=_directions(evidence, fit).sizes,
         unidentifiable=open_sentences(estimates),
         optimizer="convex program",
-        torque=replace(
-            torque_findings(problem, evidence, fit, values, still), sharp_friction=sharp
-        ),
+        torque=torque_findings(problem, evidence, fit, values, still),
     )
 
 

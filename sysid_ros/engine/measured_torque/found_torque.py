@@ -27,6 +27,7 @@ from sysid_ros.engine.inverse_dynamics import (
     body_scales,
 )
 from sysid_ros.engine.measured_torque.advice import advice
+from sysid_ros.engine.measured_torque.closest_friction import closest_friction, friction_notes
 from sysid_ros.engine.measured_torque.coupled_joints import couplings
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
@@ -54,7 +55,7 @@ def torque_findings(
       values: Of the declared parameters.
       still: Joints that do not move.
     """
-    base = _base(fit)
+    base, plain = _base(fit), closest_friction(problem.declared, evidence, fit)
     counts = sum(int(one.counts.sum()) for one in evidence.grams.values())
     return TorqueFindings(
         base=base,
@@ -70,8 +71,15 @@ def torque_findings(
         masked=problem.masked,
         blocks=fit.uncertainty.blocks,
         inflation=fit.uncertainty.inflation,
-        notes=(*problem.notes, *_stillness(problem, still), *couplings(problem, fit.predictions)),
+        notes=(
+            *problem.notes,
+            *_stillness(problem, still),
+            *couplings(problem, fit.predictions),
+            *friction_notes(plain),
+        ),
         advice=advice(problem.declared.model, fit),
+        sharp_friction=problem.friction_of is None,
+        plain_friction=plain,
     )
 
 

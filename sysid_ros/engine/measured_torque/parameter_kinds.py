@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.friction import COEFFICIENTS, MODELS
+from sysid_ros.engine.friction import SHAPE
 from sysid_ros.engine.parameters import AttributeModifier, Parameter
+from sysid_ros.engine.regressor import LAW_KINDS
 from sysid_ros.errors import ParameterError
 
 # Attributes that are columns, by element: the kinds of their components.
@@ -17,12 +18,17 @@ LINEAR = {
     ("joint", "frictionloss"): ("frictionloss",),
     ("joint", "stiffness"): ("stiffness",),
     ("joint", "torque_offset"): ("offset",),
+    ("joint", "friction_viscous"): ("damping",),
+    ("joint", "friction_base"): ("frictionloss",),
+    **{("joint", name): (name,) for name in LAW_KINDS},
     ("tendon", "armature"): ("tendon_armature",),
     ("tendon", "damping"): ("tendon_damping",),
     ("tendon", "frictionloss"): ("tendon_frictionloss",),
 }
 # Of a joint that does not move these say nothing but noise.
-NEED_MOTION = ("armature", "damping", "damping2", "damping3", "frictionloss", "stiffness")
+NEED_MOTION = (
+    "armature", "damping", "damping2", "damping3", "frictionloss", "stiffness", *LAW_KINDS,
+)  # fmt: skip
 
 
 def key_of(p: Parameter) -> tuple[str, str]:
@@ -40,23 +46,25 @@ def modifier_of(p: Parameter) -> AttributeModifier:
     return p.modifier
 
 
-def check_law(p: Parameter) -> None:
-    """Refuse friction that is not linear in its coefficients.
+def is_shape(p: Parameter) -> bool:
+    """True for what torque is not linear in: where the Stribeck terms of a friction law act.
 
     Raises:
-      ParameterError: It is one of the laws m2 to m6.
+      ParameterError: Robots have it each for themselves.
     """
     element, attribute = key_of(p)
-    if element == "joint" and attribute in COEFFICIENTS and attribute not in MODELS["m1"]:
+    if element != "joint" or attribute not in SHAPE:
+        return False
+    if p.robot is not None:
         raise ParameterError(
-            f"parameter {p.name!r}: inverse dynamics fits viscous and dry friction (m1, or "
-            "damping and frictionloss); the other laws take fit: {method: forward}"
+            f"parameter {p.name!r}: inverse dynamics takes one {attribute} for all robots; share "
+            "it, or freeze it"
         )
+    return True
 
 
 def speaks_of_torque(p: Parameter) -> bool:
     """True for a parameter of the model's inertia or friction, which inverse dynamics can find."""
     element, attribute = key_of(p)
-    m1 = element == "joint" and attribute in MODELS["m1"]
     inertial = element == "body" and attribute != "gravcomp"
-    return (element, attribute) in LINEAR or inertial or m1
+    return (element, attribute) in LINEAR or inertial

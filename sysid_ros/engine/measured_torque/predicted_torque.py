@@ -13,16 +13,17 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import TorqueSettings
-from sysid_ros.engine.inverse_dynamics import Filters, gather, predict
+from sysid_ros.engine.inverse_dynamics import Filters, TorquePrediction, gather, predict
 from sysid_ros.engine.measured_torque.torque_problem import (
     TorqueProblem,
+    about,
     gains_at,
     regression_settings,
     torque_problem,
     with_own_law,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.regressor import smooth, stretches_of
+from sysid_ros.engine.regressor import SmoothStretch, smooth, stretches_of
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import DataError
 
@@ -109,9 +110,7 @@ def _traces(
     kept = [one for part in cut if (one := smooth(model, part, filters, late)) is not None]
     if not kept:
         return
-    first, last = (
-        predict(problem.regressor, kept, filters, declared.theta(at, robot)) for at in values
-    )
+    first, last = (_predicted(problem, at, robot, kept, filters) for at in values)
     gains = [gains_at(declared, at) for at in values]
     times = np.concatenate([part.times for part in first])
     for dof, signal in problem.sources.known.items():
@@ -131,6 +130,17 @@ def _traces(
 def _unit(model: mujoco.MjModel, joint: int, dof: int) -> str:
     slides = int(model.jnt_type[joint]) == _SLIDE
     return "N" if slides or _pushes(model, joint, dof) else "N m"
+
+
+def _predicted(
+    problem: TorqueProblem,
+    values: FloatArray,
+    robot: str,
+    kept: Sequence[SmoothStretch],
+    filters: Filters,
+) -> tuple[TorquePrediction, ...]:
+    there = about(problem, values)
+    return predict(there.regressor, kept, filters, there.declared.theta(values, robot))
 
 
 def _pushes(model: mujoco.MjModel, joint: int, dof: int) -> bool:

@@ -41,6 +41,7 @@ class TorqueProblem:
       sources: The measurements that they come from.
       masked: s that contact left out.
       notes: Sentences about the measurements.
+      friction_of: The model whose own law of dry friction counts; the sharp one where left out.
     """
 
     declared: Declared
@@ -49,6 +50,7 @@ class TorqueProblem:
     sources: TorqueSources
     masked: float
     notes: tuple[str, ...]
+    friction_of: mujoco.MjModel | None = None
 
 
 def torque_problem(
@@ -92,7 +94,16 @@ def torque_problem(
 
 def with_own_law(problem: TorqueProblem, friction_of: mujoco.MjModel) -> TorqueProblem:
     """The problem with the model's own law of dry friction, as soft as another model has it."""
-    return replace(problem, regressor=_regressor(problem.declared, friction_of))
+    regressor = _regressor(problem.declared, friction_of)
+    return replace(problem, regressor=regressor, friction_of=friction_of)
+
+
+def about(problem: TorqueProblem, values: FloatArray) -> TorqueProblem:
+    """The problem with friction laws linearised about values of the free parameters, (n,)."""
+    if not problem.declared.has_laws:
+        return problem
+    declared = problem.declared.about(values)
+    return replace(problem, declared=declared, regressor=_regressor(declared, problem.friction_of))
 
 
 def _regressor(declared: Declared, friction_of: mujoco.MjModel | None = None) -> Regressor:
@@ -102,6 +113,7 @@ def _regressor(declared: Declared, friction_of: mujoco.MjModel | None = None) ->
         sharp_friction=friction_of is None,
         delays={name: dofs for name, (dofs, _) in declared.delays.values()},
         friction_of=friction_of,
+        laws=declared.laws,
     )
 
 

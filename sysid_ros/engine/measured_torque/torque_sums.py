@@ -79,10 +79,16 @@ def still_joints(declared: Declared, filters: Filters) -> list[int]:
 
 
 def linearised(
-    declared: Declared, grams: Mapping[str, Grams], settings: Settings, still: Collection[int]
+    declared: Declared,
+    grams: Mapping[str, Grams],
+    settings: Settings,
+    still: Collection[int],
+    values: FloatArray,
 ) -> tuple[FloatArray, FitStatus]:
-    """Linearise until the declared parameters settle; their values, (n,), and if they did."""
-    values = declared.params.as_vector()
+    """Linearise until the declared parameters settle; their values, (n,), and if they did.
+
+    Begins at ``values``.
+    """
     if not declared.curved:
         return values, FitStatus.CONVERGED
     dofs, spread = estimated_gains(declared.model, settings)
@@ -114,7 +120,7 @@ def estimate_from(
       settings: Of the regression.
       still: Joints that do not move.
     """
-    values, _ = linearised(declared, grams, settings, still)
+    values, _ = linearised(declared, grams, settings, still, declared.params.as_vector())
     free = declared.free(values, still)
     dofs, spread = estimated_gains(declared.model, settings)
     found = estimate(declared.model, free, grams, settings, dofs, spread)

@@ -15,6 +15,7 @@ from sysid_ros.engine.regressor.filtering import (
     smooth,
     thin,
 )
+from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws
 from sysid_ros.engine.regressor.gram import Grams, sum_grams
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import (
@@ -35,8 +36,10 @@ __all__ = [
     "DEFAULT_KINDS",
     "DELAY",
     "HALF_LENGTH",
+    "LAW_KINDS",
     "Columns",
     "Filters",
+    "FrictionLaws",
     "Grams",
     "Motion",
     "Recording",

@@ -13,6 +13,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import INERTIAL, SCALAR, inertial_parameters
+from sysid_ros.engine.friction import COEFFICIENTS, SHAPE, joint_frictions
+from sysid_ros.engine.regressor.friction_laws import LAW_KINDS
 
 JOINT_KINDS = ("armature", "damping", "damping2", "damping3", "frictionloss", "stiffness")
 TENDON_KINDS = ("tendon_armature", "tendon_damping", "tendon_frictionloss")
@@ -70,6 +72,8 @@ class Columns:
     def unit(self, column: int) -> str:
         """The unit of a column's parameter (of hinges; N in place of N m for slides)."""
         kind = self.kinds[column].removeprefix("tendon_")
+        if kind in LAW_KINDS:
+            return COEFFICIENTS[kind].unit
         return _UNITS.get(kind, "kg m" if kind in INERTIAL[1:4] else "kg m^2")
 
 
@@ -94,6 +98,7 @@ def columns_of(
             ]
     for kind in kinds:
         found += _of_joints(model, kind) if kind in JOINT_KINDS else []
+        found += _of_laws(model, kind) if kind in LAW_KINDS else []
     if "offset" in kinds:
         found += [
             (f"{_dof_name(model, dof)}.offset", "offset", dof, 0.0) for dof in range(model.nv)
@@ -133,6 +138,18 @@ def _joint_value(model: mujoco.MjModel, joint: int, kind: str) -> float:
     if kind == "frictionloss" and disabled & int(bits.mjDSBL_FRICTIONLOSS):
         return 0.0
     return float(getattr(model, f"dof_{kind}")[dof])
+
+
+def _of_laws(model: mujoco.MjModel, kind: str) -> list[tuple[str, str, int, float]]:
+    """Coefficients of friction laws; those of their shape are steps, see :mod:`.friction_laws`."""
+    laws = {str(name): law for name, law in joint_frictions(model).items()}
+    found = []
+    for joint in range(model.njnt):
+        law = laws.get(model.joint(joint).name or str(joint))
+        if law is not None:
+            name = f"{_name(model.joint(joint).name, 'joint', joint)}.{kind}"
+            found.append((name, kind, joint, 0.0 if kind in SHAPE else float(getattr(law, kind))))
+    return found
 
 
 def _of_tendons(model: mujoco.MjModel, kind: str) -> list[tuple[str, str, int, float]]:

@@ -13,14 +13,16 @@ What is compiled is imported where it is used: numba takes half a second of ever
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
+from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws, law_columns, loaded
 from sysid_ros.engine.regressor.regressor_tables import friction_of as friction_table
 from sysid_ros.engine.regressor.regressor_tables import layout_of, tree_of
 from sysid_ros.errors import ModelError
@@ -64,6 +66,7 @@ class Regressor:
         sharp_friction: bool = False,
         delays: Mapping[str, Collection[int]] | None = None,
         friction_of: mujoco.MjModel | None = None,
+        laws: FrictionLaws | None = None,
     ) -> None:
         """Prepare the tables of a model.
 
@@ -78,6 +81,8 @@ class Regressor:
             it; see :mod:`.torque_delay`.
           friction_of: The model with the friction and the inertia that say how soft MuJoCo's own
             law is; by default ``model``.
+          laws: Friction beyond viscous and dry, about whose values its columns are linearised;
+            without them these columns are zero.
 
         Raises:
           ModelError: The model has parts to which inverse dynamics does not apply.
@@ -101,6 +106,8 @@ class Regressor:
         from sysid_ros.engine.regressor import regressor_kernel as kernel
 
         self._law = kernel.MUJOCO_LAW if friction_velocity is None else kernel.VELOCITY_LAW
+        self._laws = laws
+        self._law_places = _law_places(model, self.columns) if laws is not None else ()
 
     def rows(
         self, motion: Motion, form: int | None = None, out: FloatArray | None = None
@@ -125,6 +132,9 @@ class Regressor:
             kernel.FORCE if form is None else form,
             _writeable(q), _writeable(v), _writeable(a), out,
         )  # fmt: skip
+        if form != kernel.MOMENTUM:
+            for dof, column, values in self._law_values(Motion(q, v, a)):
+                out[:, dof, column] = values
         return out
 
     def torques(self, motion: Motion, parts: FloatArray) -> FloatArray:
@@ -134,6 +144,13 @@ class Regressor:
           motion: n instants.
           parts: (sets, p).
         """
+        out = self._plain_torques(motion, parts)
+        for dof, column, values in self._law_values(motion):
+            out[:, :, dof] += values[:, None] * parts[:, column]
+        return out
+
+    def _plain_torques(self, motion: Motion, parts: FloatArray) -> FloatArray:
+        """The same without the columns of friction laws."""
         from sysid_ros.engine.regressor import regressor_kernel as kernel
 
         q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in motion)
@@ -143,6 +160,40 @@ class Regressor:
             _writeable(q), _writeable(v), _writeable(a), np.ascontiguousarray(parts), out,
         )  # fmt: skip
         return out
+
+    def _law_values(self, motion: Motion) -> Iterator[tuple[int, int, FloatArray]]:
+        """Degree of freedom, column and its values (n,) of friction laws."""
+        if self._laws is None:
+            return
+        sign = self._signs(motion)
+        tm, te = self._load(motion, sign)
+        for dof, places in self._law_places:
+            found = law_columns(
+                self._laws.laws[dof], motion.qvel[:, dof], sign[:, dof], tm[:, dof], te[:, dof]
+            )
+            for kind, column in places:
+                yield dof, column, found[kind]
+
+    def _signs(self, motion: Motion) -> FloatArray:
+        """Signs of dry friction of the joints, (n, nv)."""
+        rate, width = (table[: self.model.nv] for table in self._friction)
+        if not rate.any():
+            return np.tanh(motion.qvel / width)
+        return np.clip((motion.qacc + rate * motion.qvel) / width, -1.0, 1.0)
+
+    def _load(self, motion: Motion, sign: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Torque of motors and external torque, (n, nv) each; zero where no law asks for them."""
+        laws = self._laws
+        if laws is None or not laws.need_load:
+            none = np.zeros_like(motion.qvel)
+            return none, none
+        kinds = self.columns.kinds
+        plain = np.where([kind in LAW_KINDS for kind in kinds], 0.0, laws.theta)
+        passive = np.where([k in INERTIAL or k in ("stiffness", "offset") for k in kinds], plain, 0)
+        slow = motion._replace(qacc=np.zeros_like(motion.qacc))
+        tm = self._plain_torques(motion, plain[None])[:, 0]
+        te = -self._plain_torques(slow, passive[None])[:, 0]
+        return loaded(laws, motion.qvel, sign, tm, te), te
 
     def support(self) -> list[IndexArray]:
         """Columns that can differ from zero in the row of each degree of freedom."""
@@ -159,6 +210,8 @@ class Regressor:
         for field in self._layout._fields[8:]:
             for arms, column in zip(tree.tendon, getattr(self._layout, field), strict=True):
                 used[arms != 0.0, column] |= column >= 0
+        for dof, places in self._law_places:
+            used[dof, [column for _, column in places]] = True
         for dependent, driving, *_ in tree.coupling:
             if driving >= 0:
                 used[int(driving)] |= used[int(dependent)]
@@ -177,6 +230,17 @@ class Regressor:
         own = Regressor(self.model, kinds=tuple(dict.fromkeys(self.columns.kinds)))
         own._tree = own._tree._replace(coupling=np.zeros((0, 7)))
         return mujoco_torque(self.model, motion) - own.rows(motion) @ own.columns.nominal
+
+
+def _law_places(
+    model: mujoco.MjModel, columns: Columns
+) -> tuple[tuple[int, tuple[tuple[str, int], ...]], ...]:
+    """Of every joint with a friction law its degree of freedom, and its columns by kind."""
+    found: dict[int, list[tuple[str, int]]] = {}
+    for column, (kind, owner) in enumerate(zip(columns.kinds, columns.owners, strict=True)):
+        if kind in LAW_KINDS:
+            found.setdefault(int(model.jnt_dofadr[owner]), []).append((kind, column))
+    return tuple((dof, tuple(places)) for dof, places in found.items())
 
 
 def has_other_forces(model: mujoco.MjModel) -> bool:

@@ -1,0 +1,60 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Friction laws beyond viscous and dry, about which the equations of a fit are linearised."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.engine.inverse_dynamics import (
+    Settings,
+    estimate,
+    estimated_gains,
+    gather,
+    with_settled_delays,
+)
+from sysid_ros.engine.measured_torque.declared_columns import Declared
+from sysid_ros.engine.measured_torque.parameter_kinds import key_of
+from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem, about
+from sysid_ros.engine.measured_torque.torque_sums import still_joints, values_at
+from sysid_ros.engine.regressor import LAW_KINDS
+
+_ROUNDS = 10  # of linearisation
+_SETTLED, _SMALL = 0.01, 0.02  # relative change of laws below which they have, and of what is small
+
+
+def with_settled_laws(
+    problem: TorqueProblem, settings: Settings
+) -> tuple[TorqueProblem, FloatArray]:
+    """The problem about the friction laws that explain it best, and the parameters there, (n,).
+
+    Load and the two parameters of shape are taken from the estimate of the round before.
+    """
+    values = problem.declared.params.as_vector()
+    if not problem.declared.has_laws:
+        return problem, values
+    for _ in range(_ROUNDS):
+        problem = about(problem, values)
+        declared = problem.declared
+        evidence = gather(problem.regressor, problem.recordings, settings)
+        still = still_joints(declared, evidence.filters)
+        free = declared.free(values, still)
+        evidence = with_settled_delays(
+            problem.regressor, problem.recordings, free, settings, evidence
+        )
+        dofs, spread = estimated_gains(declared.model, settings)
+        found = estimate(declared.model, free, evidence.grams, settings, dofs, spread)
+        before, values = values, values_at(declared, found.x, found.gains)[0]
+        change = np.abs(values - before) / np.maximum(np.abs(before), _SMALL)
+        if change[_of_laws(declared)].max(initial=0.0) < _SETTLED:
+            break
+    return about(problem, values), values
+
+
+def _of_laws(declared: Declared) -> BoolArray:
+    """The free scalars that belong to friction laws, (n,)."""
+    return np.concatenate(
+        [np.full(p.size, key_of(p)[1] in LAW_KINDS) for p in declared.params.free()]
+    )

@@ -1,0 +1,94 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Friction beyond viscous and dry, fitted to measured torque."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from torque_arm import BODIES, JOINTS, OFFSETS, moved, noisy, torque_sequences, true_spec
+
+from sysid_ros import sysid
+from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.estimation import FitSettings
+from sysid_ros.engine.friction import FrictionParameters, parameters_of
+from sysid_ros.engine.friction.budget import budget
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
+from sysid_ros.engine.regressor import Motion, mujoco_torque
+
+pytest.importorskip("clarabel", reason="the convex solver is not installed")
+
+INVERSE = FitSettings(method="inverse_dynamics")
+TRUE = {
+    "m2": FrictionParameters(0.4, 0.3, friction_stribeck=0.5, dtheta_stribeck=0.4, alpha=1.0),
+    "m5": FrictionParameters(0.4, 0.3, load_friction_motor=0.15, load_friction_external=0.05),
+}
+
+
+def with_friction(motion: Motion, law: FrictionParameters, model: str) -> np.ndarray:
+    """Torque of the arm without friction of its own, and one law on every joint."""
+    plain = true_spec()
+    for joint in plain.joints:
+        joint.frictionloss, joint.damping = 0.0, np.zeros_like(joint.damping)
+    bare = plain.compile()
+    slow = motion._replace(qacc=np.zeros_like(motion.qacc))
+    without = mujoco_torque(bare, motion) + OFFSETS
+    te = -mujoco_torque(bare, slow) - OFFSETS
+    tm = without
+    for _ in range(20):  # friction carries itself
+        tm = without + np.sign(motion.qvel) * budget(model, motion.qvel, tm, te, law)
+    return tm
+
+
+@functools.cache
+def fitted(model: str) -> sysid.FitResult:
+    times, motion, _ = moved(true_spec().compile(), 20.0)
+    spec, params = true_spec(), ParameterDict()
+    for name in JOINTS:
+        for attribute in ("armature", "torque_offset", *parameters_of(model)):
+            row = lookup("joint", attribute)
+            start, low, high = row.read(spec, name), 0.0, np.inf
+            if attribute == "torque_offset":
+                low = -np.inf
+            if attribute in ("dtheta_stribeck", "alpha"):
+                low, high = row.bounds(start)
+            params.add(Parameter(
+                f"{name}_{attribute}", start, low, high, unit=row.unit,
+                modifier=AttributeModifier("joint", name, attribute),
+                frozen=attribute == "alpha",
+            ))  # fmt: skip
+    for p in params.values():
+        if p.name.endswith("alpha"):
+            p.value = np.array([TRUE[model].alpha])
+    for body in BODIES:
+        row = lookup("body", "inertia")
+        params.add(Parameter(
+            f"{body}_inertia", row.read(spec, body), -np.inf, np.inf, unit=row.unit,
+            modifier=AttributeModifier("body", body, "inertia"),
+        ))  # fmt: skip
+    torque = with_friction(motion, TRUE[model], model)
+    return sysid.fit([torque_sequences(spec, times, *noisy(motion.qpos, torque))], params, INVERSE)
+
+
+@pytest.mark.parametrize("model", list(TRUE))
+def test_the_coefficients_of_a_law_are_found(model):
+    result, law = fitted(model), TRUE[model]
+    for joint in JOINTS:
+        for name in set(parameters_of(model)) - {"alpha"}:
+            found, truth = result[f"{joint}_{name}"], getattr(law, name)
+            if found.standard_error is None:  # nothing of the kind is there
+                assert truth == 0.0 or "without effect" in " ".join(found.flags)
+                assert found.value == pytest.approx(0.0, abs=0.01) or name == "dtheta_stribeck"
+            else:
+                assert abs(found.value - truth) < 4.0 * found.standard_error
+
+
+def test_model_files_have_the_closest_friction_that_they_can_have():
+    result, law = fitted("m2"), TRUE["m2"]
+    for viscous, dry in result.torque.plain_friction.values():
+        assert 0.2 < viscous < law.friction_viscous  # the Stribeck effect falls with velocity
+        assert law.friction_base < dry < law.friction_base + law.friction_stribeck
+    assert any("model.xml" in note and "damping" in note for note in result.torque.notes)
