@@ -12,8 +12,8 @@ from typing import Any
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import ErrorCode
+from sysid_ros.fit_worker import FitFiles
 from sysid_ros.judgement import HASH_PREFIX, Outcome
-from sysid_ros.pipeline import FitFiles
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.msg import IdentifiedParameter, IdentifiedParameters, Report
 
