@@ -14,25 +14,34 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.errors import DataError
-from sysid_ros.pipeline.worker_process import Callbacks, FitFunction, FitRequest, serve
-from sysid_ros.results import Checkpoint
+from sysid_ros.fit_worker import Callbacks, FitFunction, FitRequest, serve
 
 
-def step(number: int) -> Iteration:
+def step(number: int) -> Any:
     """The iteration that every fit here reports."""
+    # Imported by the fits that need it: a second of a processor for each.
+    import numpy as np
+
+    from sysid_ros.engine.least_squares.search_progress import Iteration
+
     values = np.array([1.0 + number, 2.0])
     return Iteration(number, 10.0 / (1 + number), 0.5, ("mass", "damping"), values, 0.1 * number)
+
+
+def checkpoint_in(request: FitRequest) -> Any:
+    """What keeps the best step so far."""
+    from sysid_ros.results import Checkpoint
+
+    return Checkpoint(Path(request.checkpoint_dir))
 
 
 def quick(request: FitRequest, callbacks: Callbacks) -> Path:
     """Three iterations and a result."""
     callbacks.on_stage("fitting")
-    checkpoint = Checkpoint(Path(request.checkpoint_dir))
+    checkpoint = checkpoint_in(request)
     for number in range(3):
         checkpoint.add(step(number))
         callbacks.on_iteration(step(number), number / 3)
@@ -42,7 +51,7 @@ def quick(request: FitRequest, callbacks: Callbacks) -> Path:
 
 def obedient(request: FitRequest, callbacks: Callbacks) -> Path:
     """Runs until it is asked to stop, then delivers."""
-    checkpoint = Checkpoint(Path(request.checkpoint_dir))
+    checkpoint = checkpoint_in(request)
     for number in itertools.count():
         checkpoint.add(step(number))
         callbacks.on_iteration(step(number), 0.1)
@@ -54,7 +63,7 @@ def obedient(request: FitRequest, callbacks: Callbacks) -> Path:
 
 def native(request: FitRequest, callbacks: Callbacks) -> Path:
     """One iteration, then a native call that keeps the interpreter's lock for an hour."""
-    Checkpoint(Path(request.checkpoint_dir)).add(step(1))
+    checkpoint_in(request).add(step(1))
     callbacks.on_iteration(step(1), 0.1)
     ctypes.PyDLL(None).sleep(3600)
     raise AssertionError("unreachable")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from ros_client import RosClient
+from warm_start import WarmProcesses
 
 from sysid_ros.nodes.demo import demo_folder, free_domain, run
 from sysid_ros.nodes.demo.child_processes import ChildProcesses
@@ -70,7 +71,7 @@ def ros_environment(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 @pytest.fixture
 def nodes(ros_environment: dict[str, str], tmp_path: Path) -> Iterator[ChildProcesses]:
     """Starts node processes; their logs are in ``tmp_path/logs``."""
-    with ChildProcesses(ros_environment, tmp_path / "logs") as children:
+    with WarmProcesses(ros_environment, tmp_path / "logs") as children:
         yield children
 
 

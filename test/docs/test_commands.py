@@ -54,7 +54,8 @@ SLOW = (
     "examples/", "--models m1,m2", "--model m4", "bias_check=true", "sequences+=", "windows.length",
     "--trials", "--search", "rehearse experiment.yaml",
 )  # fmt: skip
-
+# What bounds the search of a command that would go on for a minute.
+BRIEFLY = {"design": ["--budget", "3"]}
 
 COMMANDS = [command for page in PAGES for command in commands_on(page, PROGRAMS)]
 
@@ -118,7 +119,7 @@ def test_command(command: Command, workshop: Path, request: pytest.FixtureReques
     arguments = words[len(program.split()) :]
     if arguments[0] == "init":
         Path("experiment.yaml").unlink(missing_ok=True)  # it never overwrites one
-    assert main(arguments) in FINE
+    assert main([*arguments, *BRIEFLY.get(arguments[0], [])]) in FINE
 
 
 def filled(word: str, command: Command, workshop: Path, request: pytest.FixtureRequest) -> str:

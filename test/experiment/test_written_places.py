@@ -11,7 +11,7 @@ import pytest
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import Experiment, check_study, output_of, parse_experiment
-from sysid_ros.pipeline.worker_process import FitRequest, requested_experiment
+from sysid_ros.fit_worker import FitRequest, requested_experiment
 
 TEXT = """\
 model: arm.xml

@@ -12,9 +12,9 @@ from typing import Any
 from rclpy.node import Node
 
 from sysid_ros.engine.least_squares import Iteration
+from sysid_ros.fit_worker import STARTING
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.fit_server.messages import feedback
-from sysid_ros.pipeline import STARTING
 from sysid_ros_interfaces.action import FitModel
 
 _PERIOD = 0.5  # s; whoever listens is promised one message per second

@@ -3,7 +3,7 @@
 
 """Node ``fit_server``: the action ``~/fit`` identifies a model from recordings.
 
-Each fit runs in a process of its own (:mod:`sysid_ros.pipeline.worker`), so that the node answers
+Each fit runs in a process of its own (:mod:`sysid_ros.supervised_fit`), so that the node answers
 while native code computes, survives its crash, and can cancel it at any time. One goal at a time.
 """
 
@@ -23,6 +23,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.fit_page import FitPage, PageProgress
+from sysid_ros.fit_worker import FIT_PROGRAM, FitRequest
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.fit_server.goal_feedback import GoalFeedback
 from sysid_ros.nodes.fit_server.messages import (
@@ -35,8 +36,8 @@ from sysid_ros.nodes.fit_server.messages import (
 from sysid_ros.nodes.fit_server.topics import FitTopics
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
-from sysid_ros.pipeline import FIT_PROGRAM, FitEnd, FitEvent, FitRequest, Worker, run_fit
 from sysid_ros.results import read_results
+from sysid_ros.supervised_fit import FitEnd, FitEvent, Worker, run_fit
 from sysid_ros.terminal import is_counted
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.msg import IdentifiedParameters, Report

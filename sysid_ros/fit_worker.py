@@ -3,14 +3,14 @@
 
 """The child process of a fit: reads one request, runs it, and tells what happens as it goes.
 
-Run as ``python -m sysid_ros.pipeline EVENTS_FD [ahead]`` by
-:mod:`sysid_ros.pipeline.worker`, which has the other ends of the pipes. Standard input brings the
-request as one line of JSON and later, perhaps, the line ``stop``; its end means that the parent is
-gone. Events leave as lines of JSON through the file descriptor ``EVENTS_FD``, so that nothing a
-library prints can disturb them.
+Run as ``python -m sysid_ros.fit_worker EVENTS_FD [ahead]`` by :mod:`sysid_ros.supervised_fit`,
+which has the other ends of the pipes. Standard input brings the request as one line of JSON and
+later, perhaps, the line ``stop``; its end means that the parent is gone. Events leave as lines of
+JSON through the file descriptor ``EVENTS_FD``, so that nothing a library prints can disturb them.
 
 The process is a fresh interpreter that has never imported rclpy: a crash in native code, a
-process-global MuJoCo callback or a busy loop that never returns to Python stays in here.
+process-global MuJoCo callback or a busy loop that never returns to Python stays in here. What fits
+is imported once there is something to fit: a goal that is refused takes a third of the time.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
 from sysid_ros.experiment import (
     Experiment,
@@ -38,12 +37,12 @@ from sysid_ros.experiment import (
     with_overrides,
 )
 from sysid_ros.files import Record, dumps
-from sysid_ros.pipeline.experiment_run import run_experiment
-from sysid_ros.pipeline.resume import Resume
 from sysid_ros.processes import die_with_parent
-from sysid_ros.results import STEP
 
-FIT_PROGRAM = ("sysid_ros.pipeline",)  # after ``python -m``
+if TYPE_CHECKING:
+    from sysid_ros.engine.least_squares import Iteration
+
+FIT_PROGRAM = ("sysid_ros.fit_worker",)  # after ``python -m``
 STARTING = "starting"  # the stage before those of the fit itself
 AHEAD = "ahead"  # the last argument of a process that is started before there is a request
 _SHARES = 0.1  # s between two of them
@@ -101,6 +100,9 @@ def fit(request: FitRequest, callbacks: Callbacks) -> Path:
       SysidError: Whatever is wrong with the experiment, its model, its data or its output.
     """
     experiment = requested_experiment(request)
+
+    from sysid_ros.pipeline import Resume, run_experiment
+
     most = max(experiment.fit.max_iterations, 1)
     report = run_experiment(
         experiment,
@@ -122,6 +124,7 @@ def prepare(on_stage: Callable[[str], None]) -> None:
     Args:
       on_stage: Told that they are compiled, and when they are.
     """
+    import sysid_ros.pipeline  # noqa: F401
     from sysid_ros.engine.derivatives import compilation_told, entry_points
 
     with compilation_told(on_stage, STARTING):
@@ -237,6 +240,8 @@ class _Emitter:
             self._write({"event": "stage", "text": self._stage, "progress": share})
 
     def iteration(self, step: Iteration, progress: float) -> None:
+        from sysid_ros.results import STEP
+
         self._write({"event": "iteration", "progress": progress, "step": STEP.write(step)})
 
     def done(self, folder: Path) -> None:
@@ -249,3 +254,7 @@ class _Emitter:
         with self._lock:
             self._stream.write(dumps(event, indent=None) + "\n")
             self._stream.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(serve(fit, sys.argv[1:], prepare))

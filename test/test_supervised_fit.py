@@ -20,11 +20,11 @@ from patience import PATIENCE
 
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.errors import ErrorCode
-from sysid_ros.pipeline.worker import FitEnd, FitEvent, run_fit
-from sysid_ros.pipeline.worker_process import FitRequest
+from sysid_ros.fit_worker import FitRequest
 from sysid_ros.results import read_results
+from sysid_ros.supervised_fit import FitEnd, FitEvent, run_fit
 
-TESTS = Path(__file__).resolve().parents[1]
+TESTS = Path(__file__).resolve().parent
 
 
 @pytest.fixture(autouse=True)
@@ -164,8 +164,8 @@ def test_child_has_not_imported_rclpy_and_ends_with_an_exception_of_the_caller(t
 
 PARENT = """
 import sys
-from sysid_ros.pipeline.worker import run_fit
-from sysid_ros.pipeline.worker_process import FitRequest
+from sysid_ros.fit_worker import FitRequest
+from sysid_ros.supervised_fit import run_fit
 run_fit(FitRequest(sys.argv[1]), on_progress=lambda p: print(p.stage or "step", flush=True),
         program=("fits", sys.argv[2]))
 """

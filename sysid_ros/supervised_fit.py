@@ -27,11 +27,7 @@ from typing import IO, Any, cast
 from sysid_ros.closing import Closing
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, OutputError
-from sysid_ros.pipeline.worker_process import (
-    AHEAD,
-    FIT_PROGRAM,
-    FitRequest,
-)
+from sysid_ros.fit_worker import AHEAD, FIT_PROGRAM, FitRequest
 from sysid_ros.results import STEP, ResultFolder, discard, finalize_checkpoint, open_work_folder
 
 _POLL = 0.05  # s between looks at should_cancel
@@ -76,7 +72,7 @@ def run_fit(
       should_cancel: Looked at every 50 ms.
       grace: Seconds between asking the child to stop and killing it.
       program: The child's module and arguments, after ``python -m``; it calls
-        :func:`~sysid_ros.pipeline.worker_process.serve`.
+        :func:`~sysid_ros.fit_worker.serve`.
       worker: The child, started beforehand; ``None`` to start one now.
 
     Returns:
