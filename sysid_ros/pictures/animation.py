@@ -14,7 +14,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
+from PIL import Image, WebPImagePlugin
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
@@ -88,7 +88,7 @@ def animation(model: mujoco.MjModel, poses: Poses) -> bytes:
     content = io.BytesIO()
     pictures[0].save(
         content,
-        format="WEBP",
+        format=WebPImagePlugin.WebPImageFile.format,  # of the only plugin that is loaded
         save_all=True,
         append_images=pictures[1:],
         duration=round(1000 * stride / FRAMES_PER_SECOND),
