@@ -28,19 +28,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
-from sysid_ros.experiment import (
-    Experiment,
-    check_study,
-    load_experiment,
-    parse_experiment,
-    with_bags,
-    with_overrides,
-)
 from sysid_ros.files import Record, dumps
 from sysid_ros.processes import die_with_parent
 
 if TYPE_CHECKING:
     from sysid_ros.engine.least_squares import Iteration
+    from sysid_ros.experiment import Experiment
 
 FIT_PROGRAM = ("sysid_ros.fit_worker",)  # after ``python -m``
 STARTING = "starting"  # the stage before those of the fit itself
@@ -138,6 +131,14 @@ def requested_experiment(request: FitRequest) -> Experiment:
       ExperimentError: The experiment is malformed, or asks for what is not allowed: a hook, or a
         study outside the output folder.
     """
+    from sysid_ros.experiment import (
+        check_study,
+        load_experiment,
+        parse_experiment,
+        with_bags,
+        with_overrides,
+    )
+
     if request.experiment_file:
         experiment = load_experiment(Path(request.experiment_file))
     elif request.experiment_yaml:

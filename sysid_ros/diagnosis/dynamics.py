@@ -9,17 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
-from sysid_ros.diagnosis.fits import Misfit, misfit_of, non_negative_fit, regressor
+from sysid_ros.diagnosis.fits import Misfit, bounded_fit, misfit_of, non_negative_fit, regressor
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.engine.elements import joint_of
 
 _COARSE = 150  # instants that a first look at a repair uses
-_RIDGE = 1e-10  # of a column's power; columns that repeat each other have no triangular factor
 _KEPT_TABLES = 3
 _CLEARLY = 0.3  # of the power, that the reversed sign of a torque leaves
 
@@ -40,11 +38,7 @@ class _Table:
         """Fit non-negative unknowns; what they leave of torques (n, rows), weighted by row."""
         hessian = np.einsum("r,rpq->pq", weight**2, self.grams)
         target = np.einsum("rnp,nr->p", self.columns, torque * weight**2, optimize=True)
-        hessian[np.diag_indices_from(hessian)] += _RIDGE * max(float(np.trace(hessian)), 1e-300)
-        factor = np.linalg.cholesky(hessian)
-        found, _ = scipy.optimize.nnls(
-            factor.T, np.linalg.solve(factor, target), maxiter=30 * len(target)
-        )
+        found = bounded_fit(hessian, target)
         return np.asarray(weight * (torque - (self.columns @ found).T))
 
 

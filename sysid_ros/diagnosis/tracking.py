@@ -17,12 +17,11 @@ from collections.abc import Sequence
 
 import mujoco
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
-from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, misfit_of
+from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, bounded_fit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
@@ -166,20 +165,12 @@ def _robust_residual(matrix: FloatArray, target: FloatArray, limits: FloatArray)
     """
     weight = np.ones(len(target))
     for _ in range(_REWEIGHTED):
-        factor = np.linalg.qr(matrix * weight[:, None])
-        residual = target - matrix @ _bounded(factor.R, factor.Q.T @ (target * weight), limits)
+        weighted = (matrix * limits) * weight[:, None]  # so that every limit is one
+        found = bounded_fit(weighted.T @ weighted, weighted.T @ (target * weight), 1.0)
+        residual = target - matrix @ (found * limits)
         weight = 1.0 / np.sqrt(1.0 + (residual / _FORGIVEN) ** 2)
     compressed: FloatArray = _FORGIVEN * np.sqrt(np.log1p((residual / _FORGIVEN) ** 2))
     return compressed
-
-
-def _bounded(matrix: FloatArray, target: FloatArray, limits: FloatArray) -> FloatArray:
-    """Least squares between zero and limits, of a triangular matrix."""
-    scaled = matrix * limits  # so that every limit is one
-    found, _ = scipy.optimize.nnls(scaled, target, maxiter=30 * len(limits))
-    if found.max(initial=0.0) > 1.0:
-        found = scipy.optimize.lsq_linear(scaled, target, bounds=(0.0, 1.0), method="bvls").x
-    return np.asarray(found * limits)
 
 
 def tracked(recorded: Recorded) -> list[int]:

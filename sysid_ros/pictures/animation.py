@@ -14,7 +14,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
+from PIL import Image, WebPImagePlugin
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
@@ -30,6 +30,7 @@ _DISTANCE = 2.2  # times the radius of what moves, for a field of view of 45 deg
 _TRAVEL = 3.0  # times its own radius: a robot that gets farther is followed
 _ROOM = 1.6  # times its own radius: what is seen around a robot that is followed
 _QUALITY = 70
+_EFFORT = 2  # of 6: half the time of the usual 4, for a file 7 % larger
 # Faces of all visible meshes, above which every second picture is left out; above four times as
 # many, three of four. Without a graphics card a picture of 100 000 faces takes a tenth of a second.
 _MANY_FACES = 20_000
@@ -87,12 +88,13 @@ def animation(model: mujoco.MjModel, poses: Poses) -> bytes:
     content = io.BytesIO()
     pictures[0].save(
         content,
-        format="WEBP",
+        format=WebPImagePlugin.WebPImageFile.format,  # of the only plugin that is loaded
         save_all=True,
         append_images=pictures[1:],
         duration=round(1000 * stride / FRAMES_PER_SECOND),
         loop=0,
         quality=_QUALITY,
+        method=_EFFORT,
     )
     return content.getvalue()
 

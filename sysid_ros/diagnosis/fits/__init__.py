@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
 from sysid_ros.diagnosis.fits.point_mass_regressor import (
     body_torques,
@@ -19,6 +20,7 @@ __all__ = [
     "Misfit",
     "ServoEquation",
     "body_torques",
+    "bounded_fit",
     "decisive",
     "misfit_of",
     "moving_bodies",

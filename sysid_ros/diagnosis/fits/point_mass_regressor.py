@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
 from sysid_ros.engine.elements import rotation_matrix
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
@@ -110,7 +110,7 @@ def body_torques(
 
 
 def non_negative_fit(matrix: FloatArray, target: FloatArray) -> FloatArray:
-    """Least squares with non-negative unknowns, from the triangular factor of both.
+    """Least squares with non-negative unknowns.
 
     Args:
       matrix: (m, p).
@@ -123,9 +123,8 @@ def non_negative_fit(matrix: FloatArray, target: FloatArray) -> FloatArray:
     used = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
     solution: FloatArray = np.zeros(matrix.shape[1])
     joined = np.column_stack([matrix[:, used] / size[used], target])
-    factor: FloatArray = np.asarray(np.linalg.qr(joined, mode="r"))
-    found, _ = scipy.optimize.nnls(factor[:, :-1], factor[:, -1], maxiter=30 * joined.shape[1])
-    solution[used] = found / size[used]
+    gram = joined.T @ joined
+    solution[used] = bounded_fit(gram[:-1, :-1], gram[:-1, -1]) / size[used]
     return solution
 
 

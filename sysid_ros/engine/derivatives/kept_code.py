@@ -22,6 +22,7 @@ from typing import Any
 
 import numba
 from numba.core import event
+from numba.core.runtime.nrt import rtsys
 
 from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES
 
@@ -35,16 +36,35 @@ def keeping(function: Callable[..., Any]) -> Any:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **OPTIONS_OF_WHOLES}
     njit: Any = numba.njit
     with suppress(RuntimeError):  # numba found no place
-        return njit(cache=True, **options)(function)
+        return _soon_loaded(njit(cache=True, **options)(function))
     folder = private_folder(Path(tempfile.gettempdir()))
     if folder is None:
         return njit(**options)(function)
     config: Any = numba.config
     chosen, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
-        return njit(cache=True, **options)(function)
+        return _soon_loaded(njit(cache=True, **options)(function))
     finally:
         config.CACHE_DIR = chosen
+
+
+def _soon_loaded(compiled: Any) -> Any:
+    """The function, whose code on disk is loaded without what only compiling needs.
+
+    That is numba's tables of functions, and SciPy's linear algebra to look for BLAS: half a second.
+    A compilation loads them by itself. The class is not documented, so this is for versions of
+    numba that it was tried with.
+    """
+    if OPTIONS_OF_WHOLES:
+        cache = compiled._cache
+
+        def load_overload(signature: Any, target: Any) -> Any:
+            rtsys.initialize(target)
+            with cache._guard_against_spurious_io_errors():
+                return cache._load_overload(signature, target)
+
+        cache.load_overload = load_overload
+    return compiled
 
 
 def private_folder(parent: Path) -> Path | None:

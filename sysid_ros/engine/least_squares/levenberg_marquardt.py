@@ -47,6 +47,8 @@ SHRINKAGE = 0.1
 # Where a step that promises so little of the cost fails, the cost is rough (a joint sticks a time
 # step earlier or later) rather than curved: a step that is hardly shorter would fail as well.
 ROUGHNESS, GROWTH_IN_ROUGHNESS = 1e-3, 16.0
+# Windows per parameter from which on their scatter tells how exact the slope is.
+ENOUGH_WINDOWS = 2
 # Shares of the decrease that was expected: the model holds; it holds badly; it says nothing.
 GOOD_GAIN, POOR_GAIN, NO_GAIN = 0.5, 0.25, 1e-3
 SILENT = 1e-12  # curvature relative to the largest: such a parameter must not move by rounding
@@ -67,6 +69,9 @@ class SolverSettings:
       damping: Of the first step.
       least_damping: Of any step, relative to the curvature.
       worth: Share of the cost tolerance that a step must promise to be tried at all.
+      chance: Where the cost is rough, the search has converged once the slope is zero to so many
+        standard errors of it (root mean square over the parameters); 0 looks for the lowest point.
+        Residuals are in units of noise then.
     """
 
     max_iterations: int = 100
@@ -77,6 +82,7 @@ class SolverSettings:
     damping: float = INITIAL_DAMPING
     least_damping: float = 1e-12
     worth: float = 0.1
+    chance: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -137,6 +143,8 @@ class LeastSquares(Boxed, Protocol):
 
 CANCELED = "canceled; the best parameters so far"
 _CONVERGED = FitStatus.CONVERGED, "the cost no longer decreases"
+_WITHIN_CHANCE = FitStatus.CONVERGED, "the slope is zero to within chance"
+_STALLED = FitStatus.STALLED, "no step lowers the cost any further"
 _Ending = tuple[FitStatus, str]
 
 
@@ -171,9 +179,12 @@ def minimize(
             on_step(Step(number, point, here.cost, slope, damping.factor))
         try:
             ending = ending or _ending(settings, number, slope)
-            step = ending or _step(problem, point, here, damping, settings)
-            if not isinstance(step, Point):
-                return Solution(point, here, step[0], number, step[1])
+            step = None
+            if ending is None:
+                step, ending = _step(problem, point, here, damping, settings)
+            if step is None:
+                status, message = ending or _STALLED
+                return Solution(point, here, status, number, message)
             ahead = problem.linearize(step)
         except StopRequestedError:
             return Solution(point, here, FitStatus.CANCELED, number, CANCELED)
@@ -236,26 +247,56 @@ def _step(
     here: Linearization,
     damping: _Damping,
     settings: SolverSettings,
-) -> Point | _Ending:
-    """Return where the next step leads, or how the search ends without one."""
+) -> tuple[Point | None, _Ending | None]:
+    """Return where the next step leads, if anywhere, and how the search ends, if it does."""
     size = float(np.linalg.norm(point.theta))
     tolerance = settings.step_tolerance
     while damping.factor <= MAX_DAMPING:
         move, expected = _damped_step(problem, point, here, damping)
         if np.linalg.norm(move.theta) < tolerance * (tolerance + size):
-            return FitStatus.CONVERGED, "the step vanishes"
+            return None, (FitStatus.CONVERGED, "the step vanishes")
         if expected <= settings.worth * settings.cost_tolerance * here.cost:
-            return _CONVERGED
+            return None, _CONVERGED
         trial = Point(
             np.clip(point.theta + move.theta, problem.lower, problem.upper),
             tuple(start + change for start, change in zip(point.starts, move.starts, strict=True)),
         )
         gain = (here.cost - problem.cost(trial)) / expected
+        ending = None
+        if gain < GOOD_GAIN and expected <= ROUGHNESS * here.cost:
+            near = slope_in_errors(problem, point, here) <= settings.chance
+            ending = _WITHIN_CHANCE if near else None
         if gain > NO_GAIN:
             damping.succeeded(gain)
-            return trial
+            return trial, ending
+        if ending is not None:
+            return None, ending
         damping.failed(expected / here.cost)
-    return FitStatus.STALLED, "no step lowers the cost any further"
+    return None, _STALLED
+
+
+def slope_in_errors(problem: Boxed, point: Point, here: Linearization) -> float:
+    """Return how far the slope is from zero: its standard errors, root mean square.
+
+    This is Rao's score statistic per parameter. The slope is a sum over windows, whose scatter
+    shows its error; where there are too few, residuals are taken for noise of size one.
+
+    Args:
+      problem: With bounds; what pushes against one does not count.
+      point: Where the slope is.
+      here: The Gauss-Newton model there, residuals in units of noise.
+    """
+    system = eliminate_starts(here)
+    free = free_gradient(system.gradient, point.theta, problem.lower, problem.upper) != 0.0
+    slope, parts = system.gradient[free], system.window_gradients[:, free]
+    if not slope.size:
+        return 0.0
+    variance = system.hessian[np.ix_(free, free)]
+    if len(parts) >= ENOUGH_WINDOWS * len(slope):
+        variance = parts.T @ parts
+    scale = np.sqrt(np.maximum(np.diag(variance), 1e-300))
+    known = np.linalg.lstsq(variance / np.outer(scale, scale), slope / scale, rcond=None)[0]
+    return float(np.sqrt(max(0.0, slope / scale @ known) / len(slope)))
 
 
 def _damped_step(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,13 @@ import pytest
 
 from sysid_ros import sysid
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.least_squares import levenberg_marquardt
+from sysid_ros.engine.least_squares import (
+    FitStatus,
+    Linearization,
+    Point,
+    SolverSettings,
+    levenberg_marquardt,
+)
 
 
 def minimized(
@@ -66,3 +73,51 @@ def test_linear_problems_take_a_step_or_two() -> None:
     expected = np.linalg.lstsq(matrix, np.ones(20), rcond=None)[0]
     np.testing.assert_allclose(found.x, expected, atol=1e-5)
     assert found.iterations <= 3
+
+
+@dataclass
+class NoisyLine:
+    """A line through samples with noise of one, by windows; its cost jumps from place to place."""
+
+    lower: FloatArray = field(default_factory=lambda: np.full(2, -10.0))
+    upper: FloatArray = field(default_factory=lambda: np.full(2, 10.0))
+    scale: FloatArray = field(default_factory=lambda: np.ones(2))
+    windows: int = 40
+    trials: int = 0
+
+    def __post_init__(self) -> None:
+        generator = np.random.default_rng(0)
+        x = generator.normal(size=(self.windows, 50))
+        self.inputs = np.stack([x, np.ones_like(x)], axis=-1)
+        self.noise = generator.normal(size=x.shape)
+
+    def residual(self, theta: FloatArray) -> FloatArray:
+        return self.inputs @ (theta - np.array([2.0, 1.0])) + self.noise
+
+    def cost(self, point: Point) -> float:
+        self.trials += 1
+        jumps = 0.05 * float(np.sin(1e5 * point.theta).sum())
+        return 0.5 * float(np.sum(self.residual(point.theta) ** 2)) + jumps
+
+    def linearize(self, point: Point) -> Linearization:
+        rows = np.concatenate([self.inputs, self.residual(point.theta)[..., None]], axis=-1)
+        cost = 0.5 * float(np.sum(rows[..., -1] ** 2)) + 0.05 * float(
+            np.sin(1e5 * point.theta).sum()
+        )
+        return Linearization(cost, tuple(own.T @ own for own in rows), np.zeros((3, 3)))
+
+
+def test_a_rough_cost_is_not_searched_for_what_is_within_chance() -> None:
+    ends, trials = [], []
+    for chance in (0.0, 0.2):
+        problem = NoisyLine()
+        settings = SolverSettings(cost_tolerance=1e-9, chance=chance)
+        end = levenberg_marquardt.minimize(
+            problem, Point(np.array([1.98, 1.02]), (np.zeros(0),) * problem.windows), settings
+        )
+        assert end.status is FitStatus.CONVERGED or chance == 0.0
+        ends.append(end.point.theta)
+        trials.append(problem.trials)
+    assert trials[1] < trials[0]
+    error = 1.0 / np.sqrt(2000.0)  # standard error of both
+    np.testing.assert_allclose(ends[1], ends[0], atol=0.5 * error)
