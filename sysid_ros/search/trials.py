@@ -113,6 +113,8 @@ def read_search_state(folder: Path) -> tuple[Trials, dict[str, str]]:
         values = np.array(document["values"], dtype=np.float64).reshape(-1, len(names))
         costs = np.array(document["costs"], dtype=np.float64).reshape(len(values), -1)
         inputs = {str(key): str(text) for key, text in document["inputs"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (
+        OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
+    ) as error:  # fmt: skip
         raise ResultError(f"{path} is no state of a search: {error!r}") from error
     return Trials(names, values, np.where(np.isnan(costs), np.inf, costs)), inputs
