@@ -15,7 +15,7 @@ from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement import Evaluation, Score, evaluate, evaluate_model
 from sysid_ros.report import number, overlay_content, render_page, unit
-from sysid_ros.results import read_values
+from sysid_ros.results import has_sharp_friction, read_values
 
 UNTUNED = "untuned model"
 _MODELS = (".xml", ".mjcf", ".urdf")  # files that are scored as they are written
@@ -50,11 +50,8 @@ def evaluate_files(
         "data_dir": data_dir, "held_out_only": held_out_only, "on_reading": on_reading,
     }  # fmt: skip
 
-    def score(fitting: Experiment, values: Mapping[str, float]) -> Evaluation:
-        return evaluate(fitting, values, **how)
-
     if not files:
-        return {UNTUNED: score(experiment, {})}
+        return {UNTUNED: evaluate(experiment, {}, **how)}
     found = {}
     for label, file in labels_of(files).items():
         if file.suffix.lower() in _MODELS:
@@ -62,7 +59,7 @@ def evaluate_files(
             continue
         values = read_values(file)
         fitting = structure_of(experiment, values, data_dir)
-        found[label] = score(fitting, values)
+        found[label] = evaluate(fitting, values, sharp_friction=has_sharp_friction(file), **how)
     return found
 
 

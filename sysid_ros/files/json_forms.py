@@ -60,7 +60,14 @@ _PLAIN = {str: TEXT, int: INTEGER, bool: plain(bool, "true or false"), Any: _ANY
 
 def number(unknown: float = math.nan) -> Form:
     """Return the form of a float; ``null`` stands for ``unknown``."""
-    return Form(lambda value, key: unknown if value is None else float(_NUMBER.read(value, key)))
+
+    def read(value: Any, key: str) -> float:
+        try:
+            return unknown if value is None else float(_NUMBER.read(value, key))
+        except OverflowError:  # an integer of hundreds of digits
+            raise FormError(f"{key} is too large for a number") from None
+
+    return Form(read)
 
 
 def array(unknown: float = math.nan) -> Form:

@@ -31,6 +31,7 @@ def evaluate(
     data_dir: Path | None = None,
     *,
     held_out_only: bool = False,
+    sharp_friction: bool = True,
     on_reading: Callable[[float], None] | None = None,
 ) -> Evaluation:
     """Score parameter values in physical units, beside the untuned model.
@@ -41,6 +42,8 @@ def evaluate(
       data_dir: Where bags are found first.
       held_out_only: Whether the experiment's sequences are recordings to judge by, not to learn
         from.
+      sharp_friction: Whether torque is predicted with dry friction that follows velocity as closely
+        as MuJoCo allows, as most fits to torque choose, rather than as softly as the model has it.
       on_reading: Told how much of the recordings has been read, 0 to 1.
 
     Returns:
@@ -54,8 +57,9 @@ def evaluate(
     tried = params.copy()
     set_values(tried, values)
     theta = tried.as_vector()
-    first, training = _scored(inputs, dataset.training, theta, held_out_only)
-    second, validation = _scored(inputs, dataset.validation, theta, True)
+    scored = partial(_scored, inputs, theta=theta, sharp_friction=sharp_friction)
+    first, training = scored(dataset.training, held_out=held_out_only)
+    second, validation = scored(dataset.validation, held_out=True)
     return Evaluation(
         parameters=dict(zip(params.scalar_names(), theta.tolist(), strict=True)),
         training=None if held_out_only else training,
@@ -73,6 +77,8 @@ def evaluate_model(
     on_reading: Callable[[float], None] | None = None,
 ) -> Evaluation:
     """Score a model file as it is written, beside the experiment's untuned model.
+
+    Torque is predicted with the file's own law of dry friction, as ``mj_inverse`` has it.
 
     Args:
       experiment: The experiment; nothing in it is fitted, and of its parameters only those of
@@ -94,7 +100,8 @@ def evaluate_model(
         experiment, model=str(file.absolute()), model_topic=None, parameters=(), modifiers=None
     )
     score = partial(evaluate, values={}, data_dir=data_dir, held_out_only=held_out_only)
-    untuned, found = score(experiment), score(written, on_reading=on_reading)
+    untuned = score(experiment)
+    found = score(written, sharp_friction=False, on_reading=on_reading)
     return Evaluation(
         parameters={},
         training=_beside(found.training, untuned.training),
@@ -126,13 +133,18 @@ def _beside(found: Score | None, untuned: Score | None) -> Score | None:
 
 
 def _scored(
-    inputs: FitInputs, used: SequenceSet, theta: FloatArray, held_out: bool
+    inputs: FitInputs,
+    used: SequenceSet,
+    *,
+    theta: FloatArray,
+    held_out: bool,
+    sharp_friction: bool,
 ) -> tuple[tuple[SequenceFit, ...], Score | None]:
     if not used.groups:
         return (), None
     role = "validation" if held_out else "training"
     if not inputs.experiment.fit.simulates:
-        torque = torque_predictions(inputs, used, theta)
+        torque = torque_predictions(inputs, used, theta, sharp_friction=sharp_friction)
         return torque_sequences(torque, role), torque_score(torque)
     scored, apart = window_errors(inputs, used, theta)
     return traces(apart, role), score(scored)

@@ -23,6 +23,8 @@ def torque_predictions(
     used: SequenceSet,
     values: FloatArray,
     findings: TorqueFindings | None = None,
+    *,
+    sharp_friction: bool = True,
 ) -> tuple[TorqueTrace, ...]:
     """Torque of some sequences, measured and predicted.
 
@@ -30,17 +32,21 @@ def torque_predictions(
       inputs: The experiment.
       used: Its sequences of one purpose; may be empty.
       values: Of the free parameters.
-      findings: Of the fit whose low-passes are used, so that scores compare.
+      findings: Of the fit whose low-passes and law of dry friction are used, so that scores
+        compare.
+      sharp_friction: Without findings, whether dry friction follows velocity as closely as MuJoCo
+        allows, rather than as softly as the model has it.
     """
     if not used.groups:
         return ()
     cutoffs = None
     if findings is not None:
+        sharp_friction = findings.sharp_friction
         motion = {one.joint.partition("[")[0]: one.motion_cutoff for one in findings.joints}
         cutoffs = motion, findings.row_cutoff
     return torque_traces(
         used.groups, inputs.params, values, used.excluded, torque_settings(inputs.experiment),
-        cutoffs, sharp_friction=findings is None or findings.sharp_friction,
+        cutoffs, sharp_friction=sharp_friction,
     )  # fmt: skip
 
 

@@ -6,7 +6,11 @@
 from __future__ import annotations
 
 from sysid_ros.results.checkpoint import CHECKPOINT_FILE, Checkpoint, finalize_checkpoint
-from sysid_ros.results.parameters_file import read_values, write_parameters
+from sysid_ros.results.parameters_file import (
+    has_sharp_friction,
+    read_values,
+    write_parameters,
+)
 from sysid_ros.results.previous import model_hashes, previous_results, recording_hashes
 from sysid_ros.results.reading import ResultError, read_results
 from sysid_ros.results.result_document import (
@@ -66,6 +70,7 @@ __all__ = [
     "evaluation_document",
     "finalize_checkpoint",
     "folders_with_state",
+    "has_sharp_friction",
     "is_work_folder",
     "model_hashes",
     "open_work_folder",

@@ -15,7 +15,7 @@ from sysid_ros.errors import ExperimentError
 from sysid_ros.files import plain, read_regular_text, read_yaml, replace_file
 from sysid_ros.judgement import Outcome
 from sysid_ros.results.result_document import parameter_entry
-from sysid_ros.results.result_folder import PARAMETERS
+from sysid_ros.results.result_folder import PARAMETERS, RESULT
 
 _FARTHEST = 1e30  # as of bounds: no quantity of a robot is larger
 
@@ -77,6 +77,25 @@ def read_values(path: Path) -> dict[str, float]:
             )
         values[str(name)] = float(value)
     return values
+
+
+def has_sharp_friction(path: Path) -> bool:
+    """Tell whether values were fitted to torque with dry friction as sharp as MuJoCo allows.
+
+    Args:
+      path: As for :func:`read_values`.
+
+    Returns:
+      What the ``result.json`` that is it, or that lies beside it, says; true where there is none.
+    """
+    result = (path if path.is_dir() else path.parent) / RESULT
+    if path.suffix == ".json":
+        result = path
+    if not result.is_file():
+        return True
+    document = _document(result)
+    torque = document.get("torque") if isinstance(document, dict) else None
+    return not isinstance(torque, dict) or torque.get("sharp_friction") is not False
 
 
 def _document(file: Path) -> Any:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import io
 import json
+import math
 import os
 import zipfile
 import zlib
@@ -98,9 +99,27 @@ def read_state(folder: Path) -> SavedState:
                 raise ResultError(f"{path} has format {document['format']}, not {FORMAT}")
             inputs = by_name(TEXT).read(document["inputs"], "inputs")
             trace = trace_from(document, "the document")
-            return SavedState(_STATE.read(document, "", point=_point(archive), trace=trace), inputs)
+            state: FitState = _STATE.read(document, "", point=_point(archive), trace=trace)
     except _DAMAGE as error:
         raise ResultError(f"cannot read {path}: {str(error) or type(error).__name__}") from error
+    wrong = _impossible(state)
+    if wrong:
+        raise ResultError(f"cannot read {path}: {wrong} is no number that a fit could have had")
+    return SavedState(state, inputs)
+
+
+def _impossible(state: FitState) -> str:
+    """The name of a number that no fit can have written; empty where there is none."""
+    positive = {
+        "damping": state.damping,
+        **{f"noise.{name}": level for name, level in state.noise.items()},
+    }
+    counted = {
+        "iteration": state.iteration, "rounds": state.rounds, "elapsed": state.elapsed,
+    }  # fmt: skip
+    wrong = [name for name, value in positive.items() if not 0.0 < value < math.inf]
+    wrong += [name for name, value in counted.items() if not 0.0 <= value < math.inf]
+    return next(iter(wrong), "")
 
 
 # What numpy, zipfile, zlib and json say of files that are cut, poisoned or endless.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.attributes import Attribute, lookup
+from sysid_ros.engine.attributes import Attribute, least_time_constant, lookup
 from sysid_ros.engine.elements import make_explicit, matching, matching_names
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.errors import ExperimentError, SysidError, unknown_name
@@ -225,6 +225,9 @@ def _parameter(
     first = target.names[0]
     nominal = _start(config, row, target, spec)
     lower, upper = _bounds(config, row, nominal, wide=not experiment.fit.simulates)
+    if (row.element, row.name) == ("actuator", "time_constant") and not config.frozen:
+        least = max(least_time_constant(spec, name) for name in target.names)
+        nominal, lower = np.maximum(nominal, least), np.maximum(lower, least)
     one_or_all: str | tuple[str, ...] = first if len(target.names) == 1 else target.names
     modifier: AttributeModifier | SignalModifier
     if row.element == "signal":

@@ -5,11 +5,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import importlib.util
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from sysid_ros.engine.parameters import (
     AttributeModifier,
@@ -26,7 +31,8 @@ def call_hook(experiment: Experiment, parameters: ParameterDict, spec: Any) -> N
     """Let the experiment's hook add to its parameters or change them.
 
     The hook is called as ``function(parameters, spec)`` with a copy of the model; what it adds are
-    :class:`Parameter` objects with a modifier of their own.
+    :class:`Parameter` objects with a modifier of their own. What it prints goes to the standard
+    error stream, as the other one belongs to results.
 
     Args:
       experiment: Its ``modifiers`` names the hook as ``module:function``. The module is a file
@@ -35,28 +41,29 @@ def call_hook(experiment: Experiment, parameters: ParameterDict, spec: Any) -> N
       spec: The model (an MjSpec).
 
     Raises:
-      ExperimentError: There is no such function, or it raised; the message has its reason.
+      ExperimentError: There is no such function, it raised, or it left or returned something that
+        cannot be used; the message has the reason.
     """
     if experiment.modifiers is None:
         return
     module_name, _, function_name = experiment.modifiers.partition(":")
     what = f"{experiment.path or 'experiment'}: modifiers {experiment.modifiers!r}"
-    try:
+    with _foreign(f"{what}: importing it failed"):
         function = getattr(_module(module_name, experiment.path), function_name, None)
-    except (Exception, SystemExit) as error:  # whatever the user's module raises when imported
-        raise ExperimentError(f"{what}: importing it failed: {_described(error)}") from error
     if not callable(function):
         raise ExperimentError(f"{what}: the module has no function {function_name!r}")
-    try:
-        function(parameters, spec.copy())
-    except SysidError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise ExperimentError(f"{what} failed: {_described(error)}") from error
-    for parameter in parameters.values():
+    with _foreign(f"{what} failed"):
+        returned = function(parameters, spec.copy())
+    if returned is not None and returned is not parameters:
+        raise ExperimentError(
+            f"{what} returned a {type(returned).__name__}, which would be lost; it must add to the "
+            "parameters that it is given, and change the model by their modifiers"
+        )
+    for name, parameter in parameters.items():
+        _check(what, name, parameter)
         modifier = parameter.modifier
         if modifier is not None and not isinstance(modifier, (AttributeModifier, SignalModifier)):
-            parameter.modifier = _attributed(modifier, f"{what}: modifier of {parameter.name!r}")
+            parameter.modifier = _attributed(modifier, f"{what}: modifier of {name!r}")
 
 
 def _attributed(modifier: ModifierFn, what: str) -> ModifierFn:
@@ -64,14 +71,47 @@ def _attributed(modifier: ModifierFn, what: str) -> ModifierFn:
 
     @functools.wraps(modifier)
     def apply(spec: Any, parameter: Parameter) -> None:
-        try:
+        with _foreign(f"{what} failed"):
             modifier(spec, parameter)
-        except SysidError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise ExperimentError(f"{what} failed: {_described(error)}") from error
 
     return apply
+
+
+@contextlib.contextmanager
+def _foreign(what: str) -> Iterator[None]:
+    """Run the user's code: whatever it raises says where, and what it prints spoils no result."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    except (SysidError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # it may exit, or raise what nobody catches
+        raise ExperimentError(f"{what}: {_described(error)}") from error
+
+
+def _check(what: str, name: object, parameter: object) -> None:
+    """Refuse what a hook left among the parameters that is none.
+
+    Raises:
+      ExperimentError: It is no parameter, its value is no finite number within its bounds, or
+        what should write it into the model cannot be called.
+    """
+    if not isinstance(parameter, Parameter) or name != parameter.name:
+        raise ExperimentError(
+            f"{what} left {name!r} among the parameters, which is no Parameter of that name"
+        )
+    low, high = parameter.get_bounds()
+    value = parameter.as_vector()
+    if not np.all((low <= value) & (value <= high) & np.isfinite(value)):
+        raise ExperimentError(
+            f"{what}: the value of {name!r} is {value.tolist()}, not a finite number within "
+            f"[{low.tolist()}, {high.tolist()}]"
+        )
+    if parameter.modifier is not None and not callable(parameter.modifier):
+        raise ExperimentError(
+            f"{what}: the modifier of {name!r} is a {type(parameter.modifier).__name__}, which "
+            "cannot be called"
+        )
 
 
 def _module(name: str, experiment_file: Path | None) -> Any:

@@ -112,6 +112,8 @@ def read_search_state(folder: Path) -> tuple[Trials, dict[str, str]]:
         inputs: dict[str, str] = by_name(TEXT).read(document["inputs"], "inputs")
         if trials.values.shape != (len(trials.costs), len(trials.names)):
             raise ValueError("values and costs are not of the same trials")
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (
+        OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
+    ) as error:  # fmt: skip
         raise ResultError(f"{path} is no state of a search: {error!r}") from error
     return trials, inputs

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -258,10 +259,31 @@ def poisoned(whole: bytes) -> bytes:
     return stream.getvalue()
 
 
+def changed(text: str, to: str) -> Callable[[bytes], bytes]:
+    """Replace the first match in the state's document."""
+
+    def change(whole: bytes) -> bytes:
+        with np.load(io.BytesIO(whole)) as archive:
+            arrays = dict(archive)
+        document, count = re.subn(text, to, str(arrays["document"]), count=1)
+        assert count
+        arrays["document"] = np.array(document)
+        stream = io.BytesIO()
+        np.savez(stream, **arrays)
+        return stream.getvalue()
+
+    return change
+
+
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda whole: b"",
     "cut": lambda whole: whole[: len(whole) // 2],
     "poisoned": poisoned,
+    "undamped": changed(r'"damping": ?[^,]+', '"damping": null'),
+    "endless": changed(r'"damping": ?[^,]+', '"damping": ' + "9" * 400),
+    "noiseless": changed(r'("noise": ?\{[^:]+: ?)[^,}]+', r"\g<1>0.0"),
+    "backwards": changed(r'"rounds": ?[^,]+', '"rounds": -1'),
+    "of another version": changed(r'"format": ?[^,]+', '"format": 99'),
 }
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import mujoco
@@ -24,6 +25,7 @@ from torque_arm import (
     write_torque_bag,
 )
 
+from sysid_ros.comparison import evaluate_files
 from sysid_ros.engine.inverse_dynamics import mujoco_torque, sharpen_friction, with_coupling
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import load_experiment, parse_experiment, with_overrides
@@ -72,6 +74,28 @@ def test_the_verdict_is_about_torque_that_was_held_out(run):
     assert set(validation.rmse) == {f"{name}_effort" for name in JOINTS}
     assert validation.rmse_all < 0.06 < 1.0 < validation.rmse_all_initial
     assert run.outcome.verdict.startswith("Improved: the held-out error falls")
+
+
+def test_scores_have_the_law_of_friction_of_the_model_that_was_written(run, folder) -> None:
+    experiment = load_experiment(folder / "experiment.yaml")
+    spec = true_spec()
+    (folder / "sharp.xml").write_text(spec.to_xml())
+    for joint in spec.joints:
+        joint.solref_friction = np.array([0.08, 1.0])  # its sign changes 40 ms too soon
+    (folder / "soft.xml").write_text(spec.to_xml())
+    softly = folder / "softly"
+    softly.mkdir()
+    document = json.loads((run.result_dir / "result.json").read_text())
+    assert document["torque"]["sharp_friction"]
+    document["torque"]["sharp_friction"] = False
+    (softly / "result.json").write_text(json.dumps(document))
+    shutil.copy(run.result_dir / "parameters.yaml", softly)
+    files = [folder / "sharp.xml", folder / "soft.xml", run.result_dir, softly]
+    found = evaluate_files(experiment, files)
+    sharp, soft, fitted, otherwise = (one.validation.rmse_all for one in found.values())
+    assert soft > 1.05 * sharp  # offsets are most of both
+    assert fitted == pytest.approx(run.outcome.validation.rmse_all, rel=0.01)
+    assert abs(otherwise - fitted) > 1e-3 * fitted
 
 
 def test_offsets_of_torque_are_estimated_unasked_unless_told_otherwise(run, folder):

@@ -214,6 +214,32 @@ def add_broken(parameters, spec):
     def write(spec, parameter):
         spec.body("link9").pos[2] = 0
     parameters.add(Parameter("broken", 0, -1, 1, modifier=write))
+
+def exit(parameters, spec):
+    raise SystemExit(3)
+
+class Loud(BaseException):
+    pass
+
+def shout(parameters, spec):
+    raise Loud("hear me")
+
+def give_back(parameters, spec):
+    return {"offset": 1.0}
+
+def leave_a_number(parameters, spec):
+    parameters["offset"] = 1.0
+
+def leave_nothing_finite(parameters, spec):
+    parameters.add(Parameter("offset", 0, -1, 1))
+    parameters["offset"].value = float("nan")
+
+def leave_no_function(parameters, spec):
+    parameters.add(Parameter("offset", 0, -1, 1, modifier=5))
+
+def talk(parameters, spec):
+    print("talking")
+    return parameters
 """
 
 
@@ -223,6 +249,12 @@ def add_broken(parameters, spec):
         ("hooks:absent", "the module has no function 'absent'"),
         ("hooks:fail", "'hooks:fail' failed: KeyError: 'payload'"),
         ("nowhere:add", "importing it failed: ModuleNotFoundError"),
+        ("hooks:exit", "'hooks:exit' failed: SystemExit: 3"),
+        ("hooks:shout", "failed: Loud: hear me"),
+        ("hooks:give_back", "returned a dict, which would be lost"),
+        ("hooks:leave_a_number", "left 'offset' among the parameters, which is no Parameter"),
+        ("hooks:leave_nothing_finite", "the value of 'offset' is [nan], not a finite number"),
+        ("hooks:leave_no_function", "the modifier of 'offset' is a int, which cannot be called"),
     ],
 )
 def test_a_hook_that_does_not_work_is_named(
@@ -235,12 +267,46 @@ def test_a_hook_that_does_not_work_is_named(
     assert sentence in str(caught.value)
 
 
+def test_what_a_hook_prints_spoils_no_result(
+    spec: mujoco.MjSpec, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "hooks.py").write_text(HOOK)
+    build_parameters(
+        parse_experiment("model: m.xml\nmodifiers: hooks:talk", path=tmp_path / "e.yaml"), spec
+    )
+    assert capsys.readouterr() == ("", "talking\n")
+
+
 def test_a_modifier_of_a_hook_that_fails_is_named(spec: mujoco.MjSpec, tmp_path: Path) -> None:
     (tmp_path / "hooks.py").write_text(HOOK)
     text = "model: m.xml\nmodifiers: hooks:add_broken"
     parameters = build_parameters(parse_experiment(text, path=tmp_path / "e.yaml"), spec)
     with pytest.raises(ExperimentError, match="modifier of 'broken' failed: AttributeError"):
         written(spec, parameters)
+
+
+@pytest.mark.parametrize(
+    ("dynamics", "integrator", "expected"),
+    [
+        ("filter", "implicitfast", (0.002, 0.002)),
+        ("filter", "RK4", (0.001, 0.0005)),
+        ("filterexact", "Euler", (0.001, 0.0005)),
+    ],
+)
+def test_a_filter_that_would_ring_is_not_searched(
+    dynamics: str, integrator: str, expected: tuple[float, float]
+) -> None:
+    model = MODEL.replace(
+        "<mujoco>", f'<mujoco><option timestep="0.002" integrator="{integrator}"/>'
+    ).replace(
+        '<motor name="knee" joint="left_knee"/>',
+        f'<general name="knee" joint="left_knee" dyntype="{dynamics}" dynprm="0.001"/>',
+    )
+    found = built(
+        mujoco.MjSpec.from_string(model),
+        "{actuator: knee, time_constant: {min: 0.0005, max: 0.1}}",
+    )["knee_time_constant"]
+    assert (found.nominal.item(), found.min_value.item()) == expected
 
 
 def test_a_hook_beside_the_experiment_adds_parameters(spec: mujoco.MjSpec, tmp_path: Path) -> None:

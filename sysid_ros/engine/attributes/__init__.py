@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.attributes.actuator_attributes import ActuatorKindError, is_position_servo
+from sysid_ros.engine.attributes.actuator_attributes import (
+    ActuatorKindError,
+    is_position_servo,
+    least_time_constant,
+)
 from sysid_ros.engine.attributes.attribute import Attribute
 from sysid_ros.engine.attributes.attribute_table import lookup, table
 from sysid_ros.engine.attributes.body_attributes import mass_scaled, theta_bounds
@@ -14,6 +18,7 @@ __all__ = [
     "ActuatorKindError",
     "Attribute",
     "is_position_servo",
+    "least_time_constant",
     "lookup",
     "mass_scaled",
     "table",

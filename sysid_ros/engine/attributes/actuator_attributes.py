@@ -198,6 +198,22 @@ def _write_time_constant(spec: Any, name: str, value: FloatArray) -> None:
     _filtered(spec, name).dynprm[0] = value[0]
 
 
+def least_time_constant(spec: Any, name: str) -> float:
+    """Return the shortest time constant that an actuator's dynamics can be simulated with, s.
+
+    MuJoCo steps the activation of ``dyntype="filter"`` by Euler's method (but with RK4): below the
+    time step it overshoots and rings, below half of it it diverges, so that what comes out depends
+    on where in a time step a command changes.
+
+    Args:
+      spec: The model.
+      name: The actuator's.
+    """
+    stepped = find(spec, "actuator", name).dyntype == mujoco.mjtDyn.mjDYN_FILTER
+    euler = spec.option.integrator != mujoco.mjtIntegrator.mjINT_RK4
+    return float(spec.option.timestep) if stepped and euler else 0.0
+
+
 def _reflected(spec: Any, name: str, attribute: str) -> Any:
     actuator = find(spec, "actuator", name)
     if not hasattr(actuator, attribute):

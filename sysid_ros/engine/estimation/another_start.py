@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.estimation.thinned import chance_of_sum
 from sysid_ros.engine.least_squares import (
     Linearization,
     Point,
@@ -108,7 +109,7 @@ def end_of_another_start(
         pull = gradient + count / len(used) * curved.sum(axis=0)
         before, away = away, np.zeros(p)
         away[chosen] = bounded_quadratic_step(hessian, pull, low, high)
-        chance = _chance(np.linalg.solve(hessian, curved.T).T, count)
+        chance = chance_of_sum(np.linalg.solve(hessian, curved.T).T, count)
         if np.all(np.abs(away - before)[chosen] <= SETTLED * errors):
             break
     return End(away[chosen], chance)
@@ -124,12 +125,3 @@ def _perturbation(covariance: FloatArray) -> FloatArray:
     signs = np.where(np.arange(len(errors)) % 2, -1.0, 1.0)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     return np.asarray(DISTANCE * errors * (root @ signs))
-
-
-def _chance(parts: FloatArray, count: int) -> FloatArray:
-    """Standard deviation of the sum of all windows' parts, from those of some, (k,)."""
-    m = len(parts)
-    if m < 2:
-        return np.zeros(parts.shape[1])
-    variance = count * (count - m) / m * parts.var(axis=0, ddof=1)
-    return np.asarray(np.sqrt(variance))

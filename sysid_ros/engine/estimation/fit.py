@@ -16,7 +16,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.alternatives import Alternative, alternatives, groups_of
 from sysid_ros.engine.estimation.fit_landscape import landscapes_of
-from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.estimation.fit_result import CHAOTIC, MESSAGES, FitResult
 from sysid_ros.engine.estimation.fit_settings import (
     DEFAULT_SETTINGS,
     NOTHING_KNOWN,
@@ -33,6 +33,7 @@ from sysid_ros.engine.estimation.fit_state import FitState, check_state
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
 from sysid_ros.engine.estimation.model_error import SHARE, model_error
 from sysid_ros.engine.estimation.shifts import ModelError, widened, with_model_error
+from sysid_ros.engine.estimation.timing_walk import Walk, timing_components, walk_around
 from sysid_ros.engine.least_squares import (
     INITIAL_DAMPING,
     LOSSES,
@@ -64,6 +65,7 @@ from sysid_ros.engine.uncertainty import (
 from sysid_ros.errors import StopRequestedError
 
 NOISE_ROUNDS = 3
+MOVES = 2  # to places of lower cost that walks find
 HELD = 1e-6  # of its scale: how far a parameter may move while it is held
 NOISE_SETTLED = 0.05  # relative change of every noise level below which no further round is run
 NOISE_TOLERANCE = 1e-3  # relative decrease of the cost that ends a round with unsettled noise
@@ -176,6 +178,8 @@ class _Fit:
         self._flat = problem.loss.redescending
         self._approaching = self._flat or bool(self._late.any())
         self._before = 0  # iterations of earlier rounds
+        self._walk: Walk | None = None  # around the latest optimum
+        self._moves = MOVES
         self._damping = INITIAL_DAMPING  # after the latest step
         self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
 
@@ -196,8 +200,15 @@ class _Fit:
             point, damping = solution.point, max(INITIAL_DAMPING, self._damping)
             iterations += solution.iterations
             stopped = solution.status not in (FitStatus.CONVERGED, FitStatus.STALLED)
-            if stopped or not self._rounds or solution.linearization is None:
+            if stopped or solution.linearization is None:
                 return self._result(solution, iterations)
+            if not self._rounds:
+                better = self._better_place(solution, iterations)
+                if better is None:
+                    return self._result(solution, iterations)
+                point, damping = better, INITIAL_DAMPING
+                self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
+                continue
             moved = self._update_noise(solution.linearization)
             self._rounds = self._rounds - 1 if moved else 0
 
@@ -278,6 +289,24 @@ class _Fit:
             elapsed=time.monotonic() - self._began,
         )
 
+    def _better_place(self, solution: Solution, iterations: int) -> Point | None:
+        """Where a walk along delays comes to a lower cost; ``None`` where the search has ended."""
+        problem, self._walk = self._problem, None
+        if self._no_time(solution) or iterations >= self._settings.max_iterations:
+            return None
+        if not timing_components(problem.params).size:
+            return None
+        try:
+            errors = uncertainty_of(problem, solution, self._settings.intervals).errors
+            found = walk_around(problem, solution, errors)
+        except StopRequestedError:
+            return None
+        if found.lower is not None and self._moves:
+            self._moves -= 1
+            return found.lower
+        self._walk = found
+        return None
+
     def _update_noise(self, linearization: Linearization) -> bool:
         """Re-estimate unknown noise levels; whether any moved enough for another round."""
         before = self._problem.noise
@@ -294,9 +323,9 @@ class _Fit:
         beyond_noise = self._model_error(solution, uncertainty)
         if beyond_noise is not None:
             uncertainty = widened(uncertainty, beyond_noise)
-        status, message = solution.status, _MESSAGES[solution.status]
+        status, message = solution.status, MESSAGES[solution.status]
         if uncertainty.method == UNRESOLVED:
-            message = _CHAOTIC
+            message = CHAOTIC
             if status is FitStatus.CONVERGED:  # nowhere can be told from an optimum
                 status = FitStatus.STALLED
         parameters = estimates(problem.params, solution.point.theta, uncertainty)
@@ -332,12 +361,18 @@ class _Fit:
 
     def _model_error(self, solution: Solution, uncertainty: Covariance) -> ModelError | None:
         """None of a fit that was stopped, or has no time left for it."""
+        if self._no_time(solution) or np.isnan(uncertainty.errors).all():
+            return None
+        return model_error(
+            self._problem, solution, uncertainty, self._alternatives, self._gaps, self._walk
+        )
+
+    def _no_time(self, solution: Solution) -> bool:
+        """Return whether what is beyond noise is not asked for, or there is no time for it."""
         limit = self._settings.time_limit
         spent = (1.0 + 2.0 * SHARE) * (time.monotonic() - self._began)
         out_of_time = solution.status is FitStatus.CANCELED or (limit is not None and spent > limit)
-        if not self._alternatives or out_of_time or np.isnan(uncertainty.errors).all():
-            return None
-        return model_error(self._problem, solution, uncertainty, self._alternatives, self._gaps)
+        return out_of_time or not self._alternatives
 
     def _residuals(self, solution: Solution) -> dict[str, ResidualSize]:
         """None of a fit that was stopped: whoever stops it does not wait."""
@@ -357,18 +392,3 @@ class _Fit:
             with suppress(StopRequestedError):
                 return self._problem.cost(point)
         return self._trace[0].cost if self._trace else math.nan
-
-
-_CHAOTIC = (
-    "the simulation is chaotic with these parameters, so that the cost has no slope to go by and "
-    "nothing can be said of their errors; try another start (--search starts), shorter windows or "
-    "a shorter time step"
-)
-_MESSAGES = {
-    FitStatus.CONVERGED: "converged: the cost no longer decreases",
-    FitStatus.MAX_ITERATIONS: "the iteration limit was reached first; raise fit.max_iterations",
-    FitStatus.TIME_LIMIT: "the time limit was reached first; raise fit.time_limit",
-    FitStatus.STALLED: "no step lowers the cost further although its slope is not zero; the model "
-    "may be non-smooth here, try another start or a longer window",
-    FitStatus.CANCELED: "canceled; the best parameters so far are kept",
-}

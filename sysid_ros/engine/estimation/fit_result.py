@@ -57,3 +57,18 @@ class FitResult:
             if parameter.name == name:
                 return parameter
         raise KeyError(f"{name!r}; there are: {', '.join(p.name for p in self.parameters)}")
+
+
+CHAOTIC = (
+    "the simulation is chaotic with these parameters, so that the cost has no slope to go by and "
+    "nothing can be said of their errors; try another start (--search starts), shorter windows or "
+    "a shorter time step"
+)
+MESSAGES = {
+    FitStatus.CONVERGED: "converged: the cost no longer decreases",
+    FitStatus.MAX_ITERATIONS: "the iteration limit was reached first; raise fit.max_iterations",
+    FitStatus.TIME_LIMIT: "the time limit was reached first; raise fit.time_limit",
+    FitStatus.STALLED: "no step lowers the cost further although its slope is not zero; the model "
+    "may be non-smooth here, try another start or a longer window",
+    FitStatus.CANCELED: "canceled; the best parameters so far are kept",
+}

@@ -58,5 +58,6 @@ def check_state(state: FitState, problem: WindowedProblem) -> None:
             f"the saved state is of the signals {sorted(state.noise)}, "
             f"not of {sorted(problem.noise)}"
         )
-    if not np.all(np.isfinite(state.point.theta)):
-        raise DataError("the saved state holds parameters that are no numbers")
+    theta = state.point.theta
+    if not np.all((problem.lower <= theta) & (theta <= problem.upper)):  # nan neither
+        raise DataError("the saved state holds parameters that are not within their bounds")

@@ -23,10 +23,19 @@ from functools import partial
 
 import numpy as np
 
-from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
 from sysid_ros.engine.estimation.shifts import ModelError, Shift
+from sysid_ros.engine.estimation.thinned import (
+    EVALUATION,
+    chosen_windows,
+    part_of,
+    spent,
+    spread_evenly,
+)
+from sysid_ros.engine.estimation.timing_walk import SHARE as SHARE_OF_WALKS
+from sysid_ros.engine.estimation.timing_walk import Walk
 from sysid_ros.engine.least_squares import (
     Linearization,
     Point,
@@ -48,7 +57,6 @@ from sysid_ros.errors import DataError, StopRequestedError, SysidError
 SHARE = 0.25  # of the fit's time that the linearizations of alternatives may take together
 SHARE_OF_A_START = 0.2  # of the search that another start may take; one step at least
 STEPS = 3  # of another start at most
-EVALUATION = 0.2  # of a linearization's time
 MIN_WINDOWS = 6
 BY_CHANCE = 2.0  # standard deviations of a shift that chance alone explains
 SAME_INSTANT = 1e-6  # s
@@ -60,6 +68,7 @@ def model_error(
     covariance: Covariance,
     alternatives: Sequence[Alternative],
     gaps: Gaps,
+    walk: Walk | None = None,
 ) -> ModelError:
     """Find out what an estimate depends on that it should not.
 
@@ -69,6 +78,7 @@ def model_error(
       covariance: The statistical uncertainty there.
       alternatives: What to change; fewer are tried if the rollouts are asked to stop.
       gaps: Stretches without controls by sequence name, s.
+      walk: What walks along delays found around the optimum.
 
     Returns:
       Shifts, and the scatter between recordings.
@@ -90,7 +100,7 @@ def model_error(
             (each.change, each.order, partial(_shift, base, each, used, chosen, gaps))
             for each in alternatives
         ]
-        trials.append((ANOTHER_START, 0.0, partial(_another_start, base, covariance, chosen)))
+        trials.append((ANOTHER_START, 0.0, partial(_another_start, base, covariance, chosen, walk)))
     shifts = []
     for change, order, trial in trials:
         try:
@@ -103,15 +113,19 @@ def model_error(
     return ModelError(scatter, covariance.errors, tuple(shifts))
 
 
-def _another_start(base: _Base, covariance: Covariance, chosen: IndexArray) -> Shift:
-    """Search again from elsewhere within the intervals, with some windows where there are many."""
+def _another_start(
+    base: _Base, covariance: Covariance, chosen: IndexArray, walk: Walk | None
+) -> Shift:
+    """Search again from elsewhere within the intervals, with some windows where there are many.
+
+    Where a walk along delays found values that explain the data as well, those count.
+    """
     problem = base.problem
     n = len(problem.windows)
-    spent = problem.jacobians + EVALUATION * problem.evaluations
-    allowed = SHARE_OF_A_START * spent / (1.0 + 2.0 * EVALUATION)  # a step is checked as well
-    used = _spread(n, n * allowed / STEPS)
-    kept = np.isin(np.arange(n), used)
-    part = problem.with_groups(_chosen_windows(problem.groups, kept), engine=problem.engine)
+    share = SHARE_OF_A_START if walk is None else SHARE_OF_A_START - SHARE_OF_WALKS
+    allowed = share * spent(problem) / (1.0 + 2.0 * EVALUATION)  # a step is checked as well
+    used = spread_evenly(n, n * allowed / STEPS, MIN_WINDOWS)
+    part = part_of(problem, used)
     steps = max(1, min(STEPS, round(n * allowed / len(used))))
 
     def linearize(point: Point) -> Linearization:
@@ -123,7 +137,12 @@ def _another_start(base: _Base, covariance: Covariance, chosen: IndexArray) -> S
     p = len(base.precision)
     values, chance = np.full(p, np.nan), np.full(p, np.nan)
     values[chosen], chance[chosen] = end.values, end.chance
-    return Shift(ANOTHER_START, 0.0, values, chance, _beyond_chance(values, chance))
+    error = _beyond_chance(values, chance)
+    if walk is not None:
+        farther = walk.errors > error  # never of what no error is claimed of
+        values = np.where(farther, walk.values, values)
+        error = np.where(farther, walk.errors, error)
+    return Shift(ANOTHER_START, 0.0, values, chance, error)
 
 
 def _beyond_chance(values: FloatArray, chance: FloatArray) -> FloatArray:
@@ -206,14 +225,8 @@ def _sample(problem: WindowedProblem, alternatives: Sequence[Alternative]) -> In
     """Choose the windows that stand for all, spread evenly, so that the time is kept."""
     n = len(problem.windows)
     cost = sum(alternative.cost for alternative in alternatives)
-    allowed = SHARE * (problem.jacobians + EVALUATION * problem.evaluations)
-    return _spread(n, n if cost <= allowed else n * allowed / cost)
-
-
-def _spread(n: int, wanted: float) -> IndexArray:
-    """About so many of n windows, evenly."""
-    count = min(n, max(MIN_WINDOWS, round(wanted)))
-    return np.unique(np.linspace(0.0, n - 1.0, count).round().astype(np.intp))
+    allowed = SHARE * spent(problem)
+    return spread_evenly(n, n if cost <= allowed else n * allowed / cost, MIN_WINDOWS)
 
 
 def _shift(
@@ -225,7 +238,7 @@ def _shift(
         group.builder.trust(known.builder)
     parents = _parents(_places(groups), base.places)
     kept = np.isin(parents, used)
-    problem = base.problem.with_groups(_chosen_windows(groups, kept), engine=base.problem.engine)
+    problem = base.problem.with_groups(chosen_windows(groups, kept), engine=base.problem.engine)
     parents = parents[kept]
     changed = _linearized(problem, base, alternative, parents)
     if not math.isfinite(changed.cost):
@@ -275,10 +288,3 @@ def _parents(places: Sequence[_Place], base: Sequence[_Place]) -> IndexArray:
         k = int(np.searchsorted(starts, place.start + SAME_INSTANT, side="right")) - 1
         found.append(candidates[max(0, k)])
     return np.array(found, dtype=np.intp)
-
-
-def _chosen_windows(groups: Sequence[WindowGroup], kept: BoolArray) -> list[WindowGroup]:
-    """The groups with some of their windows only."""
-    flags = iter(kept)
-    chosen = [[k for k in range(len(group.windows)) if next(flags)] for group in groups]
-    return [group.select(places) for group, places in zip(groups, chosen, strict=True) if places]

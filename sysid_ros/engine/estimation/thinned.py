@@ -1,0 +1,54 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Some windows that stand for all where simulating all would take too long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.windows import WindowGroup
+
+EVALUATION = 0.2  # of a linearization's time
+
+
+def spent(problem: WindowedProblem) -> float:
+    """The time that a problem has taken so far, in linearizations of all its windows."""
+    return problem.jacobians + EVALUATION * problem.evaluations
+
+
+def spread_evenly(n: int, wanted: float, least: int) -> IndexArray:
+    """About so many of n windows, but no fewer than ``least``, evenly."""
+    count = min(n, max(least, round(wanted)))
+    return np.unique(np.linspace(0.0, n - 1.0, count).round().astype(np.intp))
+
+
+def chosen_windows(groups: Sequence[WindowGroup], kept: BoolArray) -> list[WindowGroup]:
+    """The groups with some of their windows only."""
+    flags = iter(kept)
+    chosen = [[k for k in range(len(group.windows)) if next(flags)] for group in groups]
+    return [group.select(places) for group, places in zip(groups, chosen, strict=True) if places]
+
+
+def part_of(problem: WindowedProblem, used: IndexArray) -> WindowedProblem:
+    """The problem over some of its windows."""
+    kept = np.isin(np.arange(len(problem.windows)), used)
+    return problem.with_groups(chosen_windows(problem.groups, kept), engine=problem.engine)
+
+
+def chance_of_sum(parts: FloatArray, count: int) -> FloatArray:
+    """Standard deviation of the sum of all windows' parts, from those of some, (k,).
+
+    Args:
+      parts: Of the windows that stand for all, (m, k).
+      count: Of all windows.
+    """
+    m = len(parts)
+    if m < 2:
+        return np.zeros(parts.shape[1])
+    variance = count * (count - m) / m * parts.var(axis=0, ddof=1)
+    return np.asarray(np.sqrt(variance))

@@ -1,0 +1,249 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A walk along the parameters that say when something acts, where better optima are known to hide.
+
+What acts late looks heavy: a delay trades with armature and friction along a valley that is long
+and winding, and rough, as a joint sticks or a command changes a time step earlier or later. A
+search that goes by slopes ends somewhere in it. So a walk leads from the estimate both ways along
+each delay and time constant, in strides beyond its interval and beyond the time step, and all
+other parameters and starts follow from place to place by a Gauss-Newton step (a profile of the
+cost by continuation; Venzon & Moolgavkar 1988). It ends where it goes uphill, and uses some
+windows only.
+
+The costs of windows at two places are compared window by window (Vuong 1989). To first order the
+difference at a distance d is d / (2 s) of its standard deviations, where s is the standard error;
+so a place that is hardly worse tells an error as well, which counts where it is much larger. An
+optimum that is surely better is where the fit goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.estimation.thinned import (
+    EVALUATION,
+    chance_of_sum,
+    part_of,
+    spent,
+    spread_evenly,
+)
+from sysid_ros.engine.least_squares import (
+    FitStatus,
+    Point,
+    Solution,
+    SolverSettings,
+    minimize,
+    start_solutions,
+)
+from sysid_ros.engine.parameters import ParameterDict, target_of
+from sysid_ros.engine.parameters import modifier_to_dict as as_data
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.errors import StopRequestedError
+
+TIMING = (("signal", "delay"), ("actuator", "time_constant"))  # the most telling first
+SHARE = 0.05  # of the fit's time that walks may take together, unless they find lower costs
+PLACE = 2.0 + 3.0 * EVALUATION  # time that a place takes, in linearizations of its windows
+FEWEST = 3  # windows
+PLACES = 8  # in one direction at most
+BEYOND = 3.0  # standard errors, the length of the first stride ...
+OF_BOUNDS = 0.1  # ... but no more than this share of the distance between the bounds
+LONGER = 1.5  # factor on each further one
+SURE = 1.96  # standard deviations by which a cost must be lower for the fit to move there
+PRECISE = 1e-3  # relative decrease of the cost below which a place is an optimum
+WIDER = 1.25  # times the standard error that an error must be to count
+REACHED = 0.5  # of a distance: the error with which a 95 % interval ends there
+HELD = 1e-9  # of its scale: how far a parameter may move while it is held
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The places that walks from an optimum came to.
+
+    Attributes:
+      lower: An optimum of surely lower cost; ``None`` where there is none.
+      values: From the optimum to a place that explains the data about as well, (p,); zero where
+        none is farther than the standard error allows.
+      errors: The standard errors that these tell, (p,).
+    """
+
+    lower: Point | None
+    values: FloatArray
+    errors: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """A place on a walk: of some windows, with what each costs more than at the optimum, (m,)."""
+
+    point: Point
+    excess: FloatArray
+    prior: float
+
+    def total(self, count: int) -> float:
+        """The excess of all windows."""
+        return count * float(np.mean(self.excess)) + self.prior
+
+    def chance(self, count: int) -> float:
+        """Its standard deviation because some windows stand for all."""
+        return float(chance_of_sum(self.excess[:, None], count)[0])
+
+    def deviation(self, count: int) -> float:
+        """Its standard deviation by noise, as windows show it."""
+        few = len(self.excess) < 2
+        return 0.0 if few else float(np.sqrt(count) * np.std(self.excess, ddof=1))
+
+
+def timing_components(params: ParameterDict) -> IndexArray:
+    """Free scalars that say when something acts: delays, then time constants, (k,)."""
+    targets = []
+    for parameter in params.free():
+        data = as_data(parameter.modifier) if parameter.modifier is not None else {}
+        target = target_of(data, parameter.size)
+        targets += [(target.element, target.attribute)] * parameter.size
+    return np.array([j for kind in TIMING for j, t in enumerate(targets) if t == kind], dtype=int)
+
+
+def walk_around(problem: WindowedProblem, solution: Solution, errors: FloatArray) -> Walk:
+    """Walk along the delays and time constants of an optimum.
+
+    Args:
+      problem: The problem, with such parameters.
+      solution: Its optimum, with a linearization.
+      errors: Standard errors there, (p,); NaN where none is claimed.
+
+    Raises:
+      StopRequestedError: It was asked for.
+    """
+    timing, known = timing_components(problem.params), np.nan_to_num(errors)
+    n = len(problem.windows)
+    places = SHARE * spent(problem) * n / PLACE  # of one window each
+    used = spread_evenly(n, places / (4 * timing.size), FEWEST)
+    part = part_of(problem, used)
+    base = Point(solution.point.theta, tuple(solution.point.starts[k] for k in used))
+    part.check_derivatives(base)
+    widest = OF_BOUNDS * (problem.upper - problem.lower)
+    seen: list[_Place] = []
+    for component in timing[: max(1, round(places / (4 * len(used))))]:
+        stride = BEYOND * known[component] * np.sqrt(n / len(used))
+        stride = max(2.0 * _time_step(problem), min(stride, widest[component]))
+        seen += _walk(part, base, int(component), stride)
+    found = Walk(None, np.zeros(len(known)), np.zeros(len(known)))
+    lower = [place for place in seen if place.total(n) + place.chance(n) < 0.0]
+    if lower:
+        best = _refined(problem, solution, min(lower, key=lambda place: place.total(n)), used)
+        if best.total(n) < -SURE * best.deviation(n):
+            return replace(found, lower=best.point)
+        seen = [place for place in seen if place not in lower] + [best]
+    for place in seen:
+        found = _widened(found, place, n, base.theta, known)
+    return found
+
+
+def _refined(
+    problem: WindowedProblem, solution: Solution, lower: _Place, used: IndexArray
+) -> _Place:
+    """The optimum near a place of some windows, by all windows."""
+    start = _all_starts(solution, lower.point, used)
+    settings = SolverSettings(max_iterations=20, cost_tolerance=PRECISE)
+    point = _uninterrupted(minimize(problem, start, settings)).point
+    there, here = _window_costs(problem, point), _window_costs(problem, solution.point)
+    prior = _prior_cost(problem, point) - _prior_cost(problem, solution.point)
+    return _Place(point, there - here, prior)
+
+
+def _widened(found: Walk, place: _Place, count: int, theta: FloatArray, errors: FloatArray) -> Walk:
+    """What was found, or the errors that a place tells where those are larger."""
+    if len(place.excess) < FEWEST:
+        return found
+    total = max(0.0, place.total(count) + place.chance(count))
+    share = min(REACHED, place.deviation(count) / max(2.0 * total, 1e-300))
+    values = place.point.theta - theta
+    told = share * np.abs(values)
+    larger = (told > WIDER * errors) & (told > found.errors)
+    return replace(
+        found,
+        values=np.where(larger, values, found.values),
+        errors=np.where(larger, told, found.errors),
+    )
+
+
+def _walk(part: WindowedProblem, base: Point, component: int, stride: float) -> list[_Place]:
+    """Walk both ways along one parameter until it goes uphill."""
+    own, prior = _window_costs(part, base), _prior_cost(part, base)
+    places = []
+    for direction in (-1.0, 1.0):
+        here, length, lowest = base, stride, 0.0
+        for _ in range(PLACES):
+            low, high = part.lower[component], part.upper[component]
+            value = float(np.clip(here.theta[component] + direction * length, low, high))
+            if abs(value - here.theta[component]) < 0.5 * length:
+                break
+            here = _held_at(part, here, component, value)
+            excess = _window_costs(part, here) - own
+            if not np.all(np.isfinite(excess)):
+                break
+            places.append(_Place(here, excess, _prior_cost(part, here) - prior))
+            total = places[-1].total(len(excess))
+            if total > lowest + np.sqrt(len(excess)) * np.std(excess):
+                break
+            lowest, length = min(lowest, total), LONGER * length
+    return places
+
+
+def _held_at(part: WindowedProblem, here: Point, component: int, value: float) -> Point:
+    """One step of everything else from here, with one parameter at a value."""
+    held = np.arange(len(here.theta)) == component
+    room = HELD * part.scale
+    lower, upper = part.lower, part.upper
+    theta = np.where(held, value, here.theta)
+    part.lower = np.where(held, value - room, lower)
+    part.upper = np.where(held, value + room, upper)
+    try:
+        found = minimize(part, Point(theta, here.starts), SolverSettings(max_iterations=1))
+    finally:
+        part.lower, part.upper = lower, upper
+    return replace(_uninterrupted(found).point, theta=np.clip(found.point.theta, lower, upper))
+
+
+def _uninterrupted(solution: Solution) -> Solution:
+    if solution.status is FitStatus.CANCELED:
+        raise StopRequestedError("a walk was stopped")
+    return solution
+
+
+def _all_starts(solution: Solution, place: Point, used: IndexArray) -> Point:
+    """A place of some windows with the starts of all, the others' to first order."""
+    assert solution.linearization is not None  # noqa: S101
+    theta, point = place.theta, solution.point
+    grams = solution.linearization.grams
+    away = np.append(theta - point.theta, 1.0)
+    shifts = start_solutions(grams, theta.size, 0.0)
+    starts = [start - shift @ away for start, shift in zip(point.starts, shifts, strict=True)]
+    for k, start in zip(used, place.starts, strict=True):
+        starts[k] = start
+    return Point(theta, tuple(starts))
+
+
+def _window_costs(problem: WindowedProblem, point: Point) -> FloatArray:
+    """The windows' shares of the cost, (m,)."""
+    return np.array(
+        [
+            problem.loss.cost(residual / window.sigma(problem.noise))
+            + 0.5 * float(np.sum((start / window.spread) ** 2) if start.size else 0.0)
+            for window, residual, start in zip(
+                problem.windows, problem.residuals(point), point.starts, strict=True
+            )
+        ]
+    )
+
+
+def _prior_cost(problem: WindowedProblem, point: Point) -> float:
+    return 0.5 * float(np.sum(problem.prior_rows(point.theta)[:, -1] ** 2))
+
+
+def _time_step(problem: WindowedProblem) -> float:
+    return float(problem.groups[0].batches[0].model.opt.timestep)
