@@ -77,8 +77,7 @@ def torque_estimates(
     at = 0
     for p in declared.params.free():
         whole, held = p.name in declared.whole_bodies, declared.is_held(p, still)
-        units = p.unit.split(", ") if len(p.unit.split(", ")) == p.size else [p.unit] * p.size
-        for name, unit in zip(p.scalar_names(), units, strict=True):
+        for name, unit in zip(p.scalar_names(), p.scalar_units(), strict=True):
             flags = [] if held else list(at_bounds[at])
             bound = bool(flags)
             opened[at] |= held

@@ -11,7 +11,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem, Solution, eliminate_starts
-from sysid_ros.engine.parameters import Parameter, ParameterDict, priors, vague_error
+from sysid_ros.engine.parameters import ParameterDict, priors, vague_error
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty.blocks import by_block, needs_blocks
 from sysid_ros.engine.uncertainty.covariance import (
@@ -88,12 +88,6 @@ def _curved(system: ReducedSystem, curvature: float) -> ReducedSystem:
     )
 
 
-def _units(parameter: Parameter) -> list[str]:
-    """One unit per component of a parameter: ``kg, m, m, m`` names four."""
-    units = parameter.unit.split(", ")
-    return units if len(units) == parameter.size else [parameter.unit] * parameter.size
-
-
 def estimates(
     params: ParameterDict, theta: FloatArray, uncertainty: Covariance
 ) -> tuple[ParameterEstimate, ...]:
@@ -110,7 +104,7 @@ def estimates(
     """
     initial, bounds = params.as_vector(), params.bounds
     errors = uncertainty.errors
-    units = [unit for parameter in params.free() for unit in _units(parameter)]
+    units = [unit for parameter in params.free() for unit in parameter.scalar_units()]
     opened = involved_in(uncertainty.open_directions)
     vague = np.minimum(OPEN_ERROR * bounds.width, _vague_errors(params, theta))
     estimates = []
