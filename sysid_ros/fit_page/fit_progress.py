@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from typing import Any
 
 from sysid_ros.engine.least_squares import Iteration
+from sysid_ros.files import plain
 
+_SHOWN = ("iteration", "cost", "elapsed", "values")  # of a step
 _MOST = 5000  # steps kept; of longer fits every second one goes, again and again
 
 
@@ -53,14 +54,8 @@ class PageProgress:
             if step.names != self._names:
                 self._names, self._steps = step.names, []
             self._share = share
-            self._steps.append(
-                {
-                    "iteration": step.iteration,
-                    "cost": _finite(step.cost),
-                    "elapsed": _finite(step.elapsed),
-                    "values": [_finite(value) for value in step.values.tolist()],
-                }
-            )
+            shown = {name: getattr(step, name) for name in _SHOWN}
+            self._steps.append(plain(shown))
             if len(self._steps) > _MOST:
                 self._steps = [*self._steps[:-1:2], self._steps[-1]]
                 self._thinned += 1
@@ -108,7 +103,3 @@ class PageProgress:
                 "first": first,
                 "steps": self._steps[first:],
             }
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from sysid_ros.engine.parameters import ParameterDict, apply_param_modifiers_spe
 from sysid_ros.engine.signals import ModelSequences, save_npz
 from sysid_ros.engine.uncertainty import calculate_intervals
 from sysid_ros.errors import OutputError
-from sysid_ros.files import replace_file
+from sysid_ros.files import write_json
 from sysid_ros.sysid.model_saving import save_model
 
 
@@ -69,7 +68,7 @@ def save_results(
     }
     save_npz(folder / "arrays.npz", arrays)
     document = _document(initial_params, opt_params, opt_result, half_widths)
-    replace_file(folder / "result.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
+    write_json(folder / "result.json", document)
     for sequences in models_sequences:
         spec = apply_param_modifiers_spec(opt_params, sequences.spec)
         start = sequences.initial_state[0]
@@ -89,7 +88,7 @@ def _document(
     }
     bounds = found.bounds
     intervals = half_widths if len(half_widths) else np.full(found.size, np.inf)
-    units = [p.unit for p in found.free() for _ in range(p.size)]
+    units = [unit for p in found.free() for unit in p.scalar_units()]
     rows = zip(
         found.scalar_names(),
         units,
@@ -104,14 +103,14 @@ def _document(
     return {
         "status": getattr(result.get("status"), "value", result.get("status")),
         "message": str(result.get("message", "")),
-        "cost": _number(result.get("cost", np.nan)),
+        "cost": result.get("cost", np.nan),
         **counts,
         "parameters": {
             name: {
                 "unit": unit,
                 "initial": float(before),
                 "value": float(value),
-                "bounds": [_number(lower), _number(upper)],
+                "bounds": [lower, upper],
                 **_interval(value, half, list(flags)),
             }
             for name, unit, before, value, lower, upper, half, flags in rows
@@ -124,8 +123,3 @@ def _interval(value: float, half: float, flags: list[str]) -> dict[str, Any]:
     if flags or not np.isfinite(half):
         return {"interval": None, "flags": flags}
     return {"interval": [float(value - half), float(value + half)], "flags": []}
-
-
-def _number(value: float) -> float | None:
-    """A number for JSON, which has neither infinity nor NaN."""
-    return float(value) if np.isfinite(value) else None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,29 @@ class ReducedSystem:
     gradient: FloatArray
     window_hessians: FloatArray
     window_gradients: FloatArray
+
+    def scaled(self, sizes: FloatArray) -> ReducedSystem:
+        """The model of parameters in units of their sizes, (p,)."""
+        square = np.outer(sizes, sizes)
+        return ReducedSystem(
+            self.hessian * square,
+            self.gradient * sizes,
+            self.window_hessians * square,
+            self.window_gradients * sizes,
+        )
+
+    def of(self, chosen: IndexArray) -> ReducedSystem:
+        """The model of some parameters with the others fixed."""
+        return ReducedSystem(
+            self.hessian[np.ix_(chosen, chosen)],
+            self.gradient[chosen],
+            self.window_hessians[:, chosen][:, :, chosen],
+            self.window_gradients[:, chosen],
+        )
+
+    def scores(self, step: FloatArray) -> FloatArray:
+        """The share of each window in the gradient after a step, (n_windows, p)."""
+        return np.asarray(self.window_gradients + self.window_hessians @ step)
 
 
 def eliminate_starts(linearization: Linearization, damping: float = 0.0) -> ReducedSystem:

@@ -113,16 +113,13 @@ def covariance(
     p = width.size
     precision = np.zeros(p) if prior is None else prior * width**2
     variance = residual_square / max(1, n_samples - p)
-    scaling = np.outer(width, width)
-    hessian = system.hessian * scaling
+    system = system.scaled(width)
+    hessian = system.hessian
     if np.any(np.diag(hessian) < -variance / OPEN_ERROR**2):
         return no_covariance(p, UNRESOLVED)
     open_directions = _open_directions(hessian, variance, precision)
     evidence = _Evidence(
-        hessian,
-        system.gradient * width,
-        system.window_hessians * scaling,
-        system.window_gradients * width,
+        system,
         precision,
         variance,
         float(max(1, n_samples - p)),
@@ -140,7 +137,7 @@ def covariance(
     errors, dof, from_prior = np.full(p, np.nan), np.full(p, evidence.dof), np.zeros(p)
     main = evidence.of(np.flatnonzero(chosen))
     keep = np.ix_(main.chosen, main.chosen)
-    matrix[keep] = main.matrix * scaling[keep]
+    matrix[keep] = main.matrix * np.outer(width, width)[keep]
     parts = [main, *(evidence.with_one(chosen, int(j)) for j in np.flatnonzero(closed & ~chosen))]
     for part in reversed(parts):
         errors[part.chosen] = np.sqrt(np.diag(part.matrix)) * width[part.chosen]
@@ -186,10 +183,7 @@ class _Part:
 class _Evidence:
     """The Gauss-Newton model with parameters in widths of their bounds; see :func:`covariance`."""
 
-    hessian: FloatArray
-    gradient: FloatArray
-    window_hessians: FloatArray
-    window_gradients: FloatArray
+    system: ReducedSystem
     precision: FloatArray
     variance: float
     dof: float
@@ -202,18 +196,16 @@ class _Evidence:
 
     def of(self, chosen: IndexArray) -> _Part:
         """The uncertainty of the chosen parameters with the others fixed."""
-        keep = np.ix_(chosen, chosen)
-        bread = np.asarray(np.linalg.inv(self.hessian[keep]), dtype=float)
-        step = -bread @ self.gradient[chosen]
+        own = self.system.of(chosen)
+        bread = np.asarray(np.linalg.inv(own.hessian), dtype=float)
+        step = -bread @ own.gradient
         priors = (bread * self.precision[chosen]) @ bread
-        n_clusters = len(self.window_gradients)
+        n_clusters = len(own.window_gradients)
         clustered = self.method == "clustered" and enough_clusters(n_clusters, chosen.size)
         if clustered:
-            shares = self.window_hessians[:, chosen][:, :, chosen]
             # Windows scatter around the optimum, which a bound may keep out of reach.
-            scores = self.window_gradients[:, chosen] + shares @ step
-            corrections = _leverage_corrections(shares, bread)
-            corrected = np.einsum("wij,wj->wi", corrections, scores)
+            corrections = _leverage_corrections(own.window_hessians, bread)
+            corrected = np.einsum("wij,wj->wi", corrections, own.scores(step))
             data = bread @ (corrected.T @ corrected) @ bread * (n_clusters - 1) / n_clusters
             dof = _degrees_of_freedom(corrections, bread)
         else:
@@ -236,9 +228,9 @@ class _Evidence:
         """
         if not self.opened.size or not chosen.size:
             return np.zeros((chosen.size, chosen.size))
-        across = self.hessian[np.ix_(chosen, self.opened)]
+        across = self.system.hessian[np.ix_(chosen, self.opened)]
         follows = -bread @ across
-        rest = self.hessian[np.ix_(self.opened, self.opened)] + across.T @ follows
+        rest = self.system.hessian[np.ix_(self.opened, self.opened)] + across.T @ follows
         values, vectors = np.linalg.eigh(0.5 * (rest + rest.T) / max(self.variance, 1e-300))
         bounds = np.max(vectors**2, axis=0) / OPEN_ERROR**2
         root = vectors / np.sqrt(np.maximum(values, 0.0) + bounds)

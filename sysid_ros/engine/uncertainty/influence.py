@@ -45,12 +45,10 @@ class Influence:
 
 def influence(system: ReducedSystem, chosen: IndexArray) -> Influence:
     """Return the step of the chosen parameters, (k,), and each window's part in it."""
-    keep = np.ix_(chosen, chosen)
-    bread = np.asarray(np.linalg.inv(system.hessian[keep]), dtype=float)
-    step = -bread @ system.gradient[chosen]
-    shares = system.window_hessians[:, chosen][:, :, chosen]
-    scores = system.window_gradients[:, chosen] + shares @ step
-    return Influence(step, -scores @ bread)
+    own = system.of(chosen)
+    bread = np.asarray(np.linalg.inv(own.hessian), dtype=float)
+    step = -bread @ own.gradient
+    return Influence(step, -own.scores(step) @ bread)
 
 
 def recording_scatter(
@@ -86,14 +84,13 @@ def _parts_of_recordings(
     system: ReducedSystem, chosen: IndexArray, place: IndexArray
 ) -> FloatArray:
     """The error that each recording adds, corrected for its leverage, (n, k)."""
-    root = np.linalg.cholesky(np.linalg.inv(system.hessian[np.ix_(chosen, chosen)]))
-    shares = system.window_hessians[:, chosen][:, :, chosen]
-    step = -root @ (root.T @ system.gradient[chosen])
-    scores = system.window_gradients[:, chosen] + shares @ step
+    some = system.of(chosen)
+    root = np.linalg.cholesky(np.linalg.inv(some.hessian))
+    scores = some.scores(-root @ (root.T @ some.gradient))
     parts = np.zeros((place.max() + 1, len(chosen)))
     for recording in range(len(parts)):
         own = place == recording
-        leverage, vectors = np.linalg.eigh(root.T @ shares[own].sum(axis=0) @ root)
+        leverage, vectors = np.linalg.eigh(root.T @ some.window_hessians[own].sum(axis=0) @ root)
         weight = 1.0 / np.maximum(1.0 - leverage, LEAST_REST)
         parts[recording] = root @ (vectors @ (weight * (vectors.T @ root.T @ scores[own].sum(0))))
     return parts
