@@ -41,6 +41,7 @@ from sysid_ros.engine.elements.pseudo_inertia import (
     pseudo_inertia,
 )
 from sysid_ros.engine.elements.slim_model import SlimModel, remove_visuals, without_visuals
+from sysid_ros.engine.elements.tendons import fixed_tendons, joints_of_tendon
 
 __all__ = [
     "BASIS",
@@ -54,6 +55,7 @@ __all__ = [
     "central",
     "compiled",
     "find",
+    "fixed_tendons",
     "force_range",
     "full_inertia",
     "inertia_from_theta",
@@ -63,6 +65,7 @@ __all__ = [
     "is_slide",
     "is_velocity_servo",
     "joint_of",
+    "joints_of_tendon",
     "keep_authored",
     "make_explicit",
     "matching",

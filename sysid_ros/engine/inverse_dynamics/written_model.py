@@ -11,8 +11,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import INERTIAL, central
-from sysid_ros.engine.regressor import DELAY, Columns, fixed_tendons, sharp_friction
+from sysid_ros.engine.elements import INERTIAL, central, fixed_tendons
+from sysid_ros.engine.regressor import DELAY, Columns, sharp_friction
 from sysid_ros.errors import ModelError
 
 _POLYNOMIAL = {"damping": 0, "damping2": 1, "damping3": 2, "stiffness": 0}

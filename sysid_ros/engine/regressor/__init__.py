@@ -18,7 +18,6 @@ from sysid_ros.engine.regressor.filtering import (
 from sysid_ros.engine.regressor.gram import Grams, sum_grams
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import (
-    fixed_tendons,
     friction_signs,
     sharp_friction,
 )
@@ -49,7 +48,6 @@ __all__ = [
     "coordinate_groups",
     "delay_nodes",
     "delayed",
-    "fixed_tendons",
     "friction_signs",
     "mujoco_torque",
     "row_weights",

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import INERTIAL, inertial_parameters
+from sysid_ros.engine.elements import INERTIAL, fixed_tendons, inertial_parameters
 
 JOINT_KINDS = ("armature", "damping", "damping2", "damping3", "frictionloss", "stiffness")
 TENDON_KINDS = ("tendon_armature", "tendon_damping", "tendon_frictionloss")
@@ -137,12 +137,10 @@ def _joint_value(model: mujoco.MjModel, joint: int, kind: str) -> float:
 
 
 def _of_tendons(model: mujoco.MjModel, kind: str) -> list[tuple[str, str, int, float]]:
-    joint = int(mujoco.mjtWrap.mjWRAP_JOINT)
     found = []
-    for t in range(model.ntendon):
-        if int(model.wrap_type[int(model.tendon_adr[t])]) == joint:
-            name = f"{_name(model.tendon(t).name, 'tendon', t)}.{kind.removeprefix('tendon_')}"
-            found.append((name, kind, t, float(getattr(model, kind)[t])))
+    for t in fixed_tendons(model):
+        name = f"{_name(model.tendon(t).name, 'tendon', t)}.{kind.removeprefix('tendon_')}"
+        found.append((name, kind, t, float(getattr(model, kind)[t])))
     return found
 
 
