@@ -22,7 +22,7 @@ PACKAGE = ROOT / "sysid_ros"
 
 # Each may import what stands above it.
 ORDER = (
-    "arrays", "choices", "closing", "errors", "printable", "files",
+    "arrays", "choices", "closing", "errors", "printable", "time_intervals", "files",
     "processes", "pictures",
     "engine.compiled", "engine.elements", "engine.signals", "engine.friction",
     "engine.attributes", "engine.parameters", "engine.residuals", "engine.simulation",

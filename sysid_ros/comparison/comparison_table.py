@@ -11,7 +11,7 @@ from typing import TextIO
 from rich.table import Table
 
 from sysid_ros.comparison.compare import Comparison
-from sysid_ros.report import number
+from sysid_ros.comparison.model_rows import joint_rows, model_rows
 from sysid_ros.terminal import console_for, plain_table, plain_text
 
 
@@ -37,41 +37,26 @@ def _models(comparison: Comparison) -> Table:
     table = plain_table(
         "model", "parameters", "held-out RMSE", "untuned", "unit", "BIC", "p if no worse", "note"
     )
-    least = min(comparison.bic.values())
-    for name, outcome in comparison.outcomes.items():
-        score = outcome.validation
+    for row in model_rows(comparison):
         table.add_row(
-            plain_text(name),
-            str(len(outcome.fit.parameters)),
-            number(score.rmse_all if score else None, zeros=True),
-            number(score.rmse_all_initial if score else None, zeros=True),
-            plain_text(score.unit_all if score else ""),
-            f"{comparison.bic[name] - least:+.1f}",
-            number(comparison.overall.p_worse[name], 2),
-            plain_text(", ".join(notes(comparison, name))),
+            plain_text(row.name),
+            str(row.parameters),
+            row.rmse,
+            row.untuned,
+            plain_text(row.unit),
+            f"+{row.bic}",
+            row.p_worse,
+            plain_text(row.note),
         )
     for name, failure in comparison.failures.items():
         table.add_row(plain_text(name), "", "", "", "", "", "", plain_text(f"failed: {failure}"))
     return table
 
 
-def notes(comparison: Comparison, name: str) -> list[str]:
-    """Return remarks about one model beside its numbers."""
-    found = []
-    if name == comparison.overall.chosen:
-        found.append("chosen")
-    if name == comparison.overall.best:
-        found.append("predicts best")
-    if comparison.bic[name] == min(comparison.bic.values()):
-        found.append("lowest BIC")
-    return found
-
-
 def _joints(comparison: Comparison) -> Table:
     table = plain_table("joint", "model", *comparison.outcomes, "unit")
-    for joint, found in comparison.joints.items():
-        errors = [number(found.rmse[name], zeros=True) for name in comparison.outcomes]
+    for row in joint_rows(comparison):
         table.add_row(
-            plain_text(joint), plain_text(found.chosen or "-"), *errors, plain_text(found.unit)
+            plain_text(row.name), plain_text(row.chosen), *row.errors, plain_text(row.unit)
         )
     return table

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from markupsafe import Markup
 
 from sysid_ros.comparison.compare import Comparison, predicted
-from sysid_ros.comparison.comparison_table import notes
+from sysid_ros.comparison.model_rows import joint_rows, model_rows
 from sysid_ros.comparison.paired import LEVEL, HeldOut
 from sysid_ros.report import compared_parameters, number, overlay_content, render_page, unit
 from sysid_ros.report.svg import Axis, Frame, NamedAxis, element, group
@@ -34,50 +34,17 @@ def render_models(comparison: Comparison) -> str:
         chosen=f"{comparison.overall.chosen or 'No model'} is chosen",
         reason=comparison.overall.reason,
         warnings=comparison.warnings,
-        models=_models(comparison),
+        models=[replace(row, unit=unit(row.unit)) for row in model_rows(comparison)],
         failures=comparison.failures,
         chart=_chart(comparison.errors),
         units=comparison.errors.units,
         level=f"{LEVEL:.0%}",
         penalty=number(math.log(max(comparison.effective_samples, 1.0)), 3),
         effective=f"{comparison.effective_samples:.0f}",
-        joints=_joints(comparison),
+        joints=[replace(row, unit=unit(row.unit)) for row in joint_rows(comparison)],
         parameters=compared_parameters(list(comparison.outcomes.values())),
         **overlay_content({name: predicted(o) for name, o in comparison.outcomes.items()}),
     )
-
-
-def _models(comparison: Comparison) -> list[dict[str, Any]]:
-    least = min(comparison.bic.values())
-    rows = []
-    for name, outcome in comparison.outcomes.items():
-        score = outcome.validation
-        rows.append(
-            {
-                "name": name,
-                "parameters": len(outcome.fit.parameters),
-                "rmse": number(score.rmse_all if score else None, zeros=True),
-                "untuned": number(score.rmse_all_initial if score else None, zeros=True),
-                "unit": unit(score.unit_all) if score else "",
-                "bic": f"{comparison.bic[name] - least:.1f}",
-                "p_worse": number(comparison.overall.p_worse[name], 2),
-                "note": ", ".join(notes(comparison, name)),
-            }
-        )
-    return rows
-
-
-def _joints(comparison: Comparison) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": joint,
-            "chosen": found.chosen or "-",
-            "errors": [number(found.rmse[name], zeros=True) for name in comparison.outcomes],
-            "unit": unit(found.unit),
-            "reason": found.reason,
-        }
-        for joint, found in comparison.joints.items()
-    ]
 
 
 def _chart(errors: HeldOut) -> Markup:

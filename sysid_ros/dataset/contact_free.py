@@ -12,7 +12,7 @@ import mujoco
 from sysid_ros.dataset.sequences import SequenceSet
 from sysid_ros.engine.windows import RESTING, Pair, shares, touches, touching_stretches
 from sysid_ros.errors import DataError
-from sysid_ros.recording.mapping import Intervals, union
+from sysid_ros.time_intervals import Intervals, length, union
 
 _NAMED = 3  # pairs of bodies in a sentence
 
@@ -42,7 +42,7 @@ def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
         for name, one in zip(group.sequence_name, seen, strict=True):
             left_out.append(touching_stretches(one, pairs))
             excluded[name] = union([*excluded.get(name, ()), *left_out[-1]])
-            if left_out[-1] and _length(left_out[-1]) >= float(one.times[-1] - one.times[0]):
+            if left_out[-1] and length(left_out[-1]) >= float(one.times[-1] - one.times[0]):
                 raise DataError(
                     f"windows.contacts leaves out all of {name!r}, where {_named(model, pairs)} "
                     "touch; simulate contacts, or leave the recording out"
@@ -52,15 +52,11 @@ def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
     return SequenceSet(whole.groups, excluded), said
 
 
-def _length(stretches: Intervals) -> float:
-    return sum(end - begin for begin, end in stretches)
-
-
 def _sentence(
     model: mujoco.MjModel, often: dict[Pair, float], left_out: Sequence[Intervals]
 ) -> str:
     count = sum(len(one) for one in left_out)
-    seconds = sum(_length(one) for one in left_out)
+    seconds = sum(length(one) for one in left_out)
     return (
         f"{count} {'stretch' if count == 1 else 'stretches'} of the recordings, {seconds:.1f} s "
         f"together, {'is' if count == 1 else 'are'} left out, as bodies of the model touch there: "

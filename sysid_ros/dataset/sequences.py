@@ -15,15 +15,14 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.signals import ModelSequences, create_initial_state
 from sysid_ros.experiment import Experiment
 from sysid_ros.recording.mapping import (
-    Intervals,
     MappedRecording,
     SignalKind,
     TopicQuality,
     control_time_series,
     measured_time_series,
-    union,
 )
 from sysid_ros.robots import ModelText, by_sensor
+from sysid_ros.time_intervals import Intervals, union
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sysid_ros.dataset.sequences import SequenceSet
 from sysid_ros.errors import DataError
-from sysid_ros.recording.mapping import Intervals
+from sysid_ros.time_intervals import Intervals
 
 SPLIT_GAP = 0.5  # s, between the fitted and the held-out part of one recording
 

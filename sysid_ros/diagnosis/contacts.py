@@ -85,24 +85,21 @@ def _overlaps(model: mujoco.MjModel, seen: Sequence[Touches]) -> tuple[Overlap, 
     """The pairs of bodies that overlap in every posture, each with its deepest geoms."""
     count = sum(len(one.times) for one in seen)
     depths: dict[Pair, list[float]] = {}
+    bodies_of: dict[Pair, Pair] = {}
     for one in seen:
+        bodies_of.update(one.bodies)
         for found in one.depths:
             for geoms, depth in found.items():
                 depths.setdefault(geoms, []).append(depth)
     overlaps: dict[tuple[str, str], Overlap] = {}
     for geoms, values in depths.items():
-        bodies = _names(model, _bodies(model, geoms))
+        bodies = _names(model, bodies_of[geoms])
         floor = any(int(model.geom_type[geom]) in _FLOORS for geom in geoms)
         depth = float(np.median(values))
         deepest = overlaps[bodies].depth if bodies in overlaps else _DEEP
         if not floor and len(values) >= _ALWAYS * count and depth > deepest:
             overlaps[bodies] = Overlap(bodies, _geoms(model, geoms), depth)
     return tuple(overlaps.values())
-
-
-def _bodies(model: mujoco.MjModel, geoms: Pair) -> Pair:
-    one, other = sorted(int(model.geom_bodyid[geom]) for geom in geoms)
-    return one, other
 
 
 def _names(model: mujoco.MjModel, bodies: Pair) -> tuple[str, str]:

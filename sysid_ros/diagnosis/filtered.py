@@ -20,6 +20,7 @@ from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.levels import level_step
 from sysid_ros.diagnosis.recorded import Recorded, Samples
 from sysid_ros.engine.signals import density, zero_phase
+from sysid_ros.time_intervals import shortest_gap
 
 _HIGHEST = 20.0  # Hz, of the low-pass
 _LOWEST = 1.0
@@ -302,8 +303,8 @@ def _known(
         one = signals[name]
         if one.held:
             continue
-        intervals = np.diff(one.times)
-        for i in np.flatnonzero(intervals > max(0.25 / cutoff, 5.0 * float(np.median(intervals)))):
+        longest = max(0.25 / cutoff, shortest_gap(one.times))
+        for i in np.flatnonzero(np.diff(one.times) > longest):
             known &= (times < one.times[i] - 1.0 / cutoff) | (
                 times > one.times[i + 1] + 1.0 / cutoff
             )

@@ -19,7 +19,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.explanation import least_between
 from sysid_ros.diagnosis.recorded import Recorded, Samples
-from sysid_ros.engine.signals import zero_phase
+from sysid_ros.engine.signals import JointSignal, joint_signal, without_sign_jumps, zero_phase
 
 _S = mujoco.mjtSensor
 _TESTED = tuple(
@@ -142,7 +142,7 @@ def _position_sources(recorded: Recorded, number: int) -> dict[int, Samples] | N
     sources: dict[int, Samples] = {}
     for joint in range(model.njnt):
         if int(model.jnt_type[joint]) in (_FREE, _BALL):
-            found = _pose_of(recorded, joint, recorded.vectors[number])
+            found = _pose_of(model, joint, recorded.vectors[number])
         else:
             found = recorded.recordings[number].get(recorded.positions.get(joint, ""))
         if found is None:
@@ -151,34 +151,25 @@ def _position_sources(recorded: Recorded, number: int) -> dict[int, Samples] | N
     return sources
 
 
-def _pose_of(recorded: Recorded, joint: int, vectors: Mapping[str, Samples]) -> Samples | None:
-    """The measured position and orientation of a free or ball joint's body."""
-    model = recorded.model
-    body = int(model.jnt_bodyid[joint])
-    parts: dict[int, Samples] = {}
-    for sensor in range(model.nsensor):
-        kind, name = int(model.sensor_type[sensor]), str(model.sensor(sensor).name)
-        if name not in vectors or int(model.sensor_refid[sensor]) >= 0:
-            continue
-        of_body = int(model.sensor_objtype[sensor]) == int(mujoco.mjtObj.mjOBJ_XBODY)
-        if of_body and int(model.sensor_objid[sensor]) == body:
-            parts[kind] = vectors[name]
-        if kind == int(_S.mjSENS_BALLQUAT) and int(model.sensor_objid[sensor]) == joint:
-            return _continuous(vectors[name])
-    turned = parts.get(int(_S.mjSENS_FRAMEQUAT))
-    placed = parts.get(int(_S.mjSENS_FRAMEPOS))
-    if int(model.jnt_type[joint]) != _FREE or turned is None or placed is None:
+def _pose_of(model: mujoco.MjModel, joint: int, vectors: Mapping[str, Samples]) -> Samples | None:
+    """The measured coordinates of a free or ball joint."""
+    parts: dict[int, tuple[JointSignal, Samples]] = {}
+    for name, one in vectors.items():
+        told = joint_signal(model, name)
+        if told is not None and told.joint == joint:
+            parts.setdefault(told.width, (told, one))
+    if 4 not in parts:
         return None
-    turned = _continuous(turned)
-    place = np.stack([np.interp(turned.times, placed.times, x) for x in placed.values.T], axis=1)
+    signal, one = parts[4]
+    turned = Samples(one.times, without_sign_jumps(signal.body_orientation(one.values)))
+    if int(model.jnt_type[joint]) == _BALL:
+        return turned
+    if 3 not in parts:
+        return None
+    signal, one = parts[3]
+    place = np.stack([np.interp(turned.times, one.times, x) for x in one.values.T], axis=1)
+    place = signal.body_position(place, turned.values)
     return Samples(turned.times, np.concatenate([place, turned.values], axis=1))
-
-
-def _continuous(orientation: Samples) -> Samples:
-    """Quaternions without jumps between q and -q, which are the same orientation."""
-    values = orientation.values
-    flips = np.where(np.sum(values[1:] * values[:-1], axis=1) < 0.0, -1.0, 1.0)
-    return Samples(orientation.times, values * np.cumprod([1.0, *flips])[:, None])
 
 
 def _smooth(one: Samples, times: FloatArray, cutoff: float) -> FloatArray:

@@ -14,7 +14,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.engine.elements import SCALAR, is_effort, is_servo, joint_of
-from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.engine.signals import ModelSequences, SignalIntegral, TimeSeries, value_at
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
@@ -33,10 +33,7 @@ class Samples:
 
     def at(self, times: FloatArray) -> FloatArray:
         """Values at other instants; the nearest sample before the first and after the last."""
-        if not self.held:
-            return np.interp(times, self.times, self.values)
-        index = np.searchsorted(self.times, times, side="right") - 1
-        return np.asarray(self.values[np.maximum(index, 0)])
+        return value_at(self.times, self.values, times, held=self.held)
 
     def mean_around(self, times: FloatArray, width: float) -> FloatArray:
         """Values at other instants, of a held signal the mean over a time [s] around each.
@@ -46,13 +43,8 @@ class Samples:
         """
         if not self.held:
             return self.at(times)
-        before = np.concatenate([[0.0], np.cumsum(self.values[:-1] * np.diff(self.times))])
-
-        def integral(to: FloatArray) -> FloatArray:
-            index = np.maximum(np.searchsorted(self.times, to, side="right") - 1, 0)
-            return np.asarray(before[index] + self.values[index] * (to - self.times[index]))
-
-        return (integral(times + 0.5 * width) - integral(times - 0.5 * width)) / width
+        integral = SignalIntegral(self.times, self.values, held=True)
+        return integral.mean(times - 0.5 * width, width)
 
 
 @dataclass(frozen=True)
@@ -222,14 +214,9 @@ def _signals(series: TimeSeries) -> dict[str, Samples]:
     """The scalar signals of a series by label."""
     found = {}
     for name, (_, columns) in (series.signal_mapping or {}).items():
-        if len(columns) != 1:
-            continue
-        column = int(columns[0])
-        values = series.data[:, column]
-        known = np.isfinite(values)
-        if np.count_nonzero(known) < 2:
-            continue
-        found[name] = Samples(series.times[known], values[known], series.holds(column))
+        times, values = series.known(name)
+        if len(columns) == 1 and len(times) >= 2:
+            found[name] = Samples(times, values[:, 0], series.holds(int(columns[0])))
     return found
 
 
@@ -237,10 +224,7 @@ def _vectors(series: TimeSeries) -> dict[str, Samples]:
     """The signals of several numbers of a series by label."""
     found = {}
     for name, (_, columns) in (series.signal_mapping or {}).items():
-        if len(columns) == 1:
-            continue
-        values = series.data[:, columns]
-        known = np.all(np.isfinite(values), axis=1)
-        if np.count_nonzero(known) >= 2:
-            found[name] = Samples(series.times[known], values[known])
+        times, values = series.known(name)
+        if len(columns) > 1 and len(times) >= 2:
+            found[name] = Samples(times, values)
     return found

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import rotation_matrix
 
 _SIZES = (
     "nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nmesh", "nhfield", "ntex", "nmat",
@@ -77,10 +78,5 @@ def _difference(left: npt.ArrayLike, right: npt.ArrayLike) -> str | None:
 
 def _inertias(model: mujoco.MjModel) -> FloatArray:
     """The inertia of every body about its centre of mass in body axes, (nbody, 3, 3)."""
-    matrices = np.empty((model.nbody, 3, 3))
-    for i in range(model.nbody):
-        rotation = np.empty(9)
-        mujoco.mju_quat2Mat(rotation, model.body_iquat[i])
-        axes = rotation.reshape(3, 3)
-        matrices[i] = axes @ np.diag(model.body_inertia[i]) @ axes.T
-    return matrices
+    axes = rotation_matrix(model.body_iquat)
+    return np.asarray((axes * model.body_inertia[:, None, :]) @ axes.transpose(0, 2, 1))

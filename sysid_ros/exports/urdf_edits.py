@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import BodyInertia, full_inertia, read_inertia
+from sysid_ros.engine.elements import BodyInertia, full_inertia, read_inertia, rotation_matrix
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.inertial_edits import full_values, inertial_changed
 from sysid_ros.robots import Element, ModelText, XmlText, number, numbers
@@ -116,10 +116,9 @@ def _inertial(inertia: BodyInertia) -> str:
 def _rotation(rpy: str) -> FloatArray:
     """The rotation matrix of fixed-axis roll, pitch and yaw, (3, 3)."""
     roll, pitch, yaw = (float(angle) for angle in rpy.split())
-    quaternion, matrix = np.empty(4), np.empty(9)
+    quaternion = np.empty(4)
     mujoco.mju_euler2Quat(quaternion, np.array([roll, pitch, yaw]), "XYZ")
-    mujoco.mju_quat2Mat(matrix, quaternion)
-    return matrix.reshape(3, 3)
+    return rotation_matrix(quaternion)
 
 
 def _close(left: npt.ArrayLike, right: npt.ArrayLike) -> bool:

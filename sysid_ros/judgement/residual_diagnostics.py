@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.signals import density
+from sysid_ros.engine.signals import density, lagged_products
 from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 
 _BINS = 41
@@ -126,10 +126,8 @@ def _autocorrelation(parts: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
     for part in parts:
         known = np.isfinite(part)
         centred = np.where(known, part - mean, 0.0)
-        size = 1 << (part.size + count - 1).bit_length()
-        for source, total in ((centred, products), (known.astype(np.float64), pairs)):
-            power = np.abs(np.fft.rfft(source, size)) ** 2
-            total += np.fft.irfft(power, size)[:count]
+        products += lagged_products(centred, count)
+        pairs += lagged_products(known.astype(np.float64), count)
     average = products / np.maximum(np.round(pairs), 1.0)
     chosen = np.unique(np.linspace(0, count - 1, _POINTS).astype(np.int64))
     return chosen.astype(np.float64), (average / average[0])[chosen]

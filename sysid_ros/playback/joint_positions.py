@@ -19,11 +19,11 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import SCALAR
 from sysid_ros.engine.signals import joint_shown
 from sysid_ros.judgement import SequenceFit, SignalFit
 
 _POSITION = ("rad", "m")
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 # What signals that name a joint instead of a sensor are called by; see robots/state_sensors.py.
 _STATE = re.compile(r"(?P<joint>.+)_qpos(?:(?:_position|_orientation)?\[[012]\])?")
@@ -123,7 +123,7 @@ def _joint_of(model: mujoco.MjModel, signal: SignalFit) -> int | None:
         return None
     name = joint_name(model, signal)
     joint = mujoco.mj_name2id(model, int(mujoco.mjtObj.mjOBJ_JOINT), name) if name else -1
-    if joint >= 0 and int(model.jnt_type[joint]) in _SCALAR:
+    if joint >= 0 and int(model.jnt_type[joint]) in SCALAR:
         return joint
     state = _STATE.fullmatch(signal.name)
     return _named(model, state["joint"]) if state is not None else None
@@ -142,7 +142,7 @@ def _named(model: mujoco.MjModel, name: str) -> int | None:
 
 def _complete(signals: list[SignalFit], kind: int) -> Iterator[SignalFit]:
     """The signals of one joint in the order of its numbers, without parts that lack one."""
-    if kind in _SCALAR:
+    if kind in SCALAR:
         yield signals[0]
         return
     for oriented in (False, True) if kind == _FREE else (True,):

@@ -12,6 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import is_velocity_servo, joint_of
+from sysid_ros.engine.signals import value_at
 from sysid_ros.proposal.channels import Channel
 
 _LAGS = (0.0, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2)  # s
@@ -108,10 +109,7 @@ def _lengths(
 
 def _held(commands: Sequence[Channel], times: FloatArray, part: int) -> FloatArray:
     """Commands in force at some instants, (n, commands)."""
-    columns = []
-    for one in commands:
-        index = np.searchsorted(one.times[part], times, side="right") - 1
-        columns.append(one.values[part][np.maximum(index, 0)])
+    columns = [value_at(one.times[part], one.values[part], times, held=True) for one in commands]
     return np.stack(columns, axis=1)
 
 

@@ -18,11 +18,11 @@ import mujoco
 import numpy as np
 import scipy
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.engine.elements import ON_JOINT, is_servo, joint_of
 from sysid_ros.excitation import CommandLimits, ExcitationPath, design_multisine
 from sysid_ros.rehearsal.plan import Motion, RehearsalError
 
-_JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
 _TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
 _RAMP = 1.0  # s of soft start and end, at most
 _DAMPING_RATIO = 0.8
@@ -63,17 +63,14 @@ def drive_for(
     """
     if model.nu == 0:
         raise RehearsalError("nothing moves: the model has no actuators")
-    kinds = {int(kind) for kind in model.actuator_trntype}
-    if kinds <= {_JOINT, _TENDON}:
+    if {int(kind) for kind in model.actuator_trntype} <= {*ON_JOINT, _TENDON}:
         return _joint_drive(model, start, motion, duration, rate, seed)
     return _balance(model, start, motion, duration, seed)
 
 
-def is_servo(model: mujoco.MjModel) -> np.ndarray:
+def _servos(model: mujoco.MjModel) -> BoolArray:
     """Tell which actuators pull towards a position, (nu,)."""
-    fixed = model.actuator_gaintype == int(mujoco.mjtGain.mjGAIN_FIXED)
-    affine = model.actuator_biastype == int(mujoco.mjtBias.mjBIAS_AFFINE)
-    return np.asarray(fixed & affine & (model.actuator_biasprm[:, 1] < 0.0))
+    return np.array([is_servo(model, actuator) for actuator in range(model.nu)], dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -148,7 +145,7 @@ def _joint_drive(
         fill=_FILL,
         seed=seed,
     )
-    servo = is_servo(model)
+    servo = _servos(model)
     gain = _gains(model)
     control = _control_range(model)
     stiffness, damping = _loops(model, start, motion, np.abs(gain * control[:, 1]), rate)
@@ -213,11 +210,11 @@ def _length_range(
 ) -> tuple[FloatArray, FloatArray]:
     """Lengths that an actuator may be asked for: about rest, within ranges, (nu,) each."""
     low, high = rest - reach, rest + reach
-    servo = is_servo(model)
+    servo = _servos(model)
     for actuator in range(model.nu):
         target = int(model.actuator_trnid[actuator, 0])
         gear = float(model.actuator_gear[actuator, 0])
-        if int(model.actuator_trntype[actuator]) == _JOINT:
+        if joint_of(model, actuator) is not None:
             limited, ends = model.jnt_limited[target], gear * model.jnt_range[target]
         else:
             limited, ends = model.tendon_limited[target], gear * model.tendon_range[target]

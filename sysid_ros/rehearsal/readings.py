@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import SCALAR
 from sysid_ros.rehearsal import messages
 from sysid_ros.rehearsal.plan import (
     ImuReadings,
@@ -109,9 +110,8 @@ def _joint_states(
 
 def scalar_joints(model: mujoco.MjModel) -> tuple[str, ...]:
     """Names of hinges and slides, in the model's order."""
-    scalar = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
     return tuple(
-        str(model.joint(j).name) for j in range(model.njnt) if int(model.jnt_type[j]) in scalar
+        str(model.joint(j).name) for j in range(model.njnt) if int(model.jnt_type[j]) in SCALAR
     )
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-
-_BREAK = 5.0  # an interval this many times the usual one is drawn as a gap
+from sysid_ros.time_intervals import shortest_gap
 
 
 @dataclass(frozen=True)
@@ -74,10 +73,7 @@ def _extremes(
 
 def _broken_at_gaps(times: FloatArray, values: Sequence[FloatArray]) -> Curves:
     """Insert one instant without values into every interval that is unusually long."""
-    intervals = np.diff(times)
-    if intervals.size == 0:
-        return Curves(times, tuple(values), reduced=False)
-    wide = np.flatnonzero(intervals > _BREAK * np.median(intervals))
+    wide = np.flatnonzero(np.diff(times) > shortest_gap(times))
     middles = 0.5 * (times[wide] + times[wide + 1])
     return Curves(
         np.insert(times, wide + 1, middles),

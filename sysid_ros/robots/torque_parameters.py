@@ -14,13 +14,12 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes import Attribute
-from sysid_ros.engine.elements import read_inertia
+from sysid_ros.engine.elements import ON_JOINT, SCALAR, read_inertia
 from sysid_ros.engine.inverse_dynamics import PAYLOAD, TENDON_ATTRIBUTES, coupling_name
 from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
 from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.recording.mapping import SignalKind
 
-_SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 _LEAST_MASS = 1e-3  # of the model's
 LONGEST_DELAY, _USUAL_DELAY = 0.05, 0.01  # s, of measured torque either way
 _SPRINGS = ("stiffness", "springref", "torque_offset")
@@ -63,7 +62,7 @@ def torque_offsets(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, 
     return tuple(
         ParameterConfig("joint", joint.name, "torque_offset")
         for joint, signal in _with_torque(experiment, spec)
-        if joint.type in _SCALAR
+        if joint.type in SCALAR
         and not np.any(joint.stiffness)
         and not any(_names(config, joint.name, signal) for config in taken)
     )
@@ -175,7 +174,7 @@ def _with_torque(experiment: Experiment, spec: Any) -> Iterator[tuple[Any, str]]
         if signal.kind is SignalKind.ACTUATOR and signal.name in actuators:
             actuator = actuators[signal.name]
             plain = actuator.biastype == mujoco.mjtBias.mjBIAS_NONE
-            if plain and actuator.trntype == mujoco.mjtTrn.mjTRN_JOINT:
+            if plain and int(actuator.trntype) in ON_JOINT:
                 found.setdefault(actuator.target, signal.name)
         elif signal.kind is SignalKind.SENSOR and signal.name in sensors:
             sensor = sensors[signal.name]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
@@ -17,13 +16,11 @@ import sysid_ros
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.least_squares import FitStatus, ReducedSystem
-from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.problem import ResidualFunction, parameter_scale
+from sysid_ros.engine.parameters import Bounds, ParameterDict
+from sysid_ros.engine.problem import ResidualFunction
 from sysid_ros.engine.signals import ModelSequences, TimeSeries, is_position, sensor_unit
 from sysid_ros.engine.uncertainty import (
-    BOUND_MARGIN,
     Covariance,
-    bounds_width,
     covariance,
     describe_open_directions,
     estimates,
@@ -42,16 +39,6 @@ from sysid_ros.judgement import (
 WHITE_NOISE = (
     "The intervals assume white noise; a windowed fit (sysid_ros fit) allows for correlated errors."
 )
-
-
-@dataclass(frozen=True)
-class _Bounds:
-    """Bounds to judge estimates against."""
-
-    params: ParameterDict
-    lower: FloatArray
-    upper: FloatArray
-    scale: FloatArray
 
 
 def library_outcome(
@@ -179,15 +166,14 @@ def _fit_result(
     result: Mapping[str, Any],
     sequences: Sequence[SequenceFit],
 ) -> FitResult:
-    lower, upper = found.get_bounds()
-    bounds = _Bounds(initial, lower, upper, parameter_scale(lower, upper, initial.as_vector()))
+    bounds = initial.bounds
     theta = found.as_vector()
     uncertainty = _uncertainty(bounds, theta, result)
     trace = tuple(result.get("trace", ()))
     return FitResult(
         status=FitStatus(result["status"]),
         message=str(result["message"]),
-        parameters=estimates(bounds, theta, uncertainty),
+        parameters=estimates(initial, theta, uncertainty),
         covariance=uncertainty.matrix,
         cost_initial=trace[0].cost if trace else float("nan"),
         cost_final=float(result["cost"]),
@@ -200,26 +186,24 @@ def _fit_result(
         interval_method=uncertainty.method,
         singular_values=uncertainty.singular_values,
         unidentifiable=describe_open_directions(
-            uncertainty, found.scalar_names(), theta, bounds_width(bounds)
+            uncertainty, found.scalar_names(), theta, bounds.width
         ),
         optimizer="optimize",
     )
 
 
-def _uncertainty(bounds: _Bounds, theta: FloatArray, result: Mapping[str, Any]) -> Covariance:
+def _uncertainty(bounds: Bounds, theta: FloatArray, result: Mapping[str, Any]) -> Covariance:
     """White-noise covariance from the result's Jacobian; no claim where there is none."""
     jacobian, residual = np.asarray(result["jac"]), np.asarray(result["fun"])
     if not len(jacobian):
         return no_covariance(theta.size)
-    width = bounds_width(bounds)
-    margin = BOUND_MARGIN * width
     p = theta.size
     return covariance(
         ReducedSystem(
             jacobian.T @ jacobian, jacobian.T @ residual, np.zeros((0, p, p)), np.zeros((0, p))
         ),
-        width,
-        (theta > bounds.lower + margin) & (theta < bounds.upper - margin),
+        bounds.width,
+        bounds.free(theta),
         method="white",
         n_samples=residual.size,
         residual_square=float(residual @ residual),

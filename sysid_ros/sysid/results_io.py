@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.parameters import ParameterDict, apply_param_modifiers_spec, at_bound
+from sysid_ros.engine.parameters import ParameterDict, apply_param_modifiers_spec
 from sysid_ros.engine.signals import ModelSequences, save_npz
 from sysid_ros.engine.uncertainty import calculate_intervals
 from sysid_ros.errors import OutputError
@@ -87,7 +87,7 @@ def _document(
         for name in ("iterations", "evaluations", "jacobians", "elapsed")
         if name in result
     }
-    low, high = found.get_bounds()
+    bounds = found.bounds
     intervals = half_widths if len(half_widths) else np.full(found.size, np.inf)
     units = [p.unit for p in found.free() for _ in range(p.size)]
     rows = zip(
@@ -95,9 +95,10 @@ def _document(
         units,
         initial.as_vector(),
         found.as_vector(),
-        low,
-        high,
+        bounds.lower,
+        bounds.upper,
         intervals,
+        bounds.flags(found.as_vector()),
         strict=True,
     )
     return {
@@ -111,17 +112,17 @@ def _document(
                 "initial": float(before),
                 "value": float(value),
                 "bounds": [_number(lower), _number(upper)],
-                **_interval(value, half, at_bound(value, lower, upper)),
+                **_interval(value, half, list(flags)),
             }
-            for name, unit, before, value, lower, upper, half in rows
+            for name, unit, before, value, lower, upper, half, flags in rows
         },
     }
 
 
-def _interval(value: float, half: float, flag: str) -> dict[str, Any]:
+def _interval(value: float, half: float, flags: list[str]) -> dict[str, Any]:
     """The interval, and why none is claimed: an optimum at a bound says nothing about its width."""
-    if flag or not np.isfinite(half):
-        return {"interval": None, "flags": [flag] if flag else []}
+    if flags or not np.isfinite(half):
+        return {"interval": None, "flags": flags}
     return {"interval": [float(value - half), float(value + half)], "flags": []}
 
 

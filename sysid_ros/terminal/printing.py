@@ -124,7 +124,7 @@ def plain_table(*columns: str) -> Table:
     """An empty table without lines; columns that hold numbers are set to the right."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column in columns:
-        numeric = column in ("initial", "identified", "standing still")
+        numeric = column in ("initial", "true", "identified", "standing still")
         table.add_column(
             plain_text(column), justify="right" if numeric else "left", overflow="fold"
         )

@@ -17,6 +17,7 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.elements import rotation_matrix
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
 _NEAR_ORIGIN = 0.3  # of a body's extent; its centre of mass has no direction then
@@ -159,9 +160,7 @@ def _rigid_body(model: mujoco.MjModel, motion: _Kinematics, body: int) -> FloatA
     place = turn @ model.body_ipos[body]
     force = motion.acceleration[:, body] + _cross(alpha, place)
     force = model.body_mass[body] * (force + _cross(omega, _cross(omega, place)))
-    own = np.empty(9)
-    mujoco.mju_quat2Mat(own, model.body_iquat[body])
-    axes = turn @ own.reshape(3, 3)
+    axes = turn @ rotation_matrix(model.body_iquat[body])
 
     def of_inertia(rate: FloatArray) -> FloatArray:
         local = np.einsum("nji,nj->ni", axes, rate) * model.body_inertia[body]
@@ -253,9 +252,7 @@ def _points(model: mujoco.MjModel, body: int) -> list[list[FloatArray]]:
     centre = np.array(model.body_ipos[body])
     inertia = np.asarray(model.body_inertia[body])
     reach = np.sqrt(3.0 * np.maximum(inertia.sum() / 2.0 - inertia, 0.0) / model.body_mass[body])
-    turn = np.empty(9)
-    mujoco.mju_quat2Mat(turn, model.body_iquat[body])
-    axes = (turn.reshape(3, 3) * reach).T
+    axes = (rotation_matrix(model.body_iquat[body]) * reach).T
     alone = [[np.zeros(3)], [centre], [2.0 * centre]]
     if np.linalg.norm(centre) < _NEAR_ORIGIN * reach.max():
         return [*alone, *([centre + sign * axis] for axis in axes for sign in (1.0, -1.0))]

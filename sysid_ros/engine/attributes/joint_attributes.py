@@ -13,7 +13,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes.attribute import Attribute, around, scalar
 from sysid_ros.engine.attributes.number_attributes import first, higher, number
-from sysid_ros.engine.elements import find
+from sysid_ros.engine.elements import SCALAR, find
 from sysid_ros.errors import ModelError
 
 
@@ -63,7 +63,7 @@ def _write_offset(spec: Any, name: str, value: FloatArray) -> None:
 
 def _without_spring(spec: Any, name: str) -> Any:
     joint = find(spec, "joint", name)
-    if joint.type not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+    if joint.type not in SCALAR:
         raise ModelError(f"torque_offset of joint {name!r}: only hinges and slides have one")
     if np.atleast_1d(joint.stiffness)[0] not in (0.0, _SOFT):
         raise ModelError(

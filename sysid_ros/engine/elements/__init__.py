@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.engine.elements.actuators import (
+    ON_JOINT,
     SCALAR,
     actuators_on,
     add_unit_motor,
@@ -20,6 +21,7 @@ from sysid_ros.engine.elements.body_inertia import (
     keep_authored,
     make_explicit,
     read_inertia,
+    set_inertia,
     write_inertia,
     write_moving_inertia,
 )
@@ -28,6 +30,8 @@ from sysid_ros.engine.elements.inertia import (
     InertiaType,
     full_inertia,
     inertia_from_theta,
+    pseudo_of,
+    rotation_matrix,
     theta_from_inertia,
     theta_from_pseudo,
 )
@@ -35,6 +39,7 @@ from sysid_ros.engine.elements.named_elements import find, is_slide, matching, m
 from sysid_ros.engine.elements.pseudo_inertia import (
     BASIS,
     INERTIAL,
+    body_of,
     central,
     inertial_parameters,
     parameters_of,
@@ -46,12 +51,14 @@ from sysid_ros.engine.elements.tendons import fixed_tendons, joints_of_tendon
 __all__ = [
     "BASIS",
     "INERTIAL",
+    "ON_JOINT",
     "SCALAR",
     "BodyInertia",
     "InertiaType",
     "SlimModel",
     "actuators_on",
     "add_unit_motor",
+    "body_of",
     "central",
     "compiled",
     "find",
@@ -73,8 +80,11 @@ __all__ = [
     "names",
     "parameters_of",
     "pseudo_inertia",
+    "pseudo_of",
     "read_inertia",
     "remove_visuals",
+    "rotation_matrix",
+    "set_inertia",
     "theta_from_inertia",
     "theta_from_pseudo",
     "without_visuals",

@@ -15,7 +15,7 @@ from sysid_ros.arrays import FloatArray
 
 SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _UNLIMITED = (-np.inf, np.inf)
-_ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 
 
 def joint_of(model: Any, actuator: int) -> int | None:
@@ -25,7 +25,7 @@ def joint_of(model: Any, actuator: int) -> int | None:
       model: An MjModel.
       actuator: The actuator's number.
     """
-    if int(model.actuator_trntype[actuator]) not in _ON_JOINT:
+    if int(model.actuator_trntype[actuator]) not in ON_JOINT:
         return None
     return int(model.actuator_trnid[actuator, 0])
 

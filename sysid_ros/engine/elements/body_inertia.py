@@ -72,7 +72,7 @@ def write_inertias(spec: Any, inertias: Mapping[str, BodyInertia]) -> None:
     if _overridden(spec):
         _make_all_explicit(spec)
     for name, body in bodies.items():
-        _set(body, inertias[name])
+        set_inertia(body, inertias[name])
 
 
 def write_moving_inertia(
@@ -122,7 +122,7 @@ def make_explicit(spec: Any, names: list[str]) -> None:
         return
     model = _compiled_unfused(spec)
     for name, body in pending.items():
-        _set(body, _from_model(model, name))
+        set_inertia(body, _from_model(model, name))
 
 
 def keep_authored(spec: Any) -> None:
@@ -199,7 +199,7 @@ def _make_all_explicit(spec: Any) -> None:
     model = _compiled_unfused(spec)
     for body in spec.bodies:
         if body.name != "world" and body.name:
-            _set(body, _from_model(model, body.name))
+            set_inertia(body, _from_model(model, body.name))
         elif not body.name:
             raise ModelError(
                 "a body without a name keeps the inertia of others from being identified, because "
@@ -216,7 +216,8 @@ def _compiler(spec: Any, body: Any) -> Any:
     return getattr(body, "compiler", spec.compiler)
 
 
-def _set(body: Any, inertia: BodyInertia) -> None:
+def set_inertia(body: Any, inertia: BodyInertia) -> None:
+    """Give a body of an MjSpec an explicit inertia, whatever the compiler then makes of it."""
     body.explicitinertial = True
     body.mass = inertia.mass
     body.ipos = inertia.ipos

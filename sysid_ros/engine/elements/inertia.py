@@ -26,6 +26,7 @@ import functools
 from dataclasses import dataclass
 from enum import Enum
 
+import mujoco
 import numpy as np
 import numpy.typing as npt
 
@@ -64,21 +65,25 @@ def theta_from_inertia(body: BodyInertia) -> FloatArray:
       ValueError: The inertia is not that of a body with positive density everywhere (the
         triangle inequality of its moments holds with equality or not at all, or mass is zero).
     """
-    rotation = _rotation(body.iquat)
-    # Principal second moments: Sigma = diag about the centre of mass, s_i = tr(I)/2 - I_i.
-    second_moments = 0.5 * np.sum(body.inertia) - body.inertia
-    pseudo = np.empty((4, 4))
-    pseudo[:3, :3] = rotation @ np.diag(second_moments) @ rotation.T
-    pseudo[:3, :3] += body.mass * np.outer(body.ipos, body.ipos)
-    pseudo[:3, 3] = pseudo[3, :3] = body.mass * body.ipos
-    pseudo[3, 3] = body.mass
     try:
-        return theta_from_pseudo(pseudo)
+        return theta_from_pseudo(pseudo_of(body))
     except np.linalg.LinAlgError as error:
         raise ValueError(
             f"mass {body.mass:g} kg with principal moments {body.inertia.tolist()} kg m^2 is not "
             "the inertia of a body with volume (each moment must be below the sum of the others)"
         ) from error
+
+
+def pseudo_of(body: BodyInertia) -> FloatArray:
+    """The pseudo-inertia J, shape (4, 4), of a body."""
+    # Principal second moments: Sigma = diag about the centre of mass, s_i = tr(I)/2 - I_i.
+    second_moments = 0.5 * np.sum(body.inertia) - body.inertia
+    axes = rotation_matrix(body.iquat)
+    pseudo = np.empty((4, 4))
+    pseudo[:3, :3] = (axes * second_moments) @ axes.T + body.mass * np.outer(body.ipos, body.ipos)
+    pseudo[:3, 3] = pseudo[3, :3] = body.mass * body.ipos
+    pseudo[3, 3] = body.mass
+    return pseudo
 
 
 def theta_from_pseudo(pseudo: FloatArray) -> FloatArray:
@@ -138,7 +143,7 @@ def _inertia(theta: tuple[float, ...]) -> BodyInertia:
     body = BodyInertia(
         mass=float(np.exp(2.0 * alpha)),
         ipos=np.array([t1, t2, t3]),
-        iquat=_quaternion(axes),
+        iquat=quaternion_of(axes),
         inertia=np.array(
             [moments[1] + moments[2], moments[0] + moments[2], moments[0] + moments[1]]
         ),
@@ -150,36 +155,25 @@ def _inertia(theta: tuple[float, ...]) -> BodyInertia:
 
 def full_inertia(body: BodyInertia) -> FloatArray:
     """The rotational inertia about the centre of mass in body axes, (3, 3) kg m^2."""
-    rotation = _rotation(body.iquat)
-    full: FloatArray = rotation @ np.diag(body.inertia) @ rotation.T
+    axes = rotation_matrix(body.iquat)
+    full: FloatArray = (axes * body.inertia) @ axes.T
     return full
 
 
-def _rotation(quaternion: FloatArray) -> FloatArray:
-    """Rotation matrix (3, 3) of a quaternion w x y z of any length."""
-    w, x, y, z = quaternion / np.linalg.norm(quaternion)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+def rotation_matrix(quaternions: npt.ArrayLike) -> FloatArray:
+    """Rotation matrices (..., 3, 3) of quaternions w x y z of any length, (..., 4)."""
+    given = np.asarray(quaternions, dtype=np.float64)
+    w, x, y, z = np.moveaxis(given / np.linalg.norm(given, axis=-1, keepdims=True), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([one for row in rows for one in row], axis=-1).reshape(*given.shape[:-1], 3, 3)
 
 
-def _quaternion(rotation: FloatArray) -> FloatArray:
-    """Unit quaternion w x y z of a rotation matrix (Shepperd 1978: divide by the largest)."""
-    r = rotation
-    trace = np.trace(r)
-    squares = np.array([1.0 + trace, *(1.0 + 2.0 * np.diag(r) - trace)])
-    largest = int(np.argmax(squares))
-    symmetric = [r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]]
-    if largest == 0:
-        q = np.array([squares[0], *symmetric])
-    else:
-        i = largest - 1
-        q = np.empty(4)
-        q[0] = symmetric[i]
-        for j in range(3):
-            q[1 + j] = squares[largest] if j == i else r[i, j] + r[j, i]
-    return np.asarray(q / np.linalg.norm(q))
+def quaternion_of(axes: FloatArray) -> FloatArray:
+    """Unit quaternion w x y z of a rotation matrix (3, 3)."""
+    quaternion = np.empty(4)
+    mujoco.mju_mat2Quat(quaternion, np.ravel(axes))
+    return quaternion

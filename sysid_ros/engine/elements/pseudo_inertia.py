@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements.inertia import BodyInertia, quaternion_of, rotation_matrix
 
 INERTIAL = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 
@@ -27,10 +28,7 @@ INERTIAL = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 def inertial_parameters(model: mujoco.MjModel) -> FloatArray:
     """Ten parameters of every body about its frame's origin, (nbody, 10): kg, kg m, kg m^2."""
     mass, centre = np.asarray(model.body_mass), np.asarray(model.body_ipos)
-    rotation = np.empty((model.nbody, 9))
-    for matrix, quaternion in zip(rotation, model.body_iquat, strict=True):
-        mujoco.mju_quat2Mat(matrix, quaternion)
-    axes = rotation.reshape(-1, 3, 3)
+    axes = rotation_matrix(model.body_iquat)
     tensor = np.einsum("bij,bj,bkj->bik", axes, np.asarray(model.body_inertia), axes)
     square = np.einsum("bi,bi->b", centre, centre)
     tensor += mass[:, None, None] * (
@@ -70,6 +68,14 @@ def central(parameters: npt.ArrayLike) -> tuple[float, FloatArray, FloatArray]:
     xx, yy, zz, xy, xz, yz = values[4:]
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return mass, centre, tensor - mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+
+
+def body_of(parameters: npt.ArrayLike) -> BodyInertia:
+    """The body, of some mass, that has ten parameters."""
+    mass, centre, tensor = central(parameters)
+    moments, axes = np.linalg.eigh(tensor)
+    axes[:, 0] *= np.sign(np.linalg.det(axes))
+    return BodyInertia(mass, centre, quaternion_of(axes), moments)
 
 
 # J = sum of a parameter times its matrix, (10, 4, 4).

@@ -53,7 +53,6 @@ from sysid_ros.engine.uncertainty import (
     UNRESOLVED,
     Covariance,
     ResidualSize,
-    bounds_width,
     describe_open_directions,
     estimated_noise,
     estimates,
@@ -297,7 +296,7 @@ class _Fit:
             message = _CHAOTIC
             if status is FitStatus.CONVERGED:  # nowhere can be told from an optimum
                 status = FitStatus.STALLED
-        parameters = estimates(problem, solution.point.theta, uncertainty)
+        parameters = estimates(problem.params, solution.point.theta, uncertainty)
         if beyond_noise is not None:
             parameters = with_model_error(parameters, beyond_noise)
         return FitResult(
@@ -319,7 +318,7 @@ class _Fit:
                 uncertainty,
                 problem.params.scalar_names(),
                 solution.point.theta,
-                bounds_width(problem),
+                problem.bounds.width,
             ),
             optimizer=self._settings.optimizer,
             landscapes=landscapes_of(problem, solution, uncertainty, self._settings.landscapes),

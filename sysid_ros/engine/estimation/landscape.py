@@ -17,8 +17,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Loss, loss_named
-from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.problem import parameter_scale
+from sysid_ros.engine.parameters import ParameterDict, parameter_scale
 from sysid_ros.errors import ModelError, ParameterError, unknown_name
 
 REACH = 0.5  # how far a grid reaches from the optimum, in the parameter's magnitude

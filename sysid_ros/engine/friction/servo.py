@@ -23,7 +23,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import find
+from sysid_ros.engine.elements import ON_JOINT, find
 from sysid_ros.engine.friction.user_rows import row_start, with_row
 from sysid_ros.errors import ModelError, ParameterError
 
@@ -138,7 +138,7 @@ def actuator_on_joint(spec: Any, actuator: str) -> Any:
       ModelError: It acts on no joint, or actuators of this MuJoCo have no damping.
     """
     item = find(spec, "actuator", actuator)
-    if int(item.trntype) != int(mujoco.mjtTrn.mjTRN_JOINT):
+    if int(item.trntype) not in ON_JOINT:
         raise ModelError(f"actuator {actuator!r} cannot be a servo: it acts on no joint")
     if not hasattr(item, "damping"):
         raise ModelError(

@@ -21,9 +21,9 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.statistics import (
     Uncertainty,
-    inverse_root,
     jackknife,
     quick_errors,
 )
@@ -179,18 +179,6 @@ def estimate_base(
     errors[use] = jackknife_errors(best, left, right).standard_errors
     label = base_names(names, kept, combination)
     return BaseParameters(label, kept, combination, values, uncertainty, use, chosen, errors)
-
-
-def least_squares(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
-    """The solution (r,) of normal equations (r, r), (r,), whatever the parameters' units."""
-    scale = inverse_root(np.diag(hessian))
-    inner = hessian * np.outer(scale, scale)
-    try:
-        return np.asarray(
-            scale * scipy.linalg.cho_solve(scipy.linalg.cho_factor(inner), scale * gradient)
-        )
-    except np.linalg.LinAlgError:  # some of them have no effect on these data
-        return np.asarray(scale * np.linalg.lstsq(inner, scale * gradient, rcond=1e-14)[0])
 
 
 def jackknife_errors(

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.inverse_dynamics.base_parameters import jackknife_errors, least_squares
+from sysid_ros.engine.inverse_dynamics.base_parameters import jackknife_errors
 from sysid_ros.engine.inverse_dynamics.evidence import gather
+from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, residual_weights
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import Filters, Recording, Regressor

@@ -17,7 +17,13 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import BASIS, central, inertial_parameters, pseudo_inertia
+from sysid_ros.engine.elements import (
+    BASIS,
+    central,
+    inertial_parameters,
+    pseudo_inertia,
+    rotation_matrix,
+)
 
 MARGIN = 1e-3  # of the model's own pseudo-inertia
 _SMALLEST_REACH = 2e-3  # m, radius of gyration that a body without extent is given
@@ -100,9 +106,7 @@ def reach(model: mujoco.MjModel, body: int) -> FloatArray | None:
             int(mujoco.mjtGeom.mjGEOM_HFIELD),
         ):
             continue
-        matrix = np.empty(9)
-        mujoco.mju_quat2Mat(matrix, model.geom_quat[geom])
-        rotation = matrix.reshape(3, 3)
+        rotation = rotation_matrix(model.geom_quat[geom])
         box = np.asarray(model.geom_aabb[geom])
         centre = model.geom_pos[geom] + rotation @ box[:3]
         found.append(DIRECTIONS @ centre + np.abs(DIRECTIONS @ rotation) @ box[3:])

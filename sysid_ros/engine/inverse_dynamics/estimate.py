@@ -16,6 +16,7 @@ from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scales, reach
 from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
+from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 from sysid_ros.engine.inverse_dynamics.program import Constraints, Solution, solve, with_equality
 from sysid_ros.engine.inverse_dynamics.reversal_bias import allowing_for_reversals
@@ -146,11 +147,9 @@ def _with(gains: FloatArray, dofs: IndexArray, values: FloatArray) -> FloatArray
 def _unconstrained(system: Equations, prior: Prior) -> FloatArray:
     """Least squares with a Gaussian prior, for weights alone."""
     slope, curvature = prior.derivatives(np.zeros_like(prior.mean))
-    matrix = system.hessians.sum(axis=0) + curvature
-    side = system.gradients.sum(axis=0) - slope
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
-    found = np.linalg.lstsq(matrix * np.outer(scale, scale), scale * side, rcond=1e-15)[0]
-    return np.asarray(scale * found)
+    return least_squares(
+        system.hessians.sum(axis=0) + curvature, system.gradients.sum(axis=0) - slope
+    )
 
 
 def _uncertainty(solution: Solution, system: Equations, prior: Prior) -> Uncertainty:

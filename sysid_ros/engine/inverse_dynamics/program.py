@@ -25,6 +25,7 @@ import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, MARGIN
+from sysid_ros.engine.inverse_dynamics.normal_equations import solve_symmetric
 from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 from sysid_ros.errors import DataError, SysidError
 
@@ -287,7 +288,7 @@ def _polish(
         curvature = curvature + hessian
         scale = np.where(held, 0.0, 1.0 / np.sqrt(np.diag(curvature)))
         scaled = curvature * np.outer(scale, scale) + np.diag(held.astype(np.float64))
-        step = -scale * _solve(scaled, scale * slope)
+        step = -scale * solve_symmetric(scaled, scale * slope)
         length = 1.0
         while length > 1e-4 and not objective(x + length * step) <= value + 1e-12 * abs(value):
             length *= 0.5
@@ -298,13 +299,6 @@ def _polish(
         if -float(slope @ step) < 1e-14:
             break
     return x
-
-
-def _solve(matrix: FloatArray, side: FloatArray) -> FloatArray:
-    try:
-        return np.asarray(scipy.linalg.cho_solve(scipy.linalg.cho_factor(matrix), side))
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(matrix, side, rcond=1e-15)[0])
 
 
 def _satisfied(x: FloatArray, prior: Prior, constraints: Constraints) -> bool:

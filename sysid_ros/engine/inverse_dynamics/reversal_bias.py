@@ -18,9 +18,10 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.evidence import equations
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
+from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.prior import Prior
 from sysid_ros.engine.inverse_dynamics.program import Solution
-from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, inverse_root, jackknife
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife
 from sysid_ros.engine.regressor import Grams
 
 _FEWEST = 0.1  # of the rows of every degree of freedom, that must be away from reversals
@@ -62,11 +63,8 @@ def allowing_for_reversals(
     go = ~held
     matrix = (system.hessians.sum(axis=0) + curvature)[np.ix_(go, go)]
     downhill = (system.gradients.sum(axis=0) - system.hessians.sum(axis=0) @ x - slope)[go]
-    scale = inverse_root(np.diag(matrix))
     step = np.zeros(len(x))
-    step[go] = (
-        scale * np.linalg.lstsq(matrix * np.outer(scale, scale), scale * downhill, rcond=1e-13)[0]
-    )
+    step[go] = least_squares(matrix, downhill)
     other = jackknife(x + step, system.hessians, system.gradients, curvature, held)
     wider = np.diag(other.covariance) - np.diag(uncertainty.covariance)
     telling = step**2 > _TELLING**2 * np.maximum(wider, 0.0)

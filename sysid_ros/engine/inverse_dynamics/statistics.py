@@ -24,6 +24,11 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
+from sysid_ros.engine.inverse_dynamics.normal_equations import (
+    inverse_root,
+    least_squares,
+    solve_symmetric,
+)
 
 _LEAST_ROWS = 8
 _QUIETEST = 1e-4  # of the torque
@@ -60,12 +65,6 @@ class Uncertainty:
     def open(self) -> BoolArray:
         """Parameters that the prior determines rather than the data, (k,)."""
         return self.information < 1.0 - _OPEN
-
-
-def inverse_root(squares: FloatArray) -> FloatArray:
-    """The inverse of the root, zero for what is not positive."""
-    usable = squares > 0.0
-    return np.where(usable, 1.0 / np.sqrt(np.where(usable, squares, 1.0)), 0.0)
 
 
 def t_quantile(level: float, degrees: int) -> float:
@@ -118,9 +117,9 @@ def jackknife(
     for b in range(blocks):
         scores[b] = (gradients[b] - hessians[b] @ x)[go]
         left = (total - hessians[b][np.ix_(go, go)] + prior) * spread
-        shifts[b] = -scale * _solve(left, scale * scores[b])
+        shifts[b] = -scale * solve_symmetric(left, scale * scores[b])
     shifts -= shifts.mean(axis=0)
-    inverse = spread * _solve((total + prior) * spread, np.eye(len(scale)))
+    inverse = spread * solve_symmetric((total + prior) * spread, np.eye(len(scale)))
     robust = (blocks - 1) / blocks * shifts.T @ shifts
     covariance = np.zeros_like(curvature)
     covariance[np.ix_(go, go)] = robust + inverse @ prior @ inverse
@@ -147,15 +146,6 @@ def quick_errors(x: FloatArray, hessians: FloatArray, gradients: FloatArray) -> 
       gradients: By block, (blocks, k).
     """
     total = hessians.sum(axis=0)
-    scale = inverse_root(np.diag(total))
-    scores = gradients - hessians @ x
-    moved = _solve(total * np.outer(scale, scale), (scores * scale).T)
+    moved = least_squares(total, gradients - hessians @ x)
     blocks = len(hessians)
-    return np.asarray(scale * np.sqrt(np.sum(moved**2, axis=1) * blocks / (blocks - 1)))
-
-
-def _solve(matrix: FloatArray, side: FloatArray) -> FloatArray:
-    try:
-        return np.asarray(scipy.linalg.cho_solve(scipy.linalg.cho_factor(matrix), side))
-    except np.linalg.LinAlgError:  # a block without which a direction is open
-        return np.asarray(np.linalg.lstsq(matrix, side, rcond=1e-13)[0])
+    return np.asarray(np.sqrt(np.sum(moved**2, axis=0) * blocks / (blocks - 1)))

@@ -27,6 +27,7 @@ from sysid_ros.engine.inverse_dynamics.estimate import (
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, equations, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.noise_bias import noise_moments
+from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
@@ -135,10 +136,8 @@ def _noise_bias(final: Estimate, free: FreeParameters, moments: Mapping[str, Gra
     _, curvature = final.prior.derivatives(final.solution.x)
     matrix = (final.equations.hessians.sum(axis=0) + curvature)[:k, :k]
     go = ~final.solution.at_bound[:k]
-    scale = 1.0 / np.sqrt(np.diag(matrix)[go])
-    inner = matrix[np.ix_(go, go)] * np.outer(scale, scale)
     bias = np.zeros(k)
-    bias[go] = scale * np.linalg.lstsq(inner, scale * slope[go], rcond=1e-14)[0]
+    bias[go] = least_squares(matrix[np.ix_(go, go)], slope[go])
     return bias
 
 

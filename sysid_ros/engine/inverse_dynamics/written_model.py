@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import INERTIAL, central, fixed_tendons
+from sysid_ros.engine.elements import INERTIAL, body_of, fixed_tendons, set_inertia
 from sysid_ros.engine.regressor import DELAY, Columns, sharp_friction
 from sysid_ros.errors import ModelError
 
@@ -52,7 +52,9 @@ def written_spec(
     joints = {joint.id: joint for joint in copy.joints}
     tendons = {tendon.id: tendon for tendon in copy.tendons}
     for body in columns.bodies:
-        _write_inertia(bodies[body], theta[columns.of_body(body)])
+        parameters = theta[columns.of_body(body)]
+        if parameters[0] > 0.0:  # a frame without mass stays one
+            set_inertia(bodies[body], body_of(parameters))
     for kind, owner, value in zip(columns.kinds, columns.owners, theta.tolist(), strict=True):
         if kind in INERTIAL or kind == DELAY:  # a delay is the measurement's
             continue
@@ -97,22 +99,6 @@ def sharpen_friction(spec: mujoco.MjSpec) -> None:
             own = np.array(element.solimp_friction)
             own[:2] = solimp[row]
             element.solimp_friction = own
-
-
-def _write_inertia(body: Any, parameters: FloatArray) -> None:
-    if parameters[0] <= 0.0:
-        return  # a frame without mass stays one
-    mass, centre, tensor = central(parameters)
-    moments, axes = np.linalg.eigh(tensor)
-    if np.linalg.det(axes) < 0.0:
-        axes[:, 0] = -axes[:, 0]
-    quaternion = np.empty(4)
-    mujoco.mju_mat2Quat(quaternion, axes.ravel())
-    body.explicitinertial = True
-    body.mass, body.ipos, body.iquat = mass, centre, quaternion
-    body.inertia = moments
-    body.fullinertia = np.array([np.nan, 0.0, 0.0, 0.0, 0.0, 0.0])
-    body.ialt.type = mujoco.mjtOrientation.mjORIENTATION_QUAT
 
 
 def _write(element: Any, kind: str, value: float) -> None:

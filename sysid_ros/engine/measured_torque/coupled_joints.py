@@ -30,7 +30,7 @@ _SHARE = 0.5  # of what is left of a joint's torque that follows another joint's
 _WORTH = 0.02  # of the torque's variance, that this is at the least
 _SHARP = 0.05  # rad/s over which dry friction changes its sign
 _FEWEST = 100  # rows
-_SCALAR = int(mujoco.mjtJoint.mjJNT_HINGE)
+_HINGE = int(mujoco.mjtJoint.mjJNT_HINGE)
 _LEFT = 0.5  # of two joints' squared residuals, at most, that a coupling leaves
 _LEFT_OF_EITHER = 0.8  # of the squared residuals of each
 _FOLDS = 5
@@ -57,7 +57,7 @@ def found_couplings(problem: TorqueProblem) -> tuple[Coupling, ...]:
       problem: Recordings, and the parameters of a model without such motors.
     """
     model = problem.declared.model
-    dofs = sorted(d for d in problem.sources.known if _kind(model, d) == _SCALAR)
+    dofs = sorted(d for d in problem.sources.known if _kind(model, d) == _HINGE)
     names = {d: str(model.joint(int(model.dof_jntid[d])).name) for d in dofs}
     pairs = [pair for pair in itertools.pairwise(dofs) if not _coupled(model, *pair)]
     tried = [(*pair, ratio) for pair in pairs for ratio in (1.0, -1.0)]
@@ -141,7 +141,7 @@ def couplings(problem: TorqueProblem, predictions: Sequence[TorquePrediction]) -
       predictions: Of its recordings.
     """
     model = problem.declared.model
-    dofs = sorted(d for d in problem.sources.known if _kind(model, d) == _SCALAR)
+    dofs = sorted(d for d in problem.sources.known if _kind(model, d) == _HINGE)
     said = []
     for one, other in itertools.pairwise(dofs):
         if _coupled(model, one, other):

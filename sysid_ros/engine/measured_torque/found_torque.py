@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import central
+from sysid_ros.engine.elements import body_of
 from sysid_ros.engine.estimation import (
     BaseParameter,
     BodyFinding,
@@ -125,17 +125,13 @@ def body_findings(
     found = []
     for robot, body in free.bodies():
         ten = theta[robot][columns.of_body(body)]
-        mass, centre, tensor = central(ten)
-        moments, axes = np.linalg.eigh(tensor)
-        axes[:, 0] *= np.sign(np.linalg.det(axes))
-        quaternion = np.empty(4)
-        mujoco.mju_mat2Quat(quaternion, axes.ravel())
+        own = body_of(ten)
         name = declared.model.body(body).name
         eigenvalues: FloatArray = np.linalg.eigvalsh(scales[body].relative(ten)).astype(np.float64)
         found.append(
             BodyFinding(
-                f"{name}@{robot}" if robot and len(declared.robots) > 1 else name, mass, centre,
-                moments, quaternion, eigenvalues, name in on_edge,
+                f"{name}@{robot}" if robot and len(declared.robots) > 1 else name, own.mass,
+                own.ipos, own.inertia, own.iquat, eigenvalues, name in on_edge,
             )
         )  # fmt: skip
     return tuple(found)

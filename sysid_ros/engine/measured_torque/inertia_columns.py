@@ -5,35 +5,21 @@
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import (
-    BodyInertia,
     inertia_from_theta,
     parameters_of,
     pseudo_inertia,
+    pseudo_of,
     theta_from_pseudo,
 )
 
 
 def ten_of_theta(theta: FloatArray) -> FloatArray:
-    """Ten inertial parameters of coordinates theta."""
-    return ten_parameters(inertia_from_theta(theta))
-
-
-def ten_parameters(body: BodyInertia) -> FloatArray:
-    """Ten inertial parameters about a body's origin, (10,): kg, kg m, kg m^2."""
-    matrix = np.empty(9)
-    mujoco.mju_quat2Mat(matrix, np.asarray(body.iquat, dtype=np.float64))
-    axes = matrix.reshape(3, 3)
-    second = axes @ np.diag(0.5 * body.inertia.sum() - body.inertia) @ axes.T
-    pseudo = np.empty((4, 4))
-    pseudo[:3, :3] = second + body.mass * np.outer(body.ipos, body.ipos)
-    pseudo[:3, 3] = pseudo[3, :3] = body.mass * body.ipos
-    pseudo[3, 3] = body.mass
-    return parameters_of(pseudo)
+    """Ten inertial parameters, (10,): kg, kg m, kg m^2, of coordinates theta."""
+    return parameters_of(pseudo_of(inertia_from_theta(theta)))
 
 
 def theta_slope(ten: FloatArray) -> FloatArray:

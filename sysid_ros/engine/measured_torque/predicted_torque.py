@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -82,52 +82,55 @@ def torque_traces(
       DataError: No stretch without a gap is longer than the filters.
     """
     problem = torque_problem(models_sequences, params, excluded)
-    declared, model = problem.declared, problem.declared.model
+    declared = problem.declared
     if not sharp_friction:
         problem = with_own_law(problem, declared.compiled(values, declared.robots[0]))
     filters = _filters(problem, settings, cutoffs)
-    first = params.as_vector()
-    found: list[TorqueTrace] = []
-    places = problem.regressor.delay_columns
-    for number, recording in enumerate(problem.recordings):
-        cut = stretches_of(model, recording, number)
-        theta = declared.theta(values, recording.condition)
-        late = np.where(places >= 0, theta[places], 0.0)[:, None]
-        kept = [one for s in cut if (one := smooth(model, s, filters, late)) is not None]
-        if not kept:
-            continue
-        robot = recording.condition
-        ends = [
-            predict(problem.regressor, kept, filters, declared.theta(at, robot))
-            for at in (first, values)
-        ]
-        scale = [gains_at(declared, at) for at in (first, values)]
-        for dof, signal in problem.sources.known.items():
-            joint = int(model.dof_jntid[dof])
-            columns = [
-                np.concatenate([getattr(part, name)[:, dof] * s[dof] for part in parts])
-                for parts, s, name in (
-                    (ends[0], np.ones(model.nv), "measured"),
-                    (ends[0], scale[0], "total"),
-                    (ends[1], scale[1], "total"),
-                    (ends[0], np.ones(model.nv), "velocity"),
-                )
-            ]
-            times = np.concatenate([part.times for part in ends[0]])
-            known = np.isfinite(columns[0])
-            if known.any():
-                slides = int(model.jnt_type[joint]) == _SLIDE
-                name = model.joint(joint).name
-                unit = "N" if slides or _pushes(model, joint, dof) else "N m"
-                found.append(
-                    TorqueTrace(
-                        recording.name, signal, name, unit, times[known],
-                        *(column[known] for column in columns),
-                    )
-                )  # fmt: skip
+    found = [
+        trace
+        for number in range(len(problem.recordings))
+        for trace in _traces(problem, number, filters, (params.as_vector(), values))
+    ]
     if not found:
         raise DataError("no stretch without a gap is longer than the filters")
     return tuple(found)
+
+
+def _traces(
+    problem: TorqueProblem, number: int, filters: Filters, values: tuple[FloatArray, FloatArray]
+) -> Iterator[TorqueTrace]:
+    """The traces of one recording, by the initial and by the final values of the parameters."""
+    declared, model = problem.declared, problem.declared.model
+    recording = problem.recordings[number]
+    robot = recording.condition
+    places = problem.regressor.delay_columns
+    late = np.where(places >= 0, declared.theta(values[1], robot)[places], 0.0)[:, None]
+    cut = stretches_of(model, recording, number)
+    kept = [one for part in cut if (one := smooth(model, part, filters, late)) is not None]
+    if not kept:
+        return
+    first, last = (
+        predict(problem.regressor, kept, filters, declared.theta(at, robot)) for at in values
+    )
+    gains = [gains_at(declared, at) for at in values]
+    times = np.concatenate([part.times for part in first])
+    for dof, signal in problem.sources.known.items():
+        measured = np.concatenate([part.measured[:, dof] for part in first])
+        initial = gains[0][dof] * np.concatenate([part.total[:, dof] for part in first])
+        final = gains[1][dof] * np.concatenate([part.total[:, dof] for part in last])
+        velocity = np.concatenate([part.velocity[:, dof] for part in first])
+        known = np.isfinite(measured)
+        if known.any():
+            joint = int(model.dof_jntid[dof])
+            yield TorqueTrace(
+                recording.name, signal, model.joint(joint).name, _unit(model, joint, dof),
+                times[known], measured[known], initial[known], final[known], velocity[known],
+            )  # fmt: skip
+
+
+def _unit(model: mujoco.MjModel, joint: int, dof: int) -> str:
+    slides = int(model.jnt_type[joint]) == _SLIDE
+    return "N" if slides or _pushes(model, joint, dof) else "N m"
 
 
 def _pushes(model: mujoco.MjModel, joint: int, dof: int) -> bool:

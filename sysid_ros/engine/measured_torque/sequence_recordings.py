@@ -10,7 +10,7 @@ own signals and wherever the sequences say that nothing counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -25,13 +25,19 @@ from sysid_ros.engine.measured_torque.torque_signals import (
     wrench_inputs_of,
 )
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
-from sysid_ros.engine.signals import SUFFIXES, ModelSequences, SignalType, TimeSeries
+from sysid_ros.engine.signals import (
+    SUFFIXES,
+    JointSignal,
+    ModelSequences,
+    SignalType,
+    TimeSeries,
+    joint_signal,
+    value_at,
+)
 from sysid_ros.errors import DataError
+from sysid_ros.time_intervals import inside, shortest_gap
 
-_S, _J = mujoco.mjtSensor, mujoco.mjtJoint
-_GAP = 5.5  # usual intervals; longer ones are not bridged
-_WIDTH = {_S.mjSENS_JOINTPOS: 1, _S.mjSENS_BALLQUAT: 4, _S.mjSENS_FRAMEPOS: 3,
-          _S.mjSENS_FRAMEQUAT: 4}  # fmt: skip
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 
 
 @dataclass(frozen=True)
@@ -41,15 +47,17 @@ class TorqueSources:
     Attributes:
       signals: That tell torque.
       known: Degrees of freedom whose torque is known, with the name of what tells it.
-      positions: By name of a measured signal, the first coordinate of qpos and how many follow.
+      positions: Measured signals that tell joint positions, by name.
       unmeasured: Joints whose position is not measured.
+      base_is_known: Whether the pose of every free body is measured.
       wrenches: Inputs that are known external forces.
     """
 
     signals: tuple[TorqueSignal, ...]
     known: Mapping[int, str]
-    positions: Mapping[str, tuple[int, int]]
+    positions: Mapping[str, JointSignal]
     unmeasured: tuple[str, ...]
+    base_is_known: bool
     wrenches: tuple[str, ...]
 
 
@@ -59,12 +67,13 @@ def torque_sources(model: mujoco.MjModel, group: ModelSequences) -> TorqueSource
     Raises:
       DataError: No position, or no torque, is measured.
     """
-    positions = {}
+    positions: dict[str, JointSignal] = {}
+    covered: set[int] = set()
     for name in dict.fromkeys(n for one in group.sensordata for n in one.signal_mapping or {}):
-        place = _coordinates(model, name)
-        if place is not None:
-            positions[name] = place
-    covered = {i for first, width in positions.values() for i in range(first, first + width)}
+        told = joint_signal(model, name)
+        if told is not None and not covered & set(told.coordinates):
+            positions[name] = told
+            covered.update(told.coordinates)
     measured = [j for j in range(model.njnt) if int(model.jnt_qposadr[j]) in covered]
     coupled = {dependent for dependent, *_ in _couplings(model)}
     missing = [j for j in range(model.njnt) if j not in measured and j not in coupled]
@@ -83,7 +92,8 @@ def torque_sources(model: mujoco.MjModel, group: ModelSequences) -> TorqueSource
         )
     names = tuple(model.joint(j).name for j in missing)
     wrenches = tuple(wrench_inputs_of(model, group))
-    return TorqueSources(signals, known, positions, names, wrenches)
+    floating = any(int(model.jnt_type[j]) == _FREE for j in missing)
+    return TorqueSources(signals, known, positions, names, not floating, wrenches)
 
 
 def sequence_recording(
@@ -116,13 +126,13 @@ def sequence_recording(
     times = max((one[0] for one in series.values()), key=len)
     qpos: FloatArray = np.tile(np.asarray(model.qpos0, dtype=np.float64), (len(times), 1))
     usable: BoolArray = np.ones(len(times), dtype=np.bool_)
-    for name, (first, width) in sources.positions.items():
-        values, known = _at(*series[name], times, smooth=True)
-        qpos[:, first : first + width] = values
+    for name, told in sources.positions.items():
+        qpos[:, told.coordinates], known = _at(*series[name], times, smooth=True)
         usable &= known
     if not usable.any():
         raise DataError(f"{group.sequence_name[number]}: no instant has all joint positions")
     times, qpos = times[usable], qpos[usable]
+    _move_to_bodies(sources.positions.values(), qpos)
     _move_coupled(model, qpos)
     torque: FloatArray = np.full((len(times), model.nv), np.nan)
     torque[:, list(sources.known)] = 0.0
@@ -141,47 +151,29 @@ def sequence_recording(
             [_control(control, n, times, settings.get(n, UNCHANGED)) for n in sources.wrenches]
         )
         torque += _external(model, qpos, sources.wrenches, wrench)
-    for begin, end in excluded:
-        torque[(times >= begin) & (times <= end)] = np.nan
+    torque[inside(times, excluded)] = np.nan
     return Recording(
         times, qpos, torque, name=group.sequence_name[number], condition=group.robot or ""
     )
 
 
-def _coordinates(model: mujoco.MjModel, name: str) -> tuple[int, int] | None:
-    """The coordinates of qpos that a measured signal is, by its first and their number."""
-    if mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name) < 0:
-        joint = name.removesuffix(SUFFIXES[SignalType.MjStateQPos])
-        if joint == name or mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint) < 0:
-            return None
-        number = model.joint(joint).id
-        widths = {int(_J.mjJNT_FREE): 7, int(_J.mjJNT_BALL): 4}
-        return int(model.jnt_qposadr[number]), widths.get(int(model.jnt_type[number]), 1)
-    sensor = model.sensor(name)
-    kind, owner = mujoco.mjtSensor(int(sensor.type[0])), int(sensor.objid[0])
-    if kind in (_S.mjSENS_JOINTPOS, _S.mjSENS_BALLQUAT):
-        return int(model.jnt_qposadr[owner]), _WIDTH[kind]
-    if kind not in (_S.mjSENS_FRAMEPOS, _S.mjSENS_FRAMEQUAT):
-        return None
-    frame = int(sensor.objtype[0]) == int(mujoco.mjtObj.mjOBJ_XBODY)
-    if not frame or int(sensor.refid[0]) >= 0 or int(model.body_jntnum[owner]) != 1:
-        return None
-    joint_id = int(model.body_jntadr[owner])
-    if int(model.jnt_type[joint_id]) != int(_J.mjJNT_FREE):
-        return None
-    shift = 0 if kind == _S.mjSENS_FRAMEPOS else 3
-    return int(model.jnt_qposadr[joint_id]) + shift, _WIDTH[kind]
+def _move_to_bodies(signals: Iterable[JointSignal], qpos: FloatArray) -> None:
+    """Move poses that were measured of sites on free bodies to these bodies."""
+    mounted = [one for one in signals if one.mounted is not None]
+    for one in sorted(mounted, key=lambda one: -one.width):  # orientations first
+        own = qpos[:, one.coordinates]
+        if one.width == 4:
+            qpos[:, one.coordinates] = one.body_orientation(own)
+        else:
+            turned = qpos[:, range(one.first + 3, one.first + 7)]
+            turned = turned / np.linalg.norm(turned, axis=1, keepdims=True)
+            qpos[:, one.coordinates] = one.body_position(own, turned)
 
 
 def _samples(series: TimeSeries, name: str, given: SignalSettings) -> tuple[FloatArray, FloatArray]:
     """Instants and values (n, width) of a measured signal, as the model has it."""
-    mapping = series.signal_mapping or {}
-    if name not in mapping:
-        return np.zeros(0), np.zeros((0, 1))
-    values = series.data[:, mapping[name][1]]
-    known = np.all(np.isfinite(values), axis=1)
-    undone = given.inverse
-    return series.times[known] + undone.delay, undone.gain * values[known] + undone.bias
+    (times, values), undone = series.known(name), given.inverse
+    return times + undone.delay, undone.gain * values + undone.bias
 
 
 def _at(
@@ -193,9 +185,8 @@ def _at(
     if len(times) < 2:
         return np.full((len(wanted), values.shape[1]), np.nan), np.zeros(len(wanted), np.bool_)
     after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
-    apart = times[after] - times[after - 1]
-    known = (apart <= _GAP * float(np.median(np.diff(times)))) & (wanted >= times[0])
-    known &= wanted <= times[-1]
+    known = times[after] - times[after - 1] <= shortest_gap(times)
+    known &= (wanted >= times[0]) & (wanted <= times[-1])
     if smooth:
         import scipy  # its splines take longer to import than most recordings to read
 
@@ -215,11 +206,7 @@ def _control(
         return np.full(len(wanted), np.nan)
     column = int(mapping[key][1][0])
     times, values = series.times + given.delay, series.data[:, column]
-    if series.holds(column):
-        places = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, None)
-        found: FloatArray = values[places]
-    else:
-        found = np.interp(wanted, times, values)
+    found = value_at(times, values, wanted, held=series.holds(column))
     edge = 0.5 * float(np.median(np.diff(times))) if len(times) > 1 else 0.0
     outside = (wanted < times[0] - edge) | (wanted > times[-1] + edge)
     return np.where(outside, np.nan, given.gain * found + given.bias)

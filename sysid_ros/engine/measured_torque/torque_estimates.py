@@ -18,7 +18,6 @@ from sysid_ros.engine.uncertainty import ParameterEstimate, unfitted
 from sysid_ros.errors import listed
 
 KEPT = "kept near the model"  # the flag of what the data leaves open in a body's inertia
-_AT_BOUND = 1e-4  # of the bounds' width
 
 
 class Regression(Protocol):
@@ -70,7 +69,7 @@ def torque_estimates(
       slope: Their derivative by what was estimated, (n, k).
       still: Joints that do not move.
     """
-    starts = unfitted(declared.params)
+    starts, at_bounds = unfitted(declared.params), declared.params.bounds.flags(values)
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     opened = _opened(fit, slope)
     found = []
@@ -78,7 +77,7 @@ def torque_estimates(
     for p in declared.params.free():
         whole, held = p.name in declared.whole_bodies, declared.is_held(p, still)
         for start in starts[at : at + p.size]:
-            flags = [] if held else _flags(values[at], start.lower, start.upper)
+            flags = [] if held else list(at_bounds[at])
             bound = bool(flags)
             opened[at] |= held
             if opened[at] and not bound:
@@ -128,14 +127,3 @@ def _opened(fit: Regression, slope: FloatArray) -> BoolArray:
 def _biased(fit: Regression, slope: FloatArray, error: float) -> bool:
     shift = float(slope[: len(fit.x)] @ fit.noise_bias)
     return bool(abs(shift) > 0.5 * error > 0.0)
-
-
-def _flags(value: float, lower: float, upper: float) -> list[str]:
-    width = upper - lower
-    margin = _AT_BOUND * (width if np.isfinite(width) else max(abs(value), 1e-6))
-    flags = []
-    if value <= lower + margin:
-        flags.append("at lower bound")
-    if value >= upper - margin:
-        flags.append("at upper bound")
-    return flags

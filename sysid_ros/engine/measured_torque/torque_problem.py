@@ -83,7 +83,9 @@ def torque_problem(
             recordings.append(
                 sequence_recording(plain, group, i, own, settings, excluded.get(name, ()))
             )
-    kept, masked, notes = without_contacts(declared.model, recordings)
+    kept, masked, notes = without_contacts(
+        declared.model, recordings, base_is_known=sources.base_is_known
+    )
     notes = (*_notes(sources), *notes)
     return TorqueProblem(declared, regressor, tuple(kept), sources, masked, notes)
 
@@ -121,7 +123,8 @@ def later_recording(
     settings = signal_settings(frozen.for_robot(group.robot))
     model = problem.declared.model
     recording = sequence_recording(model, group, 0, problem.sources, settings, excluded)
-    (kept,), _, _ = without_contacts(model, [recording])
+    known = problem.sources.base_is_known
+    (kept,), _, _ = without_contacts(model, [recording], base_is_known=known)
     return kept
 
 

@@ -15,6 +15,7 @@ from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.engine.windows import WindowSimulation, cut_sequence, usable_span, window_bounds
+from sysid_ros.time_intervals import within
 
 STRETCH = 1.0  # s per window where the fit would take recordings whole
 SHORTEST = 0.5  # of a length: a remainder shorter than this is no window of the fit
@@ -107,7 +108,7 @@ class GrowingWindows:
                 self.done, self._continues = last, whole
             if whole or grows or not follows or last - begin >= SHORTEST * self.length:
                 bounds.append((begin, last))
-        known = not any(low < end and high > self.done for low, high in gaps)
+        known = not within(gaps, self.done, end)
         if self._continues and known and not ended and bounds and bounds[-1][1] < end - SAME:
             bounds.append((self.done, end))
         return bounds

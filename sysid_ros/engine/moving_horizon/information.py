@@ -6,75 +6,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem, bounded_quadratic_step
 from sysid_ros.engine.moving_horizon.arrival_cost import Share, added
-from sysid_ros.engine.parameters import ParameterDict, priors
-from sysid_ros.engine.problem import parameter_scale
-from sysid_ros.engine.uncertainty import BOUND_MARGIN, Covariance, bounds_width, covariance
+from sysid_ros.engine.parameters import Bounds, ParameterDict, priors
+from sysid_ros.engine.uncertainty import Covariance, covariance
 
 EXCESS = 2.0  # times its noise: a residual that noise does not explain
 
 
-@dataclass(frozen=True)
-class Box:
-    """Parameters within bounds.
+def optimum(bounds: Bounds, gram: FloatArray, theta: FloatArray) -> FloatArray:
+    """The minimum of a quadratic function within bounds, (p,).
 
-    Attributes:
-      params: The parameters, at their initial values.
-      lower: Lower bounds of the free scalars, (p,).
-      upper: Upper bounds, (p,).
-      scale: A typical magnitude of each, (p,).
+    Args:
+      bounds: Of the parameters.
+      gram: ``[J r]^T [J r]`` at ``theta``, (p + 1, p + 1).
+      theta: Shape (p,).
     """
-
-    params: ParameterDict
-    lower: FloatArray
-    upper: FloatArray
-    scale: FloatArray
-
-    @classmethod
-    def of(cls, params: ParameterDict) -> Box:
-        """Return the bounds of parameters."""
-        lower, upper = params.get_bounds()
-        return cls(params, lower, upper, parameter_scale(lower, upper, params.as_vector()))
-
-    def inside(self, theta: FloatArray, inset: float) -> FloatArray:
-        """A point that is some magnitudes inside the bounds, (p,)."""
-        wanted = inset * parameter_scale(self.lower, self.upper, theta)
-        wanted = np.minimum(wanted, 0.5 * (self.upper - self.lower))
-        return np.asarray(np.clip(theta, self.lower + wanted, self.upper - wanted))
-
-    def optimum(self, gram: FloatArray, theta: FloatArray) -> FloatArray:
-        """The minimum of a quadratic function within the bounds, (p,).
-
-        Args:
-          gram: ``[J r]^T [J r]`` at ``theta``, (p + 1, p + 1).
-          theta: Shape (p,).
-        """
-        p = theta.size
-        low, high = self.lower - theta, self.upper - theta
-        moved: FloatArray = theta + bounded_quadratic_step(gram[:p, :p], gram[:p, p], low, high)
-        return moved
+    p = theta.size
+    low, high = bounds.lower - theta, bounds.upper - theta
+    moved: FloatArray = theta + bounded_quadratic_step(gram[:p, :p], gram[:p, p], low, high)
+    return moved
 
 
 def covariance_of(
-    box: Box, theta: FloatArray, shares: Sequence[Share], method: str, noise: Mapping[str, float]
+    params: ParameterDict,
+    theta: FloatArray,
+    shares: Sequence[Share],
+    method: str,
+    noise: Mapping[str, float],
 ) -> Covariance:
     """Return the covariance that the fit would report.
 
     Args:
-      box: The parameters.
+      params: The parameters.
       theta: The optimum, (p,).
       shares: All that is known.
       method: ``"clustered"`` by share, or ``"white"``.
       noise: Level of every signal, in its unit.
     """
-    _, precision = priors(box.params)
-    margin = BOUND_MARGIN * bounds_width(box)
+    _, precision = priors(params)
     hessians = np.stack([share.hessian for share in shares])
     gradients = np.stack([share.gradient_at(theta) for share in shares])
     system = ReducedSystem(
@@ -83,8 +57,8 @@ def covariance_of(
     squares = added(share.squares for share in shares)
     return covariance(
         system,
-        bounds_width(box),
-        (theta > box.lower + margin) & (theta < box.upper - margin),
+        params.bounds.width,
+        params.bounds.free(theta),
         method=method,
         n_samples=round(sum(count for _, count in squares.values())),
         residual_square=sum(square / noise[name] ** 2 for name, (square, _) in squares.items()),

@@ -27,18 +27,16 @@ from sysid_ros.engine.moving_horizon.horizon_memory import Memory
 from sysid_ros.engine.moving_horizon.horizon_problem import HorizonProblem
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
 from sysid_ros.engine.moving_horizon.information import (
-    Box,
     covariance_of,
     noise_levels,
+    optimum,
     unexplained,
 )
 from sysid_ros.engine.moving_horizon.simulated_window import SimulatedWindow, Simulator
 from sysid_ros.engine.parameters import ParameterDict, minimum_change, priors
-from sysid_ros.engine.problem import parameter_scale
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import (
-    bounds_width,
     describe_open_directions,
     estimates,
     sensor_of,
@@ -82,7 +80,7 @@ class MovingHorizon:
         self._horizon = horizon
         self._known = dict(known)
         self._should_stop = should_stop
-        self._box = Box.of(params)
+        self._params, self._bounds = params, params.bounds
         self._theta = params.as_vector()
         self._anchor = params.as_nominal_vector()
         self._growing = GrowingWindows(params, settings)
@@ -143,7 +141,7 @@ class MovingHorizon:
             single_blas_thread(),
             RolloutPool(self._settings.threads, should_stop=self._should_stop) as rollouts,
         ):
-            simulator = Simulator(self._box.params, self._settings.engine, builder, rollouts)
+            simulator = Simulator(self._params, self._settings.engine, builder, rollouts)
             self._take(new, grown_from, simulator)
             if not self._windows or self._windows[0].begin >= self._growing.done:
                 return None
@@ -161,7 +159,7 @@ class MovingHorizon:
         for name, level in simulator.first_noise(new, self._known).items():
             self._noise.setdefault(name, level)
             self._least.setdefault(name, LEAST_NOISE * level)
-        theta = self._box.inside(self._theta, INSET)
+        theta = self._bounds.inset(self._theta, INSET)
         starts = [
             before[window.window.start].start_at(theta, self._noise)
             if window.window.start in before
@@ -179,7 +177,7 @@ class MovingHorizon:
             if not self._searched or self._apart(self._theta, found, errors, FAR):
                 self._search(simulator)
                 continue
-            point = self._box.inside(found, INSET)
+            point = self._bounds.inset(found, INSET)
             stale = [
                 k for k, w in enumerate(self._windows) if self._apart(w.theta, point, errors, NEAR)
             ]
@@ -193,7 +191,7 @@ class MovingHorizon:
         self, one: FloatArray, other: FloatArray, errors: FloatArray, limit: tuple[float, float]
     ) -> bool:
         """Return whether points differ by more than some magnitudes and standard errors."""
-        scale = parameter_scale(self._box.lower, self._box.upper, other)
+        scale = self._bounds.scale_at(other)
         least = np.maximum(limit[0] * scale, limit[1] * errors)
         return bool(np.any(np.abs(one - other) > least))
 
@@ -210,7 +208,7 @@ class MovingHorizon:
 
     def _search(self, simulator: Simulator) -> None:
         """Look for the optimum of the horizon step by step."""
-        theta = self._box.inside(self._theta, INSET)
+        theta = self._bounds.inset(self._theta, INSET)
         starts = tuple(window.start_at(theta, self._noise) for window in self._windows)
         cuts = [(window.window, window.end) for window in self._windows]
         own = HorizonProblem(simulator.problem(cuts, self._noise), self._before(theta), theta)
@@ -218,7 +216,7 @@ class MovingHorizon:
         if solution.linearization is None or solution.status is FitStatus.CANCELED:
             raise StopRequestedError
         self._theta, self._searched = solution.point.theta, True
-        point = Point(self._box.inside(self._theta, INSET), solution.point.starts)
+        point = Point(self._bounds.inset(self._theta, INSET), solution.point.starts)
         self._windows = simulator.simulated(cuts, point)
         self._simulated += len(cuts) * (solution.iterations + 2)
 
@@ -229,8 +227,8 @@ class MovingHorizon:
           ``[J r]^T [J r]`` at ``theta``, (p + 1, p + 1).
         """
         gram = gram_of(self._past.at(self._now), theta)
-        mean, precision = minimum_change(self._anchor, self._box.lower, self._box.upper)
-        precision = np.where(priors(self._box.params)[1] > 0.0, 0.0, precision)
+        mean, precision = minimum_change(self._anchor, self._bounds.lower, self._bounds.upper)
+        precision = np.where(priors(self._params)[1] > 0.0, 0.0, precision)
         p = theta.size
         gram[:p, :p] += np.diag(precision)
         gram[:p, p] += precision * (theta - mean)
@@ -244,13 +242,13 @@ class MovingHorizon:
           The point and its standard errors by noise alone, (p,) each.
         """
         theta = self._windows[-1].theta
-        mean, precision = priors(self._box.params)
+        mean, precision = priors(self._params)
         shares = [each.share(self._noise) for each in self._windows]
         gram = self._before(theta) + gram_of(shares, theta)
         gram[:-1, :-1] += np.diag(precision)
         gram[:-1, -1] += precision * (theta - mean)
-        found = self._box.optimum(gram, theta)
-        scale = parameter_scale(self._box.lower, self._box.upper, found)
+        found = optimum(self._bounds, gram, theta)
+        scale = self._bounds.scale_at(found)
         errors = np.sqrt(np.diag(np.linalg.pinv(gram[:-1, :-1] * np.outer(scale, scale))))
         return found, errors * scale
 
@@ -272,23 +270,23 @@ class MovingHorizon:
 
     def _estimate(self) -> HorizonEstimate:
         shares, theta = self._shares(), self._theta
-        found = covariance_of(self._box, theta, shares, self._settings.intervals, self._noise)
+        found = covariance_of(self._params, theta, shares, self._settings.intervals, self._noise)
         recent = noise_levels(
             [w.share(self._noise) for w in self._windows], theta.size, self._least
         )
         known = {
             name: level for name, level in self._noise.items() if sensor_of(name) in self._known
         }
-        names = tuple(self._box.params.scalar_names())
+        names = tuple(self._params.scalar_names())
         if self._horizon.forgetting is not None:
             self._anchor = np.where(np.isfinite(found.errors), theta, self._anchor)
         return HorizonEstimate(
             time=self._now,
-            parameters=estimates(self._box, theta, found),
+            parameters=estimates(self._params, theta, found),
             covariance=found.matrix,
-            scales=parameter_scale(self._box.lower, self._box.upper, theta),
+            scales=self._bounds.scale_at(theta),
             settled=found.method == self._settings.intervals,
-            undetermined=describe_open_directions(found, names, theta, bounds_width(self._box)),
+            undetermined=describe_open_directions(found, names, theta, self._bounds.width),
             unexplained=unexplained(recent, known),
             windows=self._left + len(self._windows),
             noise=dict(self._noise),
@@ -301,7 +299,7 @@ class MovingHorizon:
         """All that is known, in one piece that outlives the process."""
         shares = self._shares() if self._windows else self._past.at(0.0)
         total = functools.reduce(Share.plus, shares) if shares else None
-        return Memory(tuple(self._box.params.scalar_names()), total, dict(self._noise))
+        return Memory(tuple(self._params.scalar_names()), total, dict(self._noise))
 
     def recall(self, memory: Memory) -> None:
         """Go on from what another run knew; call it before the first update.
@@ -309,7 +307,7 @@ class MovingHorizon:
         Raises:
           DataError: It is of other parameters.
         """
-        names = tuple(self._box.params.scalar_names())
+        names = tuple(self._params.scalar_names())
         if memory.names != names:
             raise DataError(
                 f"the state is of {', '.join(memory.names)}; estimated are {', '.join(names)}"

@@ -39,7 +39,6 @@ from sysid_ros.engine.moving_horizon.torque_blocks import (
     joined,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.problem import parameter_scale
 from sysid_ros.engine.regressor import Filters, choose_filters, smooth, stretches_of, sum_grams
 from sysid_ros.engine.signals import ModelSequences
 
@@ -212,13 +211,12 @@ class TorqueHorizon:
     def _answer(
         self, problem: TorqueProblem, found: TorqueEstimate, unexplained: tuple[str, ...]
     ) -> HorizonEstimate:
-        lower, upper = self._params.get_bounds()
         spread: FloatArray = 1.0 / np.sqrt(np.maximum(found.weights, 1e-300))
         return HorizonEstimate(
             time=self._done,
             parameters=found.parameters,
             covariance=found.covariance,
-            scales=parameter_scale(lower, upper, found.values),
+            scales=self._params.bounds.scale_at(found.values),
             settled=len(self._blocks) > 2 * FEWEST,
             undetermined=(),
             unexplained=unexplained,

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.engine.parameters.body_modifiers import apply_body_inertia
+from sysid_ros.engine.parameters.bounds import Bounds, parameter_scale
 from sysid_ros.engine.parameters.inertia_parameter import body_inertia_param
 from sysid_ros.engine.parameters.model_modifier import (
     apply_dgain,
@@ -26,7 +27,6 @@ from sysid_ros.engine.parameters.modifiers import (
 from sysid_ros.engine.parameters.natural_scale import minimum_change, priors, vague_error
 from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
-from sysid_ros.engine.parameters.parameter_table import at_bound
 from sysid_ros.engine.parameters.start_parameters import (
     all_deviated,
     deviated,
@@ -37,6 +37,7 @@ from sysid_ros.engine.parameters.start_parameters import (
 __all__ = [
     "AttributeModifier",
     "BodyInertiaModifier",
+    "Bounds",
     "ModifierFn",
     "Parameter",
     "ParameterDict",
@@ -50,12 +51,12 @@ __all__ = [
     "apply_param_modifiers_spec",
     "apply_pdgain",
     "apply_pgain",
-    "at_bound",
     "body_inertia_param",
     "deviated",
     "minimum_change",
     "modifier_to_dict",
     "moved_start",
+    "parameter_scale",
     "priors",
     "start_params",
     "target_of",

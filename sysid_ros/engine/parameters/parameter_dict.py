@@ -16,6 +16,7 @@ import yaml
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import InertiaType
+from sysid_ros.engine.parameters.bounds import Bounds
 from sysid_ros.engine.parameters.modifiers import modifier_from_dict, modifier_to_dict
 from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
 from sysid_ros.engine.parameters.parameter_table import comparison_table
@@ -126,6 +127,11 @@ class ParameterDict:
         pairs = [parameter.get_bounds() for parameter in self.free()]
         return _joined([low for low, _ in pairs]), _joined([high for _, high in pairs])
 
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds of the free parameters, which start at their values."""
+        return Bounds.of(*self.get_bounds(), self.as_vector())
+
     def scalar_names(self) -> list[str]:
         """One name per free scalar component, in the order of :meth:`as_vector`."""
         return [name for parameter in self.free() for name in parameter.scalar_names()]
@@ -194,7 +200,7 @@ class ParameterDict:
         """
         return comparison_table(
             self.scalar_names(),
-            self.get_bounds(),
+            self.bounds,
             init_params,
             predicted_params,
             measured_params,

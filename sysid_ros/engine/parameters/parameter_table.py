@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.parameters.bounds import Bounds
 from sysid_ros.errors import ParameterError
 
 _HEADERS = (
@@ -21,7 +22,7 @@ _HEADERS = (
 
 def comparison_table(
     names: Sequence[str],
-    bounds: tuple[FloatArray, FloatArray],
+    bounds: Bounds,
     initial: npt.ArrayLike,
     identified: npt.ArrayLike,
     true: npt.ArrayLike | None,
@@ -34,17 +35,17 @@ def comparison_table(
     start = _checked("Initial", initial, len(names))
     found = _checked("Predicted", identified, len(names))
     known = None if true is None else _checked("True", true, len(names))
-    low, high = bounds
+    flags = bounds.flags(found)
     rows = []
     for i, name in enumerate(names):
         row = [name, _number(start[i], digits)]
         row.append("" if known is None else _number(known[i], digits))
-        row += [_number(value[i], digits) for value in (found, low, high)]
+        row += [_number(value[i], digits) for value in (found, bounds.lower, bounds.upper)]
         row.append("" if known is None else _number(abs(found[i] - known[i]), digits))
         row.append(_number(abs(found[i] - start[i]), digits))
         row.append("" if known is None else _percent(found[i], known[i]))
         row.append(_percent(found[i], start[i]))
-        row.append(at_bound(found[i], low[i], high[i]))
+        row.append(", ".join(flags[i]))
         rows.append(row)
     lines = [_aligned(rows)]
     lines.append(f"RMSE: {'' if known is None else format(_rms(found - known), '.4g')}")
@@ -69,16 +70,6 @@ def _number(value: float, digits: int) -> str:
 
 def _percent(value: float, reference: float) -> str:
     return "" if reference == 0.0 else f"{abs(value - reference) / abs(reference):.1%}"
-
-
-def at_bound(value: float, low: float, high: float) -> str:
-    """``at lower bound`` or ``at upper bound`` where a value is within a thousandth of one."""
-    width = high - low
-    if not np.isfinite(width):
-        return ""
-    if value - low <= 1e-3 * width:
-        return "at lower bound"
-    return "at upper bound" if high - value <= 1e-3 * width else ""
 
 
 def _aligned(rows: list[list[str]]) -> str:

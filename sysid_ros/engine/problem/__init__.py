@@ -9,7 +9,7 @@ from sysid_ros.engine.problem.objective import FD_STEP, Objective
 from sysid_ros.engine.problem.projection import minimize_with
 from sysid_ros.engine.problem.residual import build_residual_fn, model_residual, residual
 from sysid_ros.engine.problem.residual_function import ResidualFunction
-from sysid_ros.engine.problem.windowed_problem import WindowedProblem, parameter_scale
+from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 
 __all__ = [
     "FD_STEP",
@@ -19,6 +19,5 @@ __all__ = [
     "build_residual_fn",
     "minimize_with",
     "model_residual",
-    "parameter_scale",
     "residual",
 ]

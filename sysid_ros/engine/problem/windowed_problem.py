@@ -109,8 +109,9 @@ class WindowedProblem:
         self.params = params
         self.loss = loss
         self.noise = dict(noise)
-        self.lower, self.upper = params.get_bounds()
-        self.scale = parameter_scale(self.lower, self.upper, params.as_vector())
+        self.bounds = params.bounds
+        self.lower, self.upper = self.bounds.lower, self.bounds.upper
+        self.scale = self.bounds.scale
         self.evaluations = 0
         self.jacobians = 0
         self._prior_mean, precision = priors(params)
@@ -356,16 +357,3 @@ def _start_rows(batch: WindowBatch, starts: FloatArray, width: int) -> FloatArra
     rows[:, own, width - 1 - n_start + own] = 1.0 / batch.spread
     rows[:, :, -1] = starts / batch.spread
     return rows
-
-
-def parameter_scale(lower: FloatArray, upper: FloatArray, value: FloatArray) -> FloatArray:
-    """A typical magnitude per parameter, for finite-difference steps.
-
-    A value near zero inside finite bounds is scaled by a fiftieth of their distance.
-
-    Returns:
-      Positive, shape (p,).
-    """
-    span = np.where(np.isfinite(upper - lower), upper - lower, 0.0)
-    scale = np.maximum(np.abs(value), 0.02 * span)
-    return np.where(scale > 0.0, scale, 1.0)

@@ -12,14 +12,13 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import INERTIAL, fixed_tendons, inertial_parameters
+from sysid_ros.engine.elements import INERTIAL, SCALAR, fixed_tendons, inertial_parameters
 
 JOINT_KINDS = ("armature", "damping", "damping2", "damping3", "frictionloss", "stiffness")
 TENDON_KINDS = ("tendon_armature", "tendon_damping", "tendon_frictionloss")
 DEFAULT_KINDS = ("armature", "damping", "frictionloss", "stiffness", "offset", *TENDON_KINDS)
 DELAY = "delay"  # the kind of a delay of measured torque, owned by its number
 _POLYNOMIAL = {"damping2": 0, "damping3": 1}
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _UNITS = {
     "m": "kg", "armature": "kg m^2", "damping": "N m s", "damping2": "N m s^2",
     "damping3": "N m s^3", "frictionloss": "N m", "stiffness": "N m", "offset": "N m",
@@ -110,7 +109,7 @@ def columns_of(
 def _of_joints(model: mujoco.MjModel, kind: str) -> list[tuple[str, str, int, float]]:
     found = []
     for joint in range(model.njnt):
-        if kind == "stiffness" and int(model.jnt_type[joint]) not in _SCALAR:
+        if kind == "stiffness" and int(model.jnt_type[joint]) not in SCALAR:
             continue
         value = _joint_value(model, joint, kind)
         found.append(
@@ -147,7 +146,7 @@ def _of_tendons(model: mujoco.MjModel, kind: str) -> list[tuple[str, str, int, f
 def _dof_name(model: mujoco.MjModel, dof: int) -> str:
     joint = int(model.dof_jntid[dof])
     name = _name(model.joint(joint).name, "joint", joint)
-    if int(model.jnt_type[joint]) in _SCALAR:
+    if int(model.jnt_type[joint]) in SCALAR:
         return name
     return f"{name}[{dof - int(model.jnt_dofadr[joint])}]"
 

@@ -31,6 +31,7 @@ from sysid_ros.engine.regressor.cutoff import Cutoff, choose_cutoff
 from sysid_ros.engine.regressor.regressor import Motion
 from sysid_ros.engine.regressor.smoothing_kernel import half_samples, smoothing_kernel
 from sysid_ros.engine.regressor.torque_recording import Stretch
+from sysid_ros.engine.signals import conjugate, quaternion_product, without_sign_jumps
 from sysid_ros.errors import DataError
 
 _INNER_RATE = 12.0  # evaluations of the regressor per period of the highest cut-off
@@ -283,17 +284,10 @@ def _rotation_rates(parts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArr
     """
     z, first, second = parts
     square = np.sum(z**2, axis=1, keepdims=True)
-    inverse = z * np.array([1.0, -1.0, -1.0, -1.0]) / square
-    rate, surge = _product(inverse, first), _product(inverse, second)
+    inverse = conjugate(z) / square
+    rate, surge = quaternion_product(inverse, first), quaternion_product(inverse, second)
     omega = 2.0 * rate[:, 1:]
     return z / np.sqrt(square), omega, 2.0 * surge[:, 1:] - 2.0 * rate[:, :1] * omega
-
-
-def _product(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Quaternion products (n, 4)."""
-    w = a[:, :1] * b[:, :1] - np.sum(a[:, 1:] * b[:, 1:], axis=1, keepdims=True)
-    vector = a[:, :1] * b[:, 1:] + b[:, :1] * a[:, 1:] + np.cross(a[:, 1:], b[:, 1:])
-    return np.hstack([w, vector])
 
 
 def _continuous_quaternions(model: mujoco.MjModel, qpos: FloatArray) -> FloatArray:
@@ -301,10 +295,7 @@ def _continuous_quaternions(model: mujoco.MjModel, qpos: FloatArray) -> FloatArr
     out = np.array(qpos)
     for group in coordinate_groups(model):
         if len(group) == 4:
-            turn = out[:, group]
-            flips = np.sign(np.sum(turn[1:] * turn[:-1], axis=1))
-            turn[1:] *= np.cumprod(np.where(flips < 0.0, -1.0, 1.0))[:, None]
-            out[:, group] = turn
+            out[:, group] = without_sign_jumps(out[:, group])
     return out
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.elements import fixed_tendons, joints_of_tendon
+from sysid_ros.engine.elements import fixed_tendons, joints_of_tendon, rotation_matrix
 from sysid_ros.engine.regressor.columns import Columns
 
 _MIN_IMPEDANCE, _MAX_IMPEDANCE = 1e-4, 0.9999  # MuJoCo's mjMINIMP and mjMAXIMP
@@ -79,14 +79,11 @@ def tree_of(model: mujoco.MjModel) -> Tree:
     gravity = np.array(model.opt.gravity)
     if int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY):
         gravity[:] = 0.0
-    rotation = np.empty((model.nbody, 9))
-    for matrix, quaternion in zip(rotation, model.body_quat, strict=True):
-        mujoco.mju_quat2Mat(matrix, quaternion)
     return Tree(
         body_parent=_ints(model.body_parentid),
         body_root=_ints(model.body_rootid),
         body_pos=_floats(model.body_pos),
-        body_rotation=rotation.reshape(-1, 3, 3),
+        body_rotation=rotation_matrix(model.body_quat),
         body_joint=np.column_stack([_ints(model.body_jntadr), _ints(model.body_jntnum)]),
         gravcomp=_floats(model.body_gravcomp),
         joint_type=_ints(model.jnt_type),

@@ -12,8 +12,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
+from sysid_ros.time_intervals import shortest_gap
 
-_GAP = 5.5  # usual intervals; longer ones are gaps
 _JITTER = 0.02  # of the usual interval; stamps that stray less are taken as even
 _FEWEST = 64  # samples of a stretch
 
@@ -78,7 +78,7 @@ def stretches_of(model: mujoco.MjModel, recording: Recording, number: int = 0) -
     _check(model, recording)
     times, intervals = recording.times, np.diff(recording.times)
     usual = float(np.median(intervals))
-    ends = [*np.flatnonzero(intervals > _GAP * usual) + 1, len(times)]
+    ends = [*np.flatnonzero(intervals > shortest_gap(recording.times)) + 1, len(times)]
     found, first = [], 0
     for last in ends:
         if last - first >= _FEWEST:

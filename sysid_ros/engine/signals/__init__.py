@@ -13,6 +13,8 @@ from sysid_ros.engine.signals.control import (
 )
 from sysid_ros.engine.signals.default_signals import construct_ts_from_defaults
 from sysid_ros.engine.signals.initial_state import create_initial_state
+from sysid_ros.engine.signals.interpolation import value_at
+from sysid_ros.engine.signals.joint_coordinates import JointSignal, joint_signal
 from sysid_ros.engine.signals.mappings import (
     OBSERVABLE,
     SUFFIXES,
@@ -27,11 +29,19 @@ from sysid_ros.engine.signals.mappings import (
 from sysid_ros.engine.signals.observation import RowWeights, cubic_weights, row_offset
 from sysid_ros.engine.signals.rendering import render_rollout
 from sysid_ros.engine.signals.sensor_units import is_position, joint_shown, sensor_unit
-from sysid_ros.engine.signals.spectra import density
+from sysid_ros.engine.signals.spectra import density, lagged_products
 from sysid_ros.engine.signals.splines import CubicSlope, Line
 from sysid_ros.engine.signals.stamping import Stamping, at_true_times, check_stamping, stamp_offsets
 from sysid_ros.engine.signals.stretches import MIN_SAMPLES, Piecewise, known_from, piecewise
-from sysid_ros.engine.signals.tangent import Block, blocks_of, difference, rotation_between
+from sysid_ros.engine.signals.tangent import (
+    Block,
+    blocks_of,
+    conjugate,
+    difference,
+    quaternion_product,
+    rotation_between,
+    without_sign_jumps,
+)
 from sysid_ros.engine.signals.timeseries import TimeSeries
 from sysid_ros.engine.signals.timeseries_io import save_npz
 from sysid_ros.engine.signals.trajectory import ModelSequences, SystemTrajectory, control_key
@@ -45,6 +55,7 @@ __all__ = [
     "SUFFIXES",
     "Block",
     "CubicSlope",
+    "JointSignal",
     "Line",
     "ModelSequences",
     "Piecewise",
@@ -58,6 +69,7 @@ __all__ = [
     "at_true_times",
     "blocks_of",
     "check_stamping",
+    "conjugate",
     "construct_ts_from_defaults",
     "control_key",
     "control_mapping",
@@ -70,8 +82,11 @@ __all__ = [
     "is_position",
     "is_semi_implicit",
     "joint_shown",
+    "joint_signal",
     "known_from",
+    "lagged_products",
     "piecewise",
+    "quaternion_product",
     "render_rollout",
     "rotation_between",
     "row_offset",
@@ -81,8 +96,10 @@ __all__ = [
     "stamp_offsets",
     "state_mappings",
     "step_offsets",
+    "value_at",
     "width_of",
     "with_wrenches",
+    "without_sign_jumps",
     "wrench_inputs",
     "zero_phase",
 ]

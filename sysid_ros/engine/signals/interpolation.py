@@ -48,6 +48,21 @@ def interpolate(times: FloatArray, data: FloatArray, at: FloatArray, method: str
     return _spline(times, data, at, _DEGREES[method])
 
 
+def value_at(times: FloatArray, values: FloatArray, at: FloatArray, *, held: bool) -> FloatArray:
+    """A signal without missing samples at some instants: its last sample if held, else linear.
+
+    Args:
+      times: Instants of the samples, strictly increasing, (n,).
+      values: Samples, (n,).
+      at: Where to evaluate, (m,).
+      held: Whether it keeps its last sample.
+
+    Returns:
+      Values, (m,); before the first and after the last sample that one.
+    """
+    return values[_previous(times, at)] if held else np.interp(at, times, values)
+
+
 def interpolate_columns(
     times: FloatArray, data: FloatArray, at: FloatArray, methods: Sequence[str]
 ) -> FloatArray:

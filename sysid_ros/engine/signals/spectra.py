@@ -33,3 +33,10 @@ def density(signal: FloatArray, rate: float, length: int) -> tuple[FloatArray, F
     found: FloatArray = 2.0 * power.mean(axis=0) / (rate * np.sum(window**2))
     frequency: FloatArray = np.fft.rfftfreq(length, 1.0 / rate).astype(np.float64)
     return frequency, found
+
+
+def lagged_products(signal: FloatArray, count: int) -> FloatArray:
+    """The sums of a signal's products with itself 0, 1, ... samples later, (count,)."""
+    size = 1 << (len(signal) + count - 1).bit_length()
+    power = np.abs(np.fft.rfft(signal, size)) ** 2
+    return np.asarray(np.fft.irfft(power, size)[:count])

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.time_intervals import shortest_gap
 
 # Values at one or several instants: (...) to (...) or (..., k).
 Spline = Callable[[FloatArray], FloatArray]
 
 MIN_SAMPLES = 4  # of a stretch: the derivative is that of a cubic
-_MISSED_SAMPLES = 5.0  # intervals without a sample that make a gap
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def stretches(times: FloatArray, cutoff: float) -> list[slice]:
       Slices of at least :data:`MIN_SAMPLES` samples; all samples where there is none.
     """
     intervals = np.diff(times)
-    longest = max(_MISSED_SAMPLES * float(np.median(intervals)), 0.5 / cutoff)
+    longest = max(shortest_gap(times), 0.5 / cutoff)
     edges = [0, *(np.flatnonzero(intervals > longest) + 1).tolist(), len(times)]
     found = [slice(a, b) for a, b in itertools.pairwise(edges)]
     long_enough = [each for each in found if each.stop - each.start >= MIN_SAMPLES]

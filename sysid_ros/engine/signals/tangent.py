@@ -81,10 +81,8 @@ def rotation_between(start: FloatArray, end: FloatArray) -> FloatArray:
     Quaternions need not be normalized; the shorter way round is taken.
     """
     with np.errstate(invalid="ignore"):
-        w0, v0 = start[:, :1], -start[:, 1:]
-        w1, v1 = end[:, :1], end[:, 1:]
-        scalar = w0 * w1 - np.sum(v0 * v1, axis=1, keepdims=True)
-        vector = w0 * v1 + w1 * v0 + np.cross(v0, v1)
+        between = quaternion_product(conjugate(start), end)
+        scalar, vector = between[:, :1], between[:, 1:]
         vector = np.where(scalar < 0.0, -vector, vector)
         length = np.linalg.norm(vector, axis=1, keepdims=True)
         angle = 2.0 * np.arctan2(length, np.abs(scalar))
@@ -96,6 +94,33 @@ def rotation_between(start: FloatArray, end: FloatArray) -> FloatArray:
         )
         rotation: FloatArray = factor * vector
     return rotation
+
+
+def conjugate(quaternions: FloatArray) -> FloatArray:
+    """The reverse of rotations, (..., 4), w x y z."""
+    return np.asarray(quaternions * np.array([1.0, -1.0, -1.0, -1.0]))
+
+
+def quaternion_product(first: FloatArray, second: FloatArray) -> FloatArray:
+    """The products of quaternions, (..., 4), w x y z."""
+    w0, v0 = first[..., :1], first[..., 1:]
+    w1, v1 = second[..., :1], second[..., 1:]
+    scalar = w0 * w1 - np.sum(v0 * v1, axis=-1, keepdims=True)
+    return np.concatenate([scalar, w0 * v1 + w1 * v0 + np.cross(v0, v1)], axis=-1)
+
+
+def rotated(quaternions: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Vectors (..., 3) turned by unit quaternions (..., 4), w x y z."""
+    scalar, axis = quaternions[..., :1], quaternions[..., 1:]
+    half = scalar * vectors + np.cross(axis, vectors)
+    return np.asarray(vectors + 2.0 * np.cross(axis, half))
+
+
+def without_sign_jumps(quaternions: FloatArray) -> FloatArray:
+    """Quaternions (n, 4) without jumps between q and -q, which are the same orientation."""
+    along = np.sum(quaternions[1:] * quaternions[:-1], axis=1)
+    signs = np.cumprod([1.0, *np.where(along < 0.0, -1.0, 1.0)])
+    return np.asarray(quaternions * signs[:, None])
 
 
 def _quaternion_start(model: Any, name: str, kind: SignalType, width: int) -> int | None:

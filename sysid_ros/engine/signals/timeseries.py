@@ -212,6 +212,15 @@ class TimeSeries:
             raise SignalError(unknown_name("signal", obs_name, mapping))
         return mapping[obs_name]
 
+    def known(self, name: str) -> tuple[FloatArray, FloatArray]:
+        """Instants (k,) and values (k, width) of a signal's complete samples, if it has any."""
+        mapping = self.signal_mapping or {}
+        if name not in mapping:
+            return np.zeros(0), np.zeros((0, 1))
+        values = self.data[:, mapping[name][1]]
+        complete = np.isfinite(values).all(axis=1)
+        return self.times[complete], values[complete]
+
     @classmethod
     def slice_by_name(cls, ts: TimeSeries, enabled_sensors: Iterable[str]) -> TimeSeries:
         """A series of some signals only, in the order named, with columns counted anew.

@@ -12,8 +12,6 @@ from sysid_ros.engine.uncertainty.covariance import (
     no_covariance,
 )
 from sysid_ros.engine.uncertainty.estimates import (
-    BOUND_MARGIN,
-    bounds_width,
     estimates,
     uncertainty_of,
 )
@@ -26,13 +24,11 @@ from sysid_ros.engine.uncertainty.rank import Directions, directions_of_gram
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
 
 __all__ = [
-    "BOUND_MARGIN",
     "UNRESOLVED",
     "Covariance",
     "Directions",
     "ParameterEstimate",
     "ResidualSize",
-    "bounds_width",
     "calculate_intervals",
     "covariance",
     "describe_open_directions",

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
@@ -26,27 +25,6 @@ from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate, u
 from sysid_ros.errors import StopRequestedError
 
 FROM_PRIOR = 0.75  # share of a variance above which the prior determines the value, not the data
-BOUND_MARGIN = 1e-4  # share of the bounds' width within which a value counts as at the bound
-
-
-class Bounded(Protocol):
-    """Parameters at their start, with what their estimates are judged against."""
-
-    @property
-    def params(self) -> ParameterDict:
-        """The parameters, at their initial values."""
-
-    @property
-    def lower(self) -> FloatArray:
-        """Lower bounds of the free scalars, (p,)."""
-
-    @property
-    def upper(self) -> FloatArray:
-        """Upper bounds of the free scalars, (p,)."""
-
-    @property
-    def scale(self) -> FloatArray:
-        """A typical magnitude of each free scalar, (p,)."""
 
 
 def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) -> Covariance:
@@ -64,7 +42,6 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
     if solution.linearization is None:
         return no_covariance(problem.scale.size)
     theta = solution.point.theta
-    margin = BOUND_MARGIN * bounds_width(problem)
     _, precision = priors(problem.params)
     system = _of_data_and_priors(eliminate_starts(solution.linearization), precision)
     residual_square = 2.0 * solution.linearization.cost
@@ -80,8 +57,8 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
         return no_covariance(problem.scale.size)
     found = covariance(
         system,
-        bounds_width(problem),
-        (theta > problem.lower + margin) & (theta < problem.upper - margin),
+        problem.bounds.width,
+        problem.bounds.free(theta),
         method=method,
         n_samples=sum(w.n_samples for w in problem.windows),
         residual_square=residual_square,
@@ -111,19 +88,13 @@ def _curved(system: ReducedSystem, curvature: float) -> ReducedSystem:
     )
 
 
-def bounds_width(problem: Bounded) -> FloatArray:
-    """Distance of the bounds, or the magnitude of a parameter without finite ones."""
-    width = problem.upper - problem.lower
-    return np.where(np.isfinite(width) & (width > 0.0), width, problem.scale)
-
-
 def estimates(
-    problem: Bounded, theta: FloatArray, uncertainty: Covariance
+    params: ParameterDict, theta: FloatArray, uncertainty: Covariance
 ) -> tuple[ParameterEstimate, ...]:
     """One estimate per free scalar parameter.
 
     Args:
-      problem: The problem, for names, units and bounds.
+      params: The parameters at their start, with names, units and bounds.
       theta: The fitted values, (p,).
       uncertainty: Their covariance.
 
@@ -131,18 +102,13 @@ def estimates(
       The estimates, flagged where a value is at a bound, not determined at all, determined by its
       prior, or determined no better than by its bounds or its natural scale.
     """
-    errors = uncertainty.errors
-    width = bounds_width(problem)
-    margin = BOUND_MARGIN * width
+    bounds, errors = params.bounds, uncertainty.errors
     opened = involved_in(uncertainty.open_directions)
-    vague = np.minimum(OPEN_ERROR * width, _vague_errors(problem.params, theta))
+    vague = np.minimum(OPEN_ERROR * bounds.width, _vague_errors(params, theta))
     estimates = []
-    for j, start in enumerate(unfitted(problem.params)):
-        flags = []
-        if theta[j] <= problem.lower[j] + margin[j]:
-            flags.append("at lower bound")
-        if theta[j] >= problem.upper[j] - margin[j]:
-            flags.append("at upper bound")
+    at_bounds = bounds.flags(theta)
+    for j, start in enumerate(unfitted(params)):
+        flags = list(at_bounds[j])
         if opened[j]:
             flags.append("unidentifiable")
         elif uncertainty.from_prior[j] > FROM_PRIOR:

@@ -20,6 +20,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Point
 from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.signals import lagged_products
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,7 @@ def effective_samples(parts: Sequence[FloatArray]) -> float:
     longest = max(part.size for part in parts)
     sums = np.zeros(longest)
     for part in parts:
-        size = 2 * part.size
-        power = np.abs(np.fft.rfft(part, size)) ** 2
-        sums[: part.size] += np.fft.irfft(power, size)[: part.size]
+        sums[: part.size] += lagged_products(part, part.size)
     if sums[0] <= 0.0:
         return float(count)
     correlation = sums[1:] / sums[0]

@@ -13,19 +13,21 @@ from sysid_ros.engine.windows.model_group import (
     usable_span,
 )
 from sysid_ros.engine.windows.orientations import first_orientation
-from sysid_ros.engine.windows.starts import MeasuredJoint, measured_joints
-from sysid_ros.engine.windows.touching import (
+from sysid_ros.engine.windows.postures import (
+    EVERY,
     RESTING,
     Pair,
     Touches,
     shares,
-    touches,
-    touching_stretches,
+    touches_at,
 )
+from sysid_ros.engine.windows.starts import MeasuredJoint, measured_joints
+from sysid_ros.engine.windows.touching import touches, touching_stretches
 from sysid_ros.engine.windows.window_batch import WindowBatch
 from sysid_ros.engine.windows.window_simulation import START_SAMPLE, WindowSimulation
 
 __all__ = [
+    "EVERY",
     "RESTING",
     "START_SAMPLE",
     "MeasuredJoint",
@@ -42,6 +44,7 @@ __all__ = [
     "model_group",
     "shares",
     "touches",
+    "touches_at",
     "touching_stretches",
     "usable_span",
     "window_bounds",

@@ -21,6 +21,7 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.signals import SignalIntegral, SignalType, TimeSeries, row_offset
 from sysid_ros.engine.windows.orientations import ROTATION, is_orientation
 from sysid_ros.errors import DataError
+from sysid_ros.time_intervals import complement
 
 MIN_STEPS = 4  # the interpolating cubic needs four rows
 BEYOND = 2  # rows after the last sample, so that the cubic there is centred
@@ -163,7 +164,7 @@ def window_bounds(
       span: First and last usable instant, s.
       length: Window length, s; ``None`` for one window per uninterrupted stretch.
       overlap: Fraction by which consecutive windows overlap, in [0, 1).
-      gaps: Sorted stretches in which nothing is known.
+      gaps: Stretches in which nothing is known.
 
     Returns:
       Windows of equal length. A stretch's remainder makes a shorter window if it is at least half
@@ -171,7 +172,7 @@ def window_bounds(
       every stretch is one window.
     """
     bounds: list[tuple[float, float]] = []
-    for begin, end in _stretches(span, gaps):
+    for begin, end in complement(gaps, *span):
         if length is None:
             bounds.append((begin, end))
             continue
@@ -185,19 +186,6 @@ def window_bounds(
         if end - rest >= 0.5 * length:
             bounds.append((rest, end))
     return bounds
-
-
-def _stretches(
-    span: tuple[float, float], gaps: Sequence[tuple[float, float]]
-) -> list[tuple[float, float]]:
-    begin, end = span
-    stretches = []
-    for low, high in gaps:
-        if low > begin:
-            stretches.append((begin, min(low, end)))
-        begin = max(begin, high)
-    stretches.append((begin, end))
-    return [(low, high) for low, high in stretches if high > low]
 
 
 def cut(

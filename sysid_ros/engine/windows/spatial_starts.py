@@ -3,10 +3,8 @@
 
 """Start states of free and ball joints, read off measured poses and orientations.
 
-A free joint is measured by ``framepos`` and ``framequat`` sensors of its body or of a site on it,
-such as a motion capture system or an odometry gives; a ball joint by ``ballquat``. MuJoCo's linear
-velocity of a free joint is that of the body's origin in the world, its angular velocities are in
-the body's own frame: ``omega = 2 vec(conj(q) dq/dt)``.
+MuJoCo's linear velocity of a free joint is that of the body's origin in the world, its angular
+velocities are in the body's own frame: ``omega = 2 vec(conj(q) dq/dt)``.
 """
 
 from __future__ import annotations
@@ -19,13 +17,20 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.signals import MIN_SAMPLES, Line, Piecewise, TimeSeries, piecewise
+from sysid_ros.engine.signals import (
+    MIN_SAMPLES,
+    JointSignal,
+    Line,
+    Piecewise,
+    TimeSeries,
+    conjugate,
+    joint_signal,
+    piecewise,
+    quaternion_product,
+    without_sign_jumps,
+)
 
 Derivative: TypeAlias = Callable[[FloatArray, FloatArray], Callable[[FloatArray], FloatArray]]
-
-_S = mujoco.mjtSensor
-_FRAMES = (int(mujoco.mjtObj.mjOBJ_XBODY), int(mujoco.mjtObj.mjOBJ_BODY))
-_SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 
 
 @dataclass(frozen=True)
@@ -80,9 +85,7 @@ def orientation_at(motion: Motion, t: FloatArray) -> FloatArray:
 def angular_velocity_at(motion: Motion, t: FloatArray) -> FloatArray:
     """The angular velocities in the body's frame at ``t``, (...) to (..., 3), rad/s."""
     turned, rate = orientation_at(motion, t), motion.slope(t)
-    scalar, vector = turned[..., :1], turned[..., 1:]
-    product = scalar * rate[..., 1:] - rate[..., :1] * vector - np.cross(vector, rate[..., 1:])
-    return np.asarray(2.0 * product)
+    return np.asarray(2.0 * quaternion_product(conjugate(turned), rate)[..., 1:])
 
 
 def measured_poses(
@@ -99,90 +102,43 @@ def measured_poses(
     Returns:
       One entry per joint id.
     """
-    positions: dict[int, tuple[str, int]] = {}
-    orientations: dict[int, tuple[str, int]] = {}
+    positions: dict[int, tuple[str, JointSignal]] = {}
+    orientations: dict[int, tuple[str, JointSignal]] = {}
     for name in sensordata.signal_mapping or {}:
-        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
-        if sensor < 0:
-            continue
-        kind = int(model.sensor_type[sensor])
-        if kind == int(_S.mjSENS_BALLQUAT):
-            orientations.setdefault(int(model.sensor_objid[sensor]), (name, sensor))
-        elif kind in (int(_S.mjSENS_FRAMEPOS), int(_S.mjSENS_FRAMEQUAT)):
-            joint = _free_joint(model, sensor)
-            if joint is not None:
-                found = positions if kind == int(_S.mjSENS_FRAMEPOS) else orientations
-                found.setdefault(joint, (name, sensor))
+        told = joint_signal(model, name)
+        if told is not None and told.width in (3, 4):
+            (positions if told.width == 3 else orientations).setdefault(told.joint, (name, told))
     poses = {}
     for joint in sorted({*positions, *orientations}):
-        turned = _orientation(model, sensordata, orientations.get(joint), derivative, cutoff)
-        moved = _position(model, sensordata, positions.get(joint), turned, derivative, cutoff)
+        turned = _orientation(sensordata, orientations.get(joint), derivative, cutoff)
+        moved = _position(sensordata, positions.get(joint), turned, derivative, cutoff)
         poses[joint] = MeasuredPose(moved, turned, (_spread(moved), _spread(turned)))
     return {joint: pose for joint, pose in poses.items() if pose.sensors}
 
 
-def _free_joint(model: mujoco.MjModel, sensor: int) -> int | None:
-    """The free joint of the body that a frame sensor is fixed to, if it measures in the world."""
-    if int(model.sensor_refid[sensor]) >= 0:
-        return None
-    body, item = _body_of(model, sensor), int(model.body_jntadr[_body_of(model, sensor)])
-    if body <= 0 or item < 0:
-        return None
-    free = int(model.jnt_type[item]) == int(mujoco.mjtJoint.mjJNT_FREE)
-    return item if free else None
-
-
-def _body_of(model: mujoco.MjModel, sensor: int) -> int:
-    kind, item = int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
-    if kind == _SITE:
-        return int(model.site_bodyid[item])
-    return item if kind in _FRAMES else 0
-
-
-def _mounting(model: mujoco.MjModel, sensor: int) -> tuple[FloatArray, FloatArray]:
-    """Position (3,) and orientation (4,) of a sensor's frame on its body."""
-    kind, item = int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
-    if kind == _SITE:
-        return model.site_pos[item].copy(), model.site_quat[item].copy()
-    if kind == int(mujoco.mjtObj.mjOBJ_BODY):  # its inertial frame
-        return model.body_ipos[item].copy(), model.body_iquat[item].copy()
-    return np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
-
-
 def _samples(sensordata: TimeSeries, name: str) -> tuple[FloatArray, FloatArray] | None:
     """Complete samples of a signal, or ``None`` where there are too few."""
-    values = sensordata.data[:, (sensordata.signal_mapping or {})[name][1]]
-    known = np.isfinite(values).all(axis=1)
-    if np.count_nonzero(known) < MIN_SAMPLES:
-        return None
-    return sensordata.times[known], values[known]
+    samples = sensordata.known(name)
+    return samples if len(samples[0]) >= MIN_SAMPLES else None
 
 
 def _orientation(
-    model: mujoco.MjModel,
     sensordata: TimeSeries,
-    source: tuple[str, int] | None,
+    source: tuple[str, JointSignal] | None,
     derivative: Derivative,
     cutoff: float,
 ) -> Motion | None:
     samples = None if source is None else _samples(sensordata, source[0])
     if source is None or samples is None:
         return None
-    times, quaternions = samples
-    quaternions = quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
-    if int(model.sensor_type[source[1]]) == int(_S.mjSENS_FRAMEQUAT):
-        mounted = _mounting(model, source[1])[1] * [1.0, -1.0, -1.0, -1.0]
-        quaternions = np.stack([_product(each, mounted) for each in quaternions])
-    # q and -q are the same orientation; between samples the shorter way is meant.
-    turns = np.where(np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0.0, -1.0, 1.0)
-    quaternions = quaternions * np.cumprod([1.0, *turns])[:, None]
-    return _motion(source[0], times, quaternions, derivative, cutoff)
+    # Between samples the shorter way is meant.
+    quaternions = without_sign_jumps(source[1].body_orientation(samples[1]))
+    return _motion(source[0], samples[0], quaternions, derivative, cutoff)
 
 
 def _position(
-    model: mujoco.MjModel,
     sensordata: TimeSeries,
-    source: tuple[str, int] | None,
+    source: tuple[str, JointSignal] | None,
     orientation: Motion | None,
     derivative: Derivative,
     cutoff: float,
@@ -191,10 +147,8 @@ def _position(
     if source is None or samples is None:
         return None
     times, positions = samples
-    offset = _mounting(model, source[1])[0]
-    if offset.any() and orientation is not None:
-        turned = orientation_at(orientation, times)
-        positions = positions - np.stack([_turned(each, offset) for each in turned])
+    if orientation is not None:
+        positions = source[1].body_position(positions, orientation_at(orientation, times))
     return _motion(source[0], times, positions, derivative, cutoff)
 
 
@@ -216,16 +170,3 @@ def _spread(motion: Motion | None) -> float:
     rates = np.stack([slope(motion.times) for slope in motion.slopes])
     scale = 2.0 if len(motion.slopes) == 4 else 1.0  # of quaternion rates
     return scale * float(np.sqrt(np.mean(rates**2)))
-
-
-def _product(first: FloatArray, second: FloatArray) -> FloatArray:
-    """The product of two quaternions."""
-    result = np.empty(4)
-    mujoco.mju_mulQuat(result, first, second)
-    return result
-
-
-def _turned(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
-    result = np.empty(3)
-    mujoco.mju_rotVecQuat(result, vector, quaternion)
-    return result

@@ -232,22 +232,18 @@ def measured_joints(
         sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
         if sensor < 0 or len(columns) != 1:
             continue
-        samples = _finite(sensordata.times, sensordata.data[:, columns[0]])
+        times, values = sensordata.known(name)
+        samples = times, values[:, 0]
         kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
-        if kind == _POSITION and len(samples[0]) >= MIN_SAMPLES:
+        if kind == _POSITION and len(times) >= MIN_SAMPLES:
             positions.setdefault(joint, samples)
             sensors.setdefault(joint, name)
-        elif kind == _VELOCITY and len(samples[0]) >= MIN_SAMPLES:
+        elif kind == _VELOCITY and len(times) >= MIN_SAMPLES:
             velocities.setdefault(joint, samples)
     return {
         joint: _measured_joint(sensors[joint], samples, velocities.get(joint), cutoff)
         for joint, samples in positions.items()
     }
-
-
-def _finite(times: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    known = np.isfinite(values)
-    return times[known], values[known]
 
 
 def _measured_joint(

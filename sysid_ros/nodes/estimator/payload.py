@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import mujoco
 import numpy as np
 from geometry_msgs.msg import Inertia, InertiaStamped
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import BodyInertia, full_inertia
 from sysid_ros.engine.estimation import BodyFinding
 from sysid_ros.engine.inverse_dynamics import PAYLOAD
 from sysid_ros.engine.moving_horizon import HorizonEstimate
@@ -94,10 +94,7 @@ def payload_estimate(
 
 def inertia(body: BodyFinding) -> Inertia:
     """The inertia of a body, about its centre of mass, along the axes of its frame."""
-    turn = np.empty(9)
-    mujoco.mju_quat2Mat(turn, body.axes)
-    axes = turn.reshape(3, 3)
-    tensor = (axes * body.moments) @ axes.T
+    tensor = full_inertia(BodyInertia(body.mass, body.centre, body.axes, body.moments))
     message = Inertia(m=body.mass)
     message.com.x, message.com.y, message.com.z = body.centre.tolist()
     for name, row, column in (

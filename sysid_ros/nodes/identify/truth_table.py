@@ -13,7 +13,7 @@ from rich.text import Text
 
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.terminal import plain_text
+from sysid_ros.terminal import plain_table, plain_text
 
 RELATIVE_TOLERANCE = 0.05
 LEVEL = 0.99  # of the interval that may hold the truth instead
@@ -60,11 +60,7 @@ def all_close(rows: tuple[TruthRow, ...]) -> bool:
 
 def truth_table(rows: tuple[TruthRow, ...]) -> Table:
     """The comparison for a terminal."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for column in ("parameter", "true", "identified"):
-        table.add_column(column, justify="left" if column == "parameter" else "right")
-    for column in ("95 % interval", "unit", "error", ""):
-        table.add_column(column)
+    table = plain_table("parameter", "true", "identified", "95 % interval", "unit", "error", "")
     for row in rows:
         table.add_row(*_cells(row))
     return table

@@ -17,6 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import SCALAR
 from sysid_ros.errors import ModelError
 from sysid_ros.rehearsal import TrueParameter, true_model
 
@@ -75,8 +76,7 @@ class SimulatedRobot:
         Raises:
           ModelError: The model has other joints, or the rate does not fit the timestep.
         """
-        scalar = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-        if model.njnt == 0 or any(kind not in scalar for kind in model.jnt_type):
+        if model.njnt == 0 or any(kind not in SCALAR for kind in model.jnt_type):
             raise ModelError("a simulated robot needs hinge and slide joints only")
         self.joints = tuple(model.joint(i).name for i in range(model.njnt))
         self._steps = round(1.0 / (rate * model.opt.timestep))

@@ -21,8 +21,8 @@ from sysid_ros.recording.bags.clock_relation import ClockRelation, relate
 from sysid_ros.recording.bags.mcap_extras import OWN_PREFIX, STORAGE_RECORD, read_extras
 from sysid_ros.recording.bags.spacing import sampling
 from sysid_ros.recording.messages import HEADER, Clock, RawMessage, locate
+from sysid_ros.time_intervals import shortest_gap
 
-_GAP_FACTOR = 5.0  # intervals longer than this many median intervals are listed as gaps
 _STAMP_OFFSET = 4  # of a leading header's stamp: after CDR's own header, or ROS 1's ``seq``
 
 
@@ -38,7 +38,7 @@ class TopicSummary:
       clock: Which stamps the following describe: header, publish or receive.
       rate: 1 / median interval [Hz]; 0 for fewer than two stamps.
       jitter: 95th percentile of |interval - median| [s].
-      gaps: Intervals longer than five median intervals.
+      gaps: Intervals longer than 5.5 median intervals.
       longest_gap: The longest interval [s].
       duplicates: Stamps that occur again.
       backwards: Stamps that lie before the one received before them.
@@ -251,8 +251,7 @@ def _summarize(topic: TopicInfo, reading: _Reading, start_ns: int) -> TopicSumma
     log_ns = np.array(reading.log, dtype=np.int64)
     ordered = np.sort(stamps_ns)
     times = (np.unique(ordered) - start_ns) / 1e9
-    max_gap = _GAP_FACTOR * float(np.median(np.diff(times))) if len(times) > 1 else np.inf
-    spacing = sampling(times, max_gap)
+    spacing = sampling(times, shortest_gap(times))
     return TopicSummary(
         name=topic.name,
         msgtype=topic.msgtype,

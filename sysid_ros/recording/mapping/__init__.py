@@ -22,14 +22,12 @@ from sysid_ros.recording.mapping.mapping_settings import (
 from sysid_ros.recording.mapping.signal_map import WantedFields, map_columns, map_recording
 from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC
 from sysid_ros.recording.mapping.stamps import choose_stamps
-from sysid_ros.recording.mapping.time_intervals import Intervals, union
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
 
 __all__ = [
     "CLOCK_TOPIC",
     "ClockCorrection",
     "Interpolation",
-    "Intervals",
     "MappedRecording",
     "MappedSignal",
     "MappingSettings",
@@ -44,5 +42,4 @@ __all__ = [
     "map_columns",
     "map_recording",
     "measured_time_series",
-    "union",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.recording.mapping.time_intervals import Intervals, complement
+from sysid_ros.time_intervals import Intervals, complement
 
 _STEADY_SHARE = 0.9  # of the intervals must be short for a command to count as a stream
 

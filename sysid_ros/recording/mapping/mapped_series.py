@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.signals import SUFFIXES, SignalType, TimeSeries, save_npz
+from sysid_ros.engine.signals import SUFFIXES, SignalType, TimeSeries, save_npz, value_at
 from sysid_ros.errors import OutputError
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
@@ -110,11 +110,7 @@ def _names(signals: Sequence[MappedSignal]) -> list[str]:
 
 def _value_at(signal: MappedSignal, times: FloatArray) -> FloatArray:
     """Return a signal's value at any instants, its nearest sample outside of them."""
-    if not signal.held:
-        return np.interp(times, signal.times, signal.values)
-    index = np.searchsorted(signal.times, times, side="right") - 1
-    held: FloatArray = signal.values[np.maximum(index, 0)]
-    return held
+    return value_at(signal.times, signal.values, times, held=signal.held)
 
 
 def _sample_at(signal: MappedSignal, times: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sysid_ros import time_intervals
 from sysid_ros.recording.mapping.dating import DatedRecording, clock_warnings
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
@@ -59,7 +60,7 @@ def mapping_warnings(
                 "two nodes seem to publish it in turn, and the fit would mix them."
             )
     for control in controls:
-        unknown = sum(end - start for start, end in control.gaps)
+        unknown = time_intervals.length(control.gaps)
         if unknown > 0.0 and not _is_usual(control):
             found.append(
                 f"actuator {control.name} is unknown for {unknown:.3g} of {length:.3g} s; these "

@@ -21,11 +21,10 @@ from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedRecording, DatedTopic, source_of
 from sysid_ros.recording.mapping.mapping_settings import MaskSettings
 from sysid_ros.recording.mapping.samples import samples
-from sysid_ros.recording.mapping.time_intervals import Intervals, complement, union
 from sysid_ros.recording.messages import Clock, parse_field
+from sysid_ros.time_intervals import Intervals, complement, shortest_gap, union
 
 _INSTANT = 1e-6  # s; a message speaks for its own instant, also where the next one contradicts it
-_MISSED_MESSAGES = 5.0  # a publisher that was silent for so many intervals had stopped
 
 
 def masked_stretches(
@@ -80,7 +79,7 @@ def _enabled_stretches(
         ends = np.append(times[1:], np.inf)
         return [(float(a), float(b)) for a, b in zip(times[enabled], ends[enabled], strict=True)]
     intervals = np.diff(times)
-    longest = max(max_gap, _MISSED_MESSAGES * float(np.median(intervals)))
+    longest = max(max_gap, shortest_gap(times))  # a publisher silent for longer had stopped
     lasting = enabled[:-1] & enabled[1:] & (intervals <= longest)
     starts, ends = times[:-1][lasting], times[1:][lasting]
     return [(float(a), float(b) + _INSTANT) for a, b in zip(starts, ends, strict=True)]

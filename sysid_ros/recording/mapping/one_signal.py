@@ -16,7 +16,6 @@ from sysid_ros.recording.mapping.gaps import unknown_intervals
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalSettings
 from sysid_ros.recording.mapping.samples import check_samples, samples
-from sysid_ros.recording.mapping.time_intervals import Intervals, complement, inside, length
 from sysid_ros.recording.messages import (
     Components,
     FieldPath,
@@ -26,6 +25,7 @@ from sysid_ros.recording.messages import (
     played,
     unit_quaternions,
 )
+from sysid_ros.time_intervals import Intervals, complement, inside, length
 
 _LEAST_COVERAGE = 0.5  # of the time in which a signal counts; one known for less is refused
 

@@ -29,7 +29,6 @@ from sysid_ros.recording.mapping.mapping_warnings import mapping_warnings
 from sysid_ros.recording.mapping.masks import masked_stretches
 from sysid_ros.recording.mapping.one_signal import Range, map_signal
 from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
-from sysid_ros.recording.mapping.time_intervals import Intervals, length, union, within
 from sysid_ros.recording.mapping.topic_quality import topic_quality
 from sysid_ros.recording.messages import (
     CLOCK,
@@ -40,6 +39,7 @@ from sysid_ros.recording.messages import (
     components_of,
     parse_field,
 )
+from sysid_ros.time_intervals import Intervals, length, union, within
 
 
 def map_recording(

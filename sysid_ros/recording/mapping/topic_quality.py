@@ -17,8 +17,8 @@ from sysid_ros.recording.mapping.samples import (
     count_duplicates,
     count_interleaved,
 )
-from sysid_ros.recording.mapping.time_intervals import Intervals, length
 from sysid_ros.recording.messages import is_command
+from sysid_ros.time_intervals import Intervals, length
 
 
 @dataclass(frozen=True)

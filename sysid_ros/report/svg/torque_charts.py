@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
 from markupsafe import Markup
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import rotation_matrix
 from sysid_ros.engine.estimation import BodyFinding, JointFinding
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.frame import Frame
@@ -86,10 +86,8 @@ def _semi_axes(body: BodyFinding) -> FloatArray:
 
 def _outline(body: BodyFinding, a: int, b: int) -> tuple[FloatArray, FloatArray]:
     """The silhouette of the ellipsoid in a plane of the body's frame, (61,) each."""
-    matrix = np.empty(9)
-    mujoco.mju_quat2Mat(matrix, body.axes)
-    axes = matrix.reshape(3, 3)
-    shape = axes @ np.diag(_semi_axes(body) ** 2) @ axes.T
+    axes = rotation_matrix(body.axes)
+    shape = (axes * _semi_axes(body) ** 2) @ axes.T
     plane = shape[np.ix_([a, b], [a, b])]
     values, vectors = np.linalg.eigh(plane)
     circle = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])

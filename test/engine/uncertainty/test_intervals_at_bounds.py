@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import types
-
 import numpy as np
 import pendulum
 import pytest
@@ -18,7 +16,6 @@ from sysid_ros.engine.estimation import FitSettings, fit
 from sysid_ros.engine.least_squares import ReducedSystem, bounded_quadratic_step
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
 from sysid_ros.engine.uncertainty import (
-    BOUND_MARGIN,
     Covariance,
     ParameterEstimate,
     covariance,
@@ -43,18 +40,15 @@ def linear_estimates(
     theta = start + bounded_quadratic_step(hessian, gradient, lower - start, upper - start)
     residual = jacobians @ theta - measured
     gradients = np.einsum("wmi,wm->wi", jacobians, residual)
-    width = upper - lower
-    margin = BOUND_MARGIN * width
     found = covariance(
         ReducedSystem(hessian, gradients.sum(axis=0), hessians, gradients),
-        width,
-        (theta > lower + margin) & (theta < upper - margin),
+        params.bounds.width,
+        params.bounds.free(theta),
         method="clustered",
         n_samples=residual.size,
         residual_square=float(np.sum(residual**2)),
     )
-    problem = types.SimpleNamespace(params=params, lower=lower, upper=upper, scale=width)
-    return estimates(problem, theta, found)
+    return estimates(params, theta, found)
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
@@ -177,12 +171,9 @@ def test_poorly_determined_goes_by_natural_scale(
 ) -> None:
     params = ParameterDict()
     params.add(Parameter("a", nominal, lower, 1.0))
-    problem = types.SimpleNamespace(
-        params=params, lower=np.array([lower]), upper=np.ones(1), scale=np.ones(1)
-    )
     found = Covariance(
         np.array([[error**2]]), np.full(1, 9.0), "white", np.ones(1), np.zeros((0, 1)),
         np.array([error]), np.zeros(1),
     )  # fmt: skip
-    judged = estimates(problem, np.array([value]), found)
+    judged = estimates(params, np.array([value]), found)
     assert ("poorly determined" in judged[0].flags) == poor

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Half-open intervals of time: union, complement, what lies inside."""
+"""Half-open intervals of time, and when the time between samples is a gap."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray
 
 Intervals = tuple[tuple[float, float], ...]
+
+# No whole number: where samples are missing, rounding of their stamps does not decide.
+_BRIDGED = 5.5  # usual intervals
 
 
 def union(intervals: Iterable[tuple[float, float]]) -> Intervals:
@@ -54,3 +57,12 @@ def inside(times: FloatArray, intervals: Iterable[tuple[float, float]]) -> BoolA
     edges = np.array(merged, dtype=np.float64).ravel()
     marked: BoolArray = np.searchsorted(edges, times, side="right") % 2 == 1
     return marked
+
+
+def shortest_gap(times: FloatArray) -> float:
+    """Return how far apart samples are at least for a gap between them: 5.5 usual intervals [s].
+
+    Args:
+      times: Of the samples, (n,) s, increasing; infinity is returned for less than two.
+    """
+    return _BRIDGED * float(np.median(np.diff(times))) if len(times) > 1 else np.inf

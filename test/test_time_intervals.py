@@ -9,8 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.recording.mapping import union
-from sysid_ros.recording.mapping.time_intervals import complement, inside, length, within
+from sysid_ros.time_intervals import complement, inside, length, shortest_gap, union, within
 
 INTERVALS = st.lists(st.tuples(st.integers(-20, 20), st.integers(-20, 20)), max_size=6)
 
@@ -35,3 +34,10 @@ def test_intervals_are_half_open_and_touching_ones_merge() -> None:
     assert union([(1.0, 2.0), (2.0, 3.0), (5.0, 4.0)]) == ((1.0, 3.0),)
     assert inside(np.array([0.9, 1.0, 2.9, 3.0]), [(1.0, 3.0)]).tolist() == [0, 1, 1, 0]
     assert complement([], 0.0, 1.0) == ((0.0, 1.0),)
+
+
+def test_a_gap_is_longer_than_five_intervals_whatever_rounding_does() -> None:
+    times = np.delete(1e9 + 0.01 * np.arange(40), slice(11, 15))  # four are missing
+    assert np.diff(times).max() < shortest_gap(times)
+    assert np.diff(np.delete(times, 11)).max() > shortest_gap(times)
+    assert shortest_gap(times[:1]) == np.inf

@@ -1,0 +1,79 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Bounds of parameters: their width, what lies at them, and points inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sysid_ros.arrays import BoolArray, FloatArray
+
+_AT = 1e-4  # share of the bounds' width within which a value counts as at the bound
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Bounds of free scalars.
+
+    Attributes:
+      lower: Lower bounds, (p,).
+      upper: Upper bounds, (p,).
+      scale: A typical magnitude of each at the start, (p,).
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, lower: FloatArray, upper: FloatArray, start: FloatArray) -> Bounds:
+        """The bounds of what starts at ``start``, (p,)."""
+        return cls(lower, upper, parameter_scale(lower, upper, start))
+
+    @property
+    def width(self) -> FloatArray:
+        """Distance of the bounds, or the magnitude of a parameter without finite ones, (p,)."""
+        width = self.upper - self.lower
+        return np.where(np.isfinite(width) & (width > 0.0), width, self.scale)
+
+    def scale_at(self, theta: FloatArray) -> FloatArray:
+        """A typical magnitude of each parameter at a point, (p,)."""
+        return parameter_scale(self.lower, self.upper, theta)
+
+    def inset(self, theta: FloatArray, share: float) -> FloatArray:
+        """The nearest point that is a share of the magnitudes inside the bounds, (p,)."""
+        wanted = np.minimum(share * self.scale_at(theta), 0.5 * (self.upper - self.lower))
+        return np.asarray(np.clip(theta, self.lower + wanted, self.upper - wanted))
+
+    def free(self, theta: FloatArray) -> BoolArray:
+        """Mark the parameters that are at no bound, (p,)."""
+        below, above = self._at(theta)
+        return np.asarray(~below & ~above)
+
+    def flags(self, theta: FloatArray) -> list[tuple[str, ...]]:
+        """``at lower bound`` and ``at upper bound`` of each parameter for which it is so."""
+        names = ("at lower bound", "at upper bound")
+        return [
+            tuple(name for name, at in zip(names, sides, strict=True) if at)
+            for sides in zip(*self._at(theta), strict=True)
+        ]
+
+    def _at(self, theta: FloatArray) -> tuple[BoolArray, BoolArray]:
+        margin = _AT * self.width
+        return theta <= self.lower + margin, theta >= self.upper - margin
+
+
+def parameter_scale(lower: FloatArray, upper: FloatArray, value: FloatArray) -> FloatArray:
+    """A typical magnitude per parameter, for finite-difference steps.
+
+    A value near zero inside finite bounds is scaled by a fiftieth of their distance.
+
+    Returns:
+      Positive, shape (p,).
+    """
+    span = np.where(np.isfinite(upper - lower), upper - lower, 0.0)
+    scale = np.maximum(np.abs(value), 0.02 * span)
+    return np.where(scale > 0.0, scale, 1.0)

@@ -1,0 +1,106 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Measured signals that tell coordinates of joints: of hinges, slides, ball and free joints.
+
+A free joint is measured by ``framepos`` and ``framequat`` sensors of its body or of a site on it,
+such as a motion capture system or an odometry gives; a ball joint by ``ballquat``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals.mappings import SUFFIXES, SignalType, sensor_id
+from sysid_ros.engine.signals.tangent import conjugate, quaternion_product, rotated
+
+_S, _O = mujoco.mjtSensor, mujoco.mjtObj
+_FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
+_WIDTHS = {int(_S.mjSENS_JOINTPOS): 1, int(_S.mjSENS_FRAMEPOS): 3, int(_S.mjSENS_FRAMEQUAT): 4,
+           int(_S.mjSENS_BALLQUAT): 4}  # fmt: skip
+_OF_JOINTS = (int(_S.mjSENS_JOINTPOS), int(_S.mjSENS_BALLQUAT))
+
+
+@dataclass(frozen=True)
+class JointSignal:
+    """A measured signal that tells coordinates of one joint.
+
+    Attributes:
+      joint: Its number.
+      first: The first coordinate in qpos.
+      width: How many there are: 1, a position's 3, an orientation's 4, a pose's 7.
+      mounted: Position (3,) and orientation (4,) on the joint's body of the frame that is measured
+        instead of the body's own; ``None`` for that.
+    """
+
+    joint: int
+    first: int
+    width: int
+    mounted: tuple[FloatArray, FloatArray] | None = None
+
+    @property
+    def coordinates(self) -> range:
+        """The coordinates in qpos."""
+        return range(self.first, self.first + self.width)
+
+    def body_orientation(self, measured: FloatArray) -> FloatArray:
+        """Unit quaternions of the joint's body, (n, 4), from measured ones of any length."""
+        unit = measured / np.linalg.norm(measured, axis=1, keepdims=True)
+        if self.mounted is None:
+            return np.asarray(unit)
+        return quaternion_product(unit, conjugate(self.mounted[1]))
+
+    def body_position(self, measured: FloatArray, orientation: FloatArray) -> FloatArray:
+        """Positions of the body's origin, (n, 3), from measured ones and its unit quaternions."""
+        if self.mounted is None:
+            return measured
+        return measured - rotated(orientation, self.mounted[0])
+
+
+def joint_signal(model: mujoco.MjModel, name: str) -> JointSignal | None:
+    """The coordinates that a measured signal tells; ``None`` if it tells others, or none.
+
+    Args:
+      model: Has the sensor of that name, or the joint that it is the state of.
+      name: The signal's.
+    """
+    sensor = sensor_id(model, name)
+    if sensor < 0:
+        return _state(model, name)
+    width = _WIDTHS.get(int(model.sensor_type[sensor]))
+    if width is None or int(model.sensor_refid[sensor]) >= 0:
+        return None
+    if int(model.sensor_type[sensor]) in _OF_JOINTS:
+        joint = int(model.sensor_objid[sensor])
+        return JointSignal(joint, int(model.jnt_qposadr[joint]), width)
+    body, mounted = _frame(model, sensor)
+    joint = int(model.body_jntadr[body])
+    if joint < 0 or int(model.jnt_type[joint]) != _FREE:
+        return None
+    shift = 0 if width == 3 else 3
+    return JointSignal(joint, int(model.jnt_qposadr[joint]) + shift, width, mounted)
+
+
+def _state(model: mujoco.MjModel, name: str) -> JointSignal | None:
+    """The coordinates of a joint that a signal is all of."""
+    named = name.removesuffix(SUFFIXES[SignalType.MjStateQPos])
+    joint = mujoco.mj_name2id(model, int(_O.mjOBJ_JOINT), named) if named != name else -1
+    if joint < 0:
+        return None
+    width = {_FREE: 7, _BALL: 4}.get(int(model.jnt_type[joint]), 1)
+    return JointSignal(joint, int(model.jnt_qposadr[joint]), width)
+
+
+def _frame(model: mujoco.MjModel, sensor: int) -> tuple[int, tuple[FloatArray, FloatArray] | None]:
+    """The body that a frame sensor is fixed to, and its frame there; the world for other things."""
+    kind, item = int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
+    if kind == int(_O.mjOBJ_SITE):
+        place = model.site_pos[item].copy(), model.site_quat[item].copy()
+        return int(model.site_bodyid[item]), place
+    if kind == int(_O.mjOBJ_BODY):  # its inertial frame
+        return item, (model.body_ipos[item].copy(), model.body_iquat[item].copy())
+    return (item if kind == int(_O.mjOBJ_XBODY) else 0), None

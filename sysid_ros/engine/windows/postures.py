@@ -1,0 +1,99 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Bodies that touch in given postures of a model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+
+EVERY = 0.02  # s between postures that are looked at
+RESTING = 0.3  # share of the postures; bodies that touch as often do so by their shape or weight
+
+Pair = tuple[int, int]  # of bodies, or of geoms
+
+
+@dataclass(frozen=True)
+class Touches:
+    """The geoms that touch in some postures.
+
+    Attributes:
+      times: Instants of the postures, (n,), s.
+      depths: By pair of geoms that touch at each of them, m.
+      bodies: The bodies of each such pair, in order.
+    """
+
+    times: FloatArray
+    depths: tuple[Mapping[Pair, float], ...]
+    bodies: Mapping[Pair, Pair]
+
+    def pairs(self) -> list[set[Pair]]:
+        """The bodies that touch in each posture."""
+        return [{self.bodies[geoms] for geoms in found} for found in self.depths]
+
+
+NOTHING_TOUCHES = Touches(np.zeros(0), (), {})
+
+
+def can_touch(model: mujoco.MjModel) -> bool:
+    """Tell whether the model has geoms that can touch, and contacts are not disabled."""
+    able = np.any(model.geom_contype) or np.any(model.geom_conaffinity) or model.npair
+    disabled = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    return bool(able and not disabled)
+
+
+def touches_at(
+    model: mujoco.MjModel, times: FloatArray, postures: FloatArray, *, base_is_known: bool
+) -> Touches:
+    """Look for geoms that touch in postures.
+
+    Args:
+      model: With its geometry.
+      times: Instants of the postures, (n,) s.
+      postures: (n, nq).
+      base_is_known: Whether the poses of free bodies were measured. Where they were not, nothing
+        is known about touches of the world.
+    """
+    if not can_touch(model):
+        return NOTHING_TOUCHES
+    data = mujoco.MjData(model)
+    found = []
+    for qpos in postures:
+        data.qpos[:] = qpos
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_collision(model, data)
+        found.append(_deepest(model, data, base_is_known))
+    bodies = {geoms: _bodies(model, geoms) for depths in found for geoms in depths}
+    return Touches(times, tuple(found), bodies)
+
+
+def shares(seen: Sequence[Touches]) -> dict[Pair, float]:
+    """The share of all postures in which each pair of bodies touches."""
+    looked = sum(len(one.times) for one in seen)
+    counts = Counter(pair for one in seen for pairs in one.pairs() for pair in pairs)
+    return {pair: count / looked for pair, count in sorted(counts.items())}
+
+
+def _deepest(model: mujoco.MjModel, data: mujoco.MjData, base_is_known: bool) -> dict[Pair, float]:
+    """Depth [m] of every pair of geoms that touch; with the world only where the base is known."""
+    found: dict[Pair, float] = {}
+    for contact in data.contact:
+        pair = (int(contact.geom[0]), int(contact.geom[1]))
+        if min(pair) < 0 or contact.dist > 0.0 or contact.exclude:
+            continue
+        fixed = any(model.body_weldid[model.geom_bodyid[geom]] == 0 for geom in pair)
+        if base_is_known or not fixed:
+            found[pair] = max(found.get(pair, 0.0), -float(contact.dist))
+    return found
+
+
+def _bodies(model: mujoco.MjModel, geoms: Pair) -> Pair:
+    one, other = sorted(int(model.geom_bodyid[geom]) for geom in geoms)
+    return one, other

@@ -1,0 +1,56 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Recordings for inverse dynamics from sequences: where the body is that a marker is on."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from sysid_ros import sysid
+from sysid_ros.engine.measured_torque.sequence_recordings import sequence_recording, torque_sources
+
+FLOATING = """
+<mujoco>
+  <worldbody><body name="base"><freejoint/><geom size="0.1"/>
+    <site name="marker" pos="0.1 -0.2 0.3" euler="20 -30 40"/>
+    <body name="arm"><joint name="elbow"/><geom size="0.1" pos="0.3 0 0"/></body>
+  </body></worldbody>
+  <actuator><motor name="drive" joint="elbow"/></actuator>
+  <sensor>
+    <framepos name="place" objtype="site" objname="marker"/>
+    <framequat name="turn" objtype="site" objname="marker"/>
+    <jointpos name="angle" joint="elbow"/>
+  </sensor>
+</mujoco>
+"""
+
+
+def test_a_marker_on_a_free_body_tells_the_body_s_pose() -> None:
+    spec = mujoco.MjSpec.from_string(FLOATING)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    data.qvel[:] = np.random.default_rng(0).normal(size=model.nv)
+    times, qpos, readings = 0.01 * np.arange(30), [], []
+    for _ in times:
+        mujoco.mj_forward(model, data)
+        qpos.append(np.array(data.qpos))
+        readings.append(np.array(data.sensordata))
+        for _ in range(5):
+            mujoco.mj_step(model, data)
+    measured = np.array(readings)
+    measured[10:20, 3:7] *= -1.0  # the same orientation
+    start = sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv))
+    group = sysid.ModelSequences(
+        "robot", spec, "run", start,
+        sysid.TimeSeries.from_control_names(times, np.zeros((30, 1)), model),
+        sysid.TimeSeries.from_names(times, measured, model),
+    )  # fmt: skip
+    sources = torque_sources(model, group)
+    assert sources.base_is_known
+    found = sequence_recording(model, group, 0, sources, {}, ()).qpos
+    expected = np.array(qpos)
+    signs = np.sign(np.sum(found[:, 3:7] * expected[:, 3:7], axis=1, keepdims=True))
+    found[:, 3:7] *= signs
+    np.testing.assert_allclose(found, expected, atol=1e-12)
