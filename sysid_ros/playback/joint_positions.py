@@ -20,7 +20,7 @@ import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import SCALAR
-from sysid_ros.engine.signals import joint_shown
+from sysid_ros.engine.signals import joint_named, joint_shown
 from sysid_ros.judgement import SequenceFit, SignalFit
 
 _POSITION = ("rad", "m")
@@ -126,18 +126,7 @@ def _joint_of(model: mujoco.MjModel, signal: SignalFit) -> int | None:
     if joint >= 0 and int(model.jnt_type[joint]) in SCALAR:
         return joint
     state = _STATE.fullmatch(signal.name)
-    return _named(model, state["joint"]) if state is not None else None
-
-
-def _named(model: mujoco.MjModel, name: str) -> int | None:
-    """A joint by its name, or a free one by its body's."""
-    joint = mujoco.mj_name2id(model, int(mujoco.mjtObj.mjOBJ_JOINT), name)
-    if joint < 0:
-        body = mujoco.mj_name2id(model, int(mujoco.mjtObj.mjOBJ_BODY), name)
-        joint = int(model.body_jntadr[body]) if body >= 0 and model.body_jntnum[body] else -1
-        if joint >= 0 and int(model.jnt_type[joint]) != _FREE:
-            return None
-    return joint if joint >= 0 else None
+    return joint_named(model, state["joint"]) if state is not None else None
 
 
 def _complete(signals: list[SignalFit], kind: int) -> Iterator[SignalFit]:

@@ -89,7 +89,7 @@ def _document(
     }
     bounds = found.bounds
     intervals = half_widths if len(half_widths) else np.full(found.size, np.inf)
-    units = [p.unit for p in found.free() for _ in range(p.size)]
+    units = [unit for p in found.free() for unit in p.scalar_units()]
     rows = zip(
         found.scalar_names(),
         units,

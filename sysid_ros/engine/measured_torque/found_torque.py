@@ -31,6 +31,7 @@ from sysid_ros.engine.measured_torque.coupled_joints import couplings
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
 from sysid_ros.engine.regressor import DELAY
+from sysid_ros.engine.signals import force_unit
 
 _SHOWN = 400  # samples of torque that are drawn
 _BINS = 24  # of velocity, even, so that zero lies between two of them
@@ -152,7 +153,7 @@ def _joint(problem: TorqueProblem, fit: InverseDynamicsFit, dof: int) -> JointFi
     drawn = _parts(longest, dof)
     return JointFinding(
         joint=name,
-        unit="N" if int(model.jnt_type[joint]) == _SLIDE or (several and place < 3) else "N m",
+        unit=force_unit(model, dof),
         motion_cutoff=float(fit.filters.motion[coordinate]),
         motion_end=float(choice.motion_end) if choice is not None else float("nan"),
         residual=_rms(whole[1] - whole[2:].sum(axis=0)),

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -23,10 +22,8 @@ from sysid_ros.engine.measured_torque.torque_problem import (
 )
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.regressor import smooth, stretches_of
-from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.signals import ModelSequences, force_unit
 from sysid_ros.errors import DataError
-
-_SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 @dataclass(frozen=True)
@@ -123,19 +120,9 @@ def _traces(
         if known.any():
             joint = int(model.dof_jntid[dof])
             yield TorqueTrace(
-                recording.name, signal, model.joint(joint).name, _unit(model, joint, dof),
+                recording.name, signal, model.joint(joint).name, force_unit(model, dof),
                 times[known], measured[known], initial[known], final[known], velocity[known],
             )  # fmt: skip
-
-
-def _unit(model: mujoco.MjModel, joint: int, dof: int) -> str:
-    slides = int(model.jnt_type[joint]) == _SLIDE
-    return "N" if slides or _pushes(model, joint, dof) else "N m"
-
-
-def _pushes(model: mujoco.MjModel, joint: int, dof: int) -> bool:
-    free = int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
-    return free and dof - int(model.jnt_dofadr[joint]) < 3
 
 
 def _filters(

@@ -108,6 +108,11 @@ class Parameter:
             return [self.name]
         return [f"{self.name}[{','.join(map(str, i))}]" for i in np.ndindex(self.shape)]
 
+    def scalar_units(self) -> list[str]:
+        """One unit per component; ``kg, m, m, m`` names four, any other one counts for all."""
+        units = self.unit.split(", ")
+        return units if len(units) == self.size else [self.unit] * self.size
+
     def apply_modifier(self, spec: Any) -> None:
         """Write the value into ``spec`` (an MjSpec), where a modifier is set."""
         if self.modifier is not None:

@@ -14,7 +14,7 @@ from sysid_ros.engine.signals.control import (
 from sysid_ros.engine.signals.default_signals import construct_ts_from_defaults
 from sysid_ros.engine.signals.initial_state import create_initial_state
 from sysid_ros.engine.signals.interpolation import value_at
-from sysid_ros.engine.signals.joint_coordinates import JointSignal, joint_signal
+from sysid_ros.engine.signals.joint_coordinates import JointSignal, joint_named, joint_signal
 from sysid_ros.engine.signals.mappings import (
     OBSERVABLE,
     SUFFIXES,
@@ -28,7 +28,7 @@ from sysid_ros.engine.signals.mappings import (
 )
 from sysid_ros.engine.signals.observation import RowWeights, cubic_weights, row_offset
 from sysid_ros.engine.signals.rendering import render_rollout
-from sysid_ros.engine.signals.sensor_units import is_position, joint_shown, sensor_unit
+from sysid_ros.engine.signals.sensor_units import force_unit, is_position, joint_shown, sensor_unit
 from sysid_ros.engine.signals.spectra import density, lagged_products
 from sysid_ros.engine.signals.splines import CubicSlope, Line
 from sysid_ros.engine.signals.stamping import Stamping, at_true_times, check_stamping, stamp_offsets
@@ -78,9 +78,11 @@ __all__ = [
     "cubic_weights",
     "density",
     "difference",
+    "force_unit",
     "input_actuators",
     "is_position",
     "is_semi_implicit",
+    "joint_named",
     "joint_shown",
     "joint_signal",
     "known_from",

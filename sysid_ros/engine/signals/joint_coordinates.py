@@ -15,11 +15,11 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.signals.mappings import SUFFIXES, SignalType, sensor_id
+from sysid_ros.engine.signals.mappings import SUFFIXES, SignalType, joint_widths, sensor_id
 from sysid_ros.engine.signals.tangent import conjugate, quaternion_product, rotated
 
 _S, _O = mujoco.mjtSensor, mujoco.mjtObj
-_FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 _WIDTHS = {int(_S.mjSENS_JOINTPOS): 1, int(_S.mjSENS_FRAMEPOS): 3, int(_S.mjSENS_FRAMEQUAT): 4,
            int(_S.mjSENS_BALLQUAT): 4}  # fmt: skip
 _OF_JOINTS = (int(_S.mjSENS_JOINTPOS), int(_S.mjSENS_BALLQUAT))
@@ -78,8 +78,8 @@ def joint_signal(model: mujoco.MjModel, name: str) -> JointSignal | None:
         joint = int(model.sensor_objid[sensor])
         return JointSignal(joint, int(model.jnt_qposadr[joint]), width)
     body, mounted = _frame(model, sensor)
-    joint = int(model.body_jntadr[body])
-    if joint < 0 or int(model.jnt_type[joint]) != _FREE:
+    joint = _free_joint(model, body)
+    if joint < 0:
         return None
     shift = 0 if width == 3 else 3
     return JointSignal(joint, int(model.jnt_qposadr[joint]) + shift, width, mounted)
@@ -88,11 +88,24 @@ def joint_signal(model: mujoco.MjModel, name: str) -> JointSignal | None:
 def _state(model: mujoco.MjModel, name: str) -> JointSignal | None:
     """The coordinates of a joint that a signal is all of."""
     named = name.removesuffix(SUFFIXES[SignalType.MjStateQPos])
-    joint = mujoco.mj_name2id(model, int(_O.mjOBJ_JOINT), named) if named != name else -1
-    if joint < 0:
+    joint = joint_named(model, named) if named != name else None
+    if joint is None:
         return None
-    width = {_FREE: 7, _BALL: 4}.get(int(model.jnt_type[joint]), 1)
-    return JointSignal(joint, int(model.jnt_qposadr[joint]), width)
+    return JointSignal(joint, int(model.jnt_qposadr[joint]), joint_widths(model, joint)[0])
+
+
+def joint_named(model: mujoco.MjModel, name: str) -> int | None:
+    """A joint by its name, or a free one by its body's; ``None`` where there is neither."""
+    joint = mujoco.mj_name2id(model, int(_O.mjOBJ_JOINT), name)
+    if joint < 0:
+        joint = _free_joint(model, mujoco.mj_name2id(model, int(_O.mjOBJ_BODY), name))
+    return joint if joint >= 0 else None
+
+
+def _free_joint(model: mujoco.MjModel, body: int) -> int:
+    """The free joint of a body; -1 where it has none, or is none."""
+    joint = int(model.body_jntadr[body]) if body >= 0 else -1
+    return joint if joint >= 0 and int(model.jnt_type[joint]) == _FREE else -1
 
 
 def _frame(model: mujoco.MjModel, sensor: int) -> tuple[int, tuple[FloatArray, FloatArray] | None]:
