@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TextIO
 
 from rich.table import Table
 
@@ -15,14 +14,9 @@ from sysid_ros.comparison.model_rows import joint_rows, model_rows
 from sysid_ros.terminal import console_for, plain_table, plain_text
 
 
-def print_comparison(comparison: Comparison, *, stream: TextIO | None = None) -> None:
-    """Print every model's size and errors, the choice and the warnings.
-
-    Args:
-      comparison: What was compared.
-      stream: Where to write; standard output by default.
-    """
-    console = console_for(sys.stdout if stream is None else stream)
+def print_comparison(comparison: Comparison) -> None:
+    """Print every model's size and errors, the choice and the warnings."""
+    console = console_for(sys.stdout)
     console.print(_models(comparison))
     if len(comparison.joints) > 1:
         console.print(_joints(comparison))

@@ -175,11 +175,8 @@ class Dynamics:
 def can_be_tested(recorded: Recorded) -> bool:
     """Tell whether the model is a tree of measured scalar joints, some with known torques."""
     model = recorded.model
-    scalar = model.nq == model.nv == model.njnt and model.njnt > 0
-    measured = all(joint in recorded.positions for joint in range(model.njnt))
-    free = model.neq == 0 or not np.any(model.eq_active0)
     simple = all(joint_of(model, actuator) is not None for actuator in range(model.nu))
-    return bool(scalar and measured and free and simple and recorded.efforts and _rows(recorded))
+    return bool(recorded.is_open_chain and simple and recorded.efforts and _rows(recorded))
 
 
 def _rows(recorded: Recorded) -> list[int]:

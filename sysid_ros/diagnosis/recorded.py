@@ -82,6 +82,14 @@ class Recorded:
         return int(self.model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
 
     @property
+    def is_open_chain(self) -> bool:
+        """True if the model is a tree of hinges and slides whose positions are all measured."""
+        model = self.model
+        scalar = model.nq == model.nv == model.njnt and model.njnt > 0
+        measured = all(joint in self.positions for joint in range(model.njnt))
+        return scalar and measured and not np.any(model.eq_active0)
+
+    @property
     def interval(self) -> float:
         """The longest of the position signals' usual sampling intervals, s."""
         return max(

@@ -58,7 +58,7 @@ def torque_errors(
     if not groups:
         return ()
     seen = recorded(groups)
-    if not _is_open_chain(seen):
+    if not seen.is_open_chain or has_friction(seen.model):
         return ()
     group = max(groups, key=lambda one: len(one.sequence_name))
     builder = CandidateBuilder(group.spec, params.for_robot(group.robot))
@@ -85,15 +85,6 @@ def torque_errors(
         )
         for k, joint in enumerate(sources)
     )
-
-
-def _is_open_chain(seen: Recorded) -> bool:
-    """Return whether the model is a tree of measured scalar joints without friction laws."""
-    model = seen.model
-    scalar = model.nq == model.nv == model.njnt and model.njnt > 0
-    measured = all(joint in seen.positions for joint in range(model.njnt))
-    closed = model.neq > 0 and bool(np.any(model.eq_active0))
-    return scalar and measured and not closed and not has_friction(model)
 
 
 def _sources(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import mujoco
 
-from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
+from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo, joints_of_tendon
 
 
 @dataclass(frozen=True)
@@ -55,19 +55,8 @@ def _targets(model: mujoco.MjModel, actuator: int) -> list[str]:
     }
     found = [str(types[kind](target).name)] if kind in types else []
     if kind == int(mujoco.mjtTrn.mjTRN_TENDON):
-        found += _joints_of_tendon(model, target)
+        found += [str(model.joint(joint).name) for joint in joints_of_tendon(model, target)]
     return [name for name in found if name]
-
-
-def _joints_of_tendon(model: mujoco.MjModel, tendon: int) -> list[str]:
-    """The joints of a fixed tendon, such as the two fingers of a gripper."""
-    first = int(model.tendon_adr[tendon])
-    places = range(first, first + int(model.tendon_num[tendon]))
-    return [
-        str(model.joint(int(model.wrap_objid[place])).name)
-        for place in places
-        if int(model.wrap_type[place]) == int(mujoco.mjtWrap.mjWRAP_JOINT)
-    ]
 
 
 def _quantity(model: mujoco.MjModel, actuator: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import mujoco
 
-from sysid_ros.engine.elements import SCALAR, is_effort, joint_of
+from sysid_ros.engine.elements import SCALAR, is_effort, joint_of, joints_of_tendon
 from sysid_ros.proposal.actuator_inputs import command_lines
 from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
@@ -231,14 +231,7 @@ def _moved_by(model: mujoco.MjModel, actuator: int) -> set[str]:
     if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_TENDON):
         return set()
     tendon = int(model.actuator_trnid[actuator, 0])
-    first = int(model.tendon_adr[tendon])
-    wraps = range(first, first + int(model.tendon_num[tendon]))
-    hinged = int(mujoco.mjtWrap.mjWRAP_JOINT)
-    return {
-        str(model.joint(int(model.wrap_objid[wrap])).name)
-        for wrap in wraps
-        if int(model.wrap_type[wrap]) == hinged
-    }
+    return {str(model.joint(joint).name) for joint in joints_of_tendon(model, tendon)}
 
 
 def _same_joint(

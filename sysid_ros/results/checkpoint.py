@@ -75,7 +75,6 @@ class Checkpoint:
 def finalize_checkpoint(
     folder: Path,
     *,
-    status: FitStatus = FitStatus.CANCELED,
     message: str = "the fit was cancelled; these are the best parameters so far",
     title: str = "fit",
 ) -> ResultFolder:
@@ -84,8 +83,7 @@ def finalize_checkpoint(
     Args:
       folder: Of a :class:`Checkpoint`; a work folder is published under its final
         name.
-      status: How the fit ended.
-      message: Why, in one sentence.
+      message: Why it ended, in one sentence.
       title: The result's title.
 
     Returns:
@@ -94,7 +92,7 @@ def finalize_checkpoint(
     Raises:
       OutputError: If there is no checkpoint (no iteration was finished) or no way to write.
     """
-    outcome = _outcome(_steps(folder), read_targets(folder), status, message, title)
+    outcome = _outcome(_steps(folder), read_targets(folder), message, title)
     with translated_os_errors(folder):
         clear(folder)  # the fit may have been killed while it wrote its results
         write_json(folder / RESULT, document_from(outcome))
@@ -122,9 +120,7 @@ def _steps(folder: Path) -> tuple[Iteration, ...]:
     return steps
 
 
-def _outcome(
-    trace: Sequence[Iteration], targets: Targets, status: FitStatus, message: str, title: str
-) -> Outcome:
+def _outcome(trace: Sequence[Iteration], targets: Targets, message: str, title: str) -> Outcome:
     first, names = trace[0], trace[0].names
     best = [step for step in trace if np.isfinite(step.cost)][-1]
     # Between rounds the noise levels change and with them the scale of the cost, so that the
@@ -141,7 +137,7 @@ def _outcome(
         for name, value in values.items()
     )
     fit = FitResult(
-        status=status,
+        status=FitStatus.CANCELED,
         message=message,
         parameters=parameters,
         covariance=np.full((len(names), len(names)), np.nan),

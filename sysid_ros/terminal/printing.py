@@ -33,14 +33,9 @@ def plain_text(text: str, style: str = "") -> Text:
     return Text(printable(text), style=style)
 
 
-def print_outcome(outcome: Outcome, *, stream: TextIO | None = None) -> None:
-    """Print the identified parameters, the scores, the verdict and the warnings.
-
-    Args:
-      outcome: What a run delivered.
-      stream: Where to write; standard output by default.
-    """
-    console = console_for(sys.stdout if stream is None else stream)
+def print_outcome(outcome: Outcome) -> None:
+    """Print the identified parameters, the scores, the verdict and the warnings."""
+    console = console_for(sys.stdout)
     console.print(parameter_table(outcome.fit.parameters))
     scores = [
         ("training", outcome.training),
@@ -55,29 +50,21 @@ def print_outcome(outcome: Outcome, *, stream: TextIO | None = None) -> None:
         console.print(plain_text(f"warning: {warning}", style="yellow"))
 
 
-def print_estimates(
-    parameters: tuple[ParameterEstimate, ...],
-    remarks: Sequence[str],
-    *,
-    stream: TextIO | None = None,
-) -> None:
+def print_estimates(parameters: tuple[ParameterEstimate, ...], remarks: Sequence[str]) -> None:
     """Print estimated parameters, and sentences about them."""
-    console = console_for(sys.stdout if stream is None else stream)
+    console = console_for(sys.stdout)
     console.print(parameter_table(parameters))
     for remark in remarks:
         console.print(plain_text(remark, style="yellow"))
 
 
-def print_evaluations(
-    evaluations: Mapping[str, Evaluation], *, stream: TextIO | None = None
-) -> None:
+def print_evaluations(evaluations: Mapping[str, Evaluation]) -> None:
     """Print how well parameters predict, in all and by recording.
 
     Args:
       evaluations: Of the same recordings, by the name of their parameters.
-      stream: Where to write; standard output by default.
     """
-    console = console_for(sys.stdout if stream is None else stream)
+    console = console_for(sys.stdout)
     for name, found in evaluations.items():
         if len(evaluations) > 1:
             console.print(plain_text(name, style="bold"))

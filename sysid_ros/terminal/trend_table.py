@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TextIO
 
 from sysid_ros.terminal.printing import console_for, plain_table, plain_text
 from sysid_ros.trend import Level, ParameterTrend
@@ -15,9 +14,9 @@ from sysid_ros.trend import Level, ParameterTrend
 _STYLES = {Level.OK: "green", Level.WARN: "yellow", Level.ERROR: "bold red", Level.UNKNOWN: "dim"}
 
 
-def print_trends(trends: Sequence[ParameterTrend], *, stream: TextIO | None = None) -> None:
+def print_trends(trends: Sequence[ParameterTrend]) -> None:
     """Print one row per parameter: its judgement, latest value, drift, and the reason."""
-    console = console_for(sys.stdout if stream is None else stream)
+    console = console_for(sys.stdout)
     table = plain_table("parameter", "", "latest", "unit", "drift per day", "")
     for trend in trends:
         low, high = trend.drift.interval() if trend.drift is not None else (0.0, 0.0)

@@ -46,6 +46,7 @@ from sysid_ros.engine.elements.pseudo_inertia import (
     pseudo_inertia,
 )
 from sysid_ros.engine.elements.slim_model import SlimModel, remove_visuals, without_visuals
+from sysid_ros.engine.elements.tendons import fixed_tendons, joints_of_tendon
 
 __all__ = [
     "BASIS",
@@ -61,6 +62,7 @@ __all__ = [
     "central",
     "compiled",
     "find",
+    "fixed_tendons",
     "force_range",
     "full_inertia",
     "inertia_from_theta",
@@ -70,6 +72,7 @@ __all__ = [
     "is_slide",
     "is_velocity_servo",
     "joint_of",
+    "joints_of_tendon",
     "keep_authored",
     "make_explicit",
     "matching",

@@ -5,7 +5,6 @@
 
     fit = fit_inverse_dynamics(model, [Recording(times, qpos, torque)])
     fit.values["link_3.m"], fit.intervals(), fit.base.names, fit.torque_rmse
-    written_spec(spec, fit.free.columns, fit.theta()).to_xml()
 
 Torque is linear in inertial parameters, armature, friction, springs and offsets; rows are filtered
 and summed by block of time (:mod:`sysid_ros.engine.regressor`), and solved under physical
@@ -22,8 +21,6 @@ from sysid_ros.engine.inverse_dynamics.base_parameters import (
 from sysid_ros.engine.inverse_dynamics.combinations import CombinationFit, fit_combinations
 from sysid_ros.engine.inverse_dynamics.consistency import (
     body_scales,
-    is_consistent,
-    smallest_share,
 )
 from sysid_ros.engine.inverse_dynamics.coupling import (
     TENDON_ATTRIBUTES,
@@ -40,6 +37,7 @@ from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_paramete
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
+from sysid_ros.engine.inverse_dynamics.sharpened_friction import sharpen_friction
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
     fit_evidence,
@@ -48,7 +46,6 @@ from sysid_ros.engine.inverse_dynamics.torque_fit import (
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.inverse_dynamics.torque_scores import torque_rmse
-from sysid_ros.engine.inverse_dynamics.written_model import sharpen_friction, written_spec
 from sysid_ros.engine.regressor import (
     Columns,
     Filters,
@@ -88,16 +85,13 @@ __all__ = [
     "free_parameters",
     "gather",
     "grouping_order",
-    "is_consistent",
     "mujoco_torque",
     "predict",
     "sharpen_friction",
-    "smallest_share",
     "torque_rmse",
     "with_coupling",
     "with_payload",
     "with_settled_delays",
     "without_effect",
     "without_gains",
-    "written_spec",
 ]

@@ -21,7 +21,6 @@ from sysid_ros.engine.elements import (
     BASIS,
     central,
     inertial_parameters,
-    pseudo_inertia,
     rotation_matrix,
 )
 
@@ -80,16 +79,6 @@ def body_scales(model: mujoco.MjModel) -> dict[int, BodyScale]:
     """Scales of all bodies that have a mass or can move."""
     parameters = inertial_parameters(model)
     return {body: body_scale(parameters[body]) for body in range(1, model.nbody)}
-
-
-def smallest_share(parameters: FloatArray, scale: BodyScale) -> float:
-    """The largest margin that ten parameters keep: the least eigenvalue of J relative to J_0."""
-    return float(np.linalg.eigvalsh(scale.relative(parameters))[0])
-
-
-def is_consistent(parameters: FloatArray) -> bool:
-    """True if a body of positive density can have these ten parameters."""
-    return bool(np.linalg.eigvalsh(pseudo_inertia(parameters))[0] > 0.0)
 
 
 def reach(model: mujoco.MjModel, body: int) -> FloatArray | None:

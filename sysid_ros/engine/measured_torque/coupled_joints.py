@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import compiled
+from sysid_ros.engine.elements import compiled, joints_of_tendon
 from sysid_ros.engine.inverse_dynamics import (
     TENDON_ATTRIBUTES,
     Regressor,
@@ -182,9 +182,4 @@ def _kind(model: mujoco.MjModel, dof: int) -> int:
 def _coupled(model: mujoco.MjModel, one: int, other: int) -> bool:
     """True if a fixed tendon joins them already."""
     joints = {int(model.dof_jntid[one]), int(model.dof_jntid[other])}
-    for t in range(model.ntendon):
-        first = int(model.tendon_adr[t])
-        wraps = range(first, first + int(model.tendon_num[t]))
-        if joints <= {int(model.wrap_objid[w]) for w in wraps}:
-            return True
-    return False
+    return any(joints <= joints_of_tendon(model, t).keys() for t in range(model.ntendon))

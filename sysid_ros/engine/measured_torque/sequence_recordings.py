@@ -172,8 +172,7 @@ def _move_to_bodies(signals: Iterable[JointSignal], qpos: FloatArray) -> None:
 
 def _samples(series: TimeSeries, name: str, given: SignalSettings) -> tuple[FloatArray, FloatArray]:
     """Instants and values (n, width) of a measured signal, as the model has it."""
-    times, values = series.known(name)
-    undone = given.inverse
+    (times, values), undone = series.known(name), given.inverse
     return times + undone.delay, undone.gain * values + undone.bias
 
 

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SCALAR, joint_of
+from sysid_ros.engine.elements import SCALAR, joint_of, joints_of_tendon
 from sysid_ros.engine.signals import ModelSequences, control_names
 
 _S, _T = mujoco.mjtSensor, mujoco.mjtTrn
@@ -164,9 +164,8 @@ def _arm(model: mujoco.MjModel, actuator: int) -> FloatArray:
     if joint_of(model, actuator) is not None and int(model.jnt_type[target]) in SCALAR:
         arm[int(model.jnt_dofadr[target])] = float(model.actuator_gear[actuator, 0])
     elif kind == int(_T.mjTRN_TENDON):
-        first = int(model.tendon_adr[target])
-        for wrap in range(first, first + int(model.tendon_num[target])):
-            if int(model.wrap_type[wrap]) == int(mujoco.mjtWrap.mjWRAP_JOINT):
-                dof = int(model.jnt_dofadr[int(model.wrap_objid[wrap])])
-                arm[dof] += float(model.wrap_prm[wrap] * model.actuator_gear[actuator, 0])
+        for joint, coefficient in joints_of_tendon(model, target).items():
+            arm[int(model.jnt_dofadr[joint])] = coefficient * float(
+                model.actuator_gear[actuator, 0]
+            )
     return arm

@@ -19,7 +19,6 @@ from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws
 from sysid_ros.engine.regressor.gram import Grams, sum_grams
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import (
-    fixed_tendons,
     friction_signs,
     sharp_friction,
 )
@@ -52,7 +51,6 @@ __all__ = [
     "coordinate_groups",
     "delay_nodes",
     "delayed",
-    "fixed_tendons",
     "friction_signs",
     "mujoco_torque",
     "row_weights",

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import INERTIAL, SCALAR, inertial_parameters
+from sysid_ros.engine.elements import INERTIAL, SCALAR, fixed_tendons, inertial_parameters
 from sysid_ros.engine.friction import COEFFICIENTS, SHAPE, joint_frictions
 from sysid_ros.engine.regressor.friction_laws import LAW_KINDS
 
@@ -153,12 +153,10 @@ def _of_laws(model: mujoco.MjModel, kind: str) -> list[tuple[str, str, int, floa
 
 
 def _of_tendons(model: mujoco.MjModel, kind: str) -> list[tuple[str, str, int, float]]:
-    joint = int(mujoco.mjtWrap.mjWRAP_JOINT)
     found = []
-    for t in range(model.ntendon):
-        if int(model.wrap_type[int(model.tendon_adr[t])]) == joint:
-            name = f"{_name(model.tendon(t).name, 'tendon', t)}.{kind.removeprefix('tendon_')}"
-            found.append((name, kind, t, float(getattr(model, kind)[t])))
+    for t in fixed_tendons(model):
+        name = f"{_name(model.tendon(t).name, 'tendon', t)}.{kind.removeprefix('tendon_')}"
+        found.append((name, kind, t, float(getattr(model, kind)[t])))
     return found
 
 

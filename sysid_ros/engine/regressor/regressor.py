@@ -20,7 +20,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import INERTIAL
+from sysid_ros.engine.elements import INERTIAL, fixed_tendons
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
 from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws, law_columns, loaded
 from sysid_ros.engine.regressor.regressor_tables import friction_of as friction_table
@@ -245,10 +245,7 @@ def _law_places(
 
 def has_other_forces(model: mujoco.MjModel) -> bool:
     """True if a model has forces that are not linear in a regressor's parameters."""
-    joint = int(mujoco.mjtWrap.mjWRAP_JOINT)
-    spatial = any(
-        int(model.wrap_type[int(model.tendon_adr[t])]) != joint for t in range(model.ntendon)
-    )
+    spatial = len(fixed_tendons(model)) < model.ntendon
     scalar = np.asarray(model.jnt_type) >= int(mujoco.mjtJoint.mjJNT_SLIDE)
     names = (
         "tendon_stiffness", "tendon_stiffnesspoly", "tendon_dampingpoly", "jnt_stiffnesspoly",

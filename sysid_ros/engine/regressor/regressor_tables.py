@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.elements import rotation_matrix
+from sysid_ros.engine.elements import fixed_tendons, joints_of_tendon, rotation_matrix
 from sysid_ros.engine.regressor.columns import Columns
 
 _MIN_IMPEDANCE, _MAX_IMPEDANCE = 1e-4, 0.9999  # MuJoCo's mjMINIMP and mjMAXIMP
@@ -223,22 +223,13 @@ def friction_signs(
     return np.asarray(np.clip((qacc + rate * qvel) / width, -1.0, 1.0))
 
 
-def fixed_tendons(model: mujoco.MjModel) -> list[int]:
-    """Ids of the tendons that are linear in joint positions."""
-    joint = int(mujoco.mjtWrap.mjWRAP_JOINT)
-    return [
-        t for t in range(model.ntendon) if int(model.wrap_type[int(model.tendon_adr[t])]) == joint
-    ]
-
-
 def tendon_arms(model: mujoco.MjModel) -> FloatArray:
     """Moment arms of the fixed tendons, (tendons, nv)."""
     tendons = fixed_tendons(model)
     arms: FloatArray = np.zeros((len(tendons), model.nv))
     for row, tendon in zip(arms, tendons, strict=True):
-        first = int(model.tendon_adr[tendon])
-        for wrap in range(first, first + int(model.tendon_num[tendon])):
-            row[int(model.jnt_dofadr[int(model.wrap_objid[wrap])])] += model.wrap_prm[wrap]
+        for joint, coefficient in joints_of_tendon(model, tendon).items():
+            row[int(model.jnt_dofadr[joint])] = coefficient
     return arms
 
 

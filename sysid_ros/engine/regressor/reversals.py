@@ -14,9 +14,10 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.engine.elements import fixed_tendons
 from sysid_ros.engine.regressor.filtering import thin
 from sysid_ros.engine.regressor.regressor import Motion
-from sysid_ros.engine.regressor.regressor_tables import fixed_tendons, tendon_arms
+from sysid_ros.engine.regressor.regressor_tables import tendon_arms
 
 CLASSES = 3  # of rows: friction's sign is known, known for the most part, uncertain
 _SHARES = (0.005, 0.3)  # between the classes: the row filter's weight on uncertain instants

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import scipy
 
-from sysid_ros.engine.parameters import Parameter, ParameterDict
+from sysid_ros.engine.parameters import ParameterDict
 
 NEAR_A_BOUND = 0.7  # share of what an interval may miss that the end towards a near bound may miss
 
@@ -79,19 +79,13 @@ class ParameterEstimate:
 
 def unfitted(params: ParameterDict) -> tuple[ParameterEstimate, ...]:
     """The free scalars at their start, of which nothing is claimed."""
-    units = [unit for parameter in params.free() for unit in _units(parameter)]
-    names, start, bounds = params.scalar_names(), params.as_vector().tolist(), params.get_bounds()
-    lower, upper = (bound.tolist() for bound in bounds)
+    units = [unit for parameter in params.free() for unit in parameter.scalar_units()]
+    names, start = params.scalar_names(), params.as_vector().tolist()
+    lower, upper = (bound.tolist() for bound in params.get_bounds())
     return tuple(
         ParameterEstimate(name, unit, value, value, low, high, None, math.inf)
         for name, unit, value, low, high in zip(names, units, start, lower, upper, strict=True)
     )
-
-
-def _units(parameter: Parameter) -> list[str]:
-    """One unit per component of a parameter: ``kg, m, m, m`` names four."""
-    units = parameter.unit.split(", ")
-    return units if len(units) == parameter.size else [parameter.unit] * parameter.size
 
 
 def _quantile(dof: float, tail: float) -> float:

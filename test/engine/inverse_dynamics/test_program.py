@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sysid_ros.engine.elements import central, parameters_of, pseudo_inertia
-from sysid_ros.engine.inverse_dynamics import is_consistent, smallest_share
 from sysid_ros.engine.inverse_dynamics.consistency import body_scale
 from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 from sysid_ros.engine.inverse_dynamics.program import Constraints, solve
@@ -34,6 +33,11 @@ FREE = Constraints(np.full(10, -np.inf), np.full(10, np.inf))
 def prior(kind: PriorKind = PriorKind.ENTROPIC, spread: float = 1.0) -> Prior:
     term = BodyTerm("", 1, np.eye(10), np.zeros(10), body_scale(BODY))
     return Prior((term,), kind, spread, np.zeros(10), np.zeros(10))
+
+
+def is_consistent(parameters: np.ndarray) -> bool:
+    """True if a body of positive density can have these ten parameters."""
+    return bool(np.linalg.eigvalsh(pseudo_inertia(parameters))[0] > 0.0)
 
 
 def test_the_pseudo_inertia_is_linear_and_invertible():
@@ -79,7 +83,7 @@ def test_data_of_an_impossible_body_end_on_the_margin(kind):
     impossible[6] = 0.9  # more than the other two moments together
     weight = 1e8
     found = solve(weight * np.eye(10), weight * impossible, prior(kind), FREE)
-    share = smallest_share(found.x, body_scale(BODY))
+    share = np.linalg.eigvalsh(body_scale(BODY).relative(found.x))[0]
     assert share == pytest.approx(FREE.margin, rel=0.2)
     assert found.on_edge == (0,)
 

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Estimated parameters as a MuJoCo model whose ``mj_inverse`` gives the predicted torque."""
+"""Parameters of a regressor as a MuJoCo model whose ``mj_inverse`` gives the predicted torque."""
 
 from __future__ import annotations
 
@@ -12,14 +12,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import INERTIAL, body_of, set_inertia
-from sysid_ros.engine.regressor import (
-    DELAY,
-    LAW_KINDS,
-    Columns,
-    fixed_tendons,
-    sharp_friction,
-)
-from sysid_ros.errors import ModelError
+from sysid_ros.engine.inverse_dynamics import sharpen_friction
+from sysid_ros.engine.regressor import DELAY, LAW_KINDS, Columns
 
 _POLYNOMIAL = {"damping": 0, "damping2": 1, "damping3": 2, "stiffness": 0}
 _CONSTANT = 1e-6  # N m/rad, of the spring that stands for a constant torque
@@ -30,7 +24,6 @@ def written_spec(
     columns: Columns,
     theta: FloatArray,
     *,
-    sharp: bool = True,
     offsets: bool = False,
 ) -> mujoco.MjSpec:
     """A copy of a specification with estimated parameters.
@@ -39,13 +32,9 @@ def written_spec(
       spec: From which the fitted model was compiled; left as it is.
       columns: Of the fit's regressor.
       theta: All parameters, (p,).
-      sharp: Whether dry friction gets the solreffriction of ``sharp_friction``.
       offsets: Whether a hinge's or slide's torque offset is written, as a spring too soft to
         matter whose rest position is far away; MuJoCo has no constant joint torque. An offset that
         is the sensor's, not the robot's, is better left out.
-
-    Raises:
-      ModelError: MuJoCo refuses the result, or a joint with an offset has a spring.
     """
     copy = spec.copy()
     model = copy.compile()
@@ -71,40 +60,8 @@ def written_spec(
             _write(tendons[owner], kind.removeprefix("tendon_"), value)
         else:
             _write(joints[owner], kind, value)
-    if sharp:
-        sharpen_friction(copy)
-    try:
-        copy.compile()
-    except ValueError as error:
-        raise ModelError(f"MuJoCo refuses the estimated parameters: {error}") from error
+    sharpen_friction(copy)
     return copy
-
-
-def sharpen_friction(spec: mujoco.MjSpec) -> None:
-    """Give dry friction of joints and tendons the law of ``engine.regressor.sharp_friction``.
-
-    Args:
-      spec: With the friction and inertia that were found; changed.
-    """
-    model = spec.copy().compile()
-    solref, solimp = sharp_friction(model)
-    for element in (*spec.joints, *spec.tendons):
-        if not element.name:  # MJCF tells elements apart by name
-            continue
-        if isinstance(element, mujoco.MjsJoint):
-            row = int(model.joint(element.name).dofadr[0])
-            loss = float(model.dof_frictionloss[row])
-        else:
-            tendon = model.tendon(element.name).id
-            loss = float(model.tendon_frictionloss[tendon])
-            if tendon not in fixed_tendons(model):
-                continue
-            row = model.nv + fixed_tendons(model).index(tendon)
-        if loss > 0.0:
-            element.solref_friction = solref
-            own = np.array(element.solimp_friction)
-            own[:2] = solimp[row]
-            element.solimp_friction = own
 
 
 def _write(element: Any, kind: str, value: float) -> None:
@@ -125,13 +82,6 @@ def _write_offset(
     model: mujoco.MjModel, joints: dict[int, Any], dof: int, value: float, degree: bool
 ) -> None:
     joint = int(model.dof_jntid[dof])
-    stiff = np.ravel(model.jnt_stiffness[joint])
-    scalar = int(model.jnt_type[joint]) >= int(mujoco.mjtJoint.mjJNT_SLIDE)
-    if np.any(stiff) or not scalar:
-        raise ModelError(
-            f"joint {model.joint(joint).name!r} cannot carry a torque offset of {value:.4g}: only "
-            "hinges and slides without a spring can"
-        )
     _write(joints[joint], "stiffness", _CONSTANT)
     turns = int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
     rest = -value / _CONSTANT
