@@ -14,6 +14,7 @@ from hypothesis import settings
 
 # How long an example takes is a matter of what else the machine does.
 settings.register_profile("any_machine", deadline=None)
+settings.register_profile("without_slow_tests", deadline=None, max_examples=30)
 settings.load_profile("any_machine")
 
 # An animation for every fit of every test would take minutes; tests of it ask for one.
@@ -29,21 +30,38 @@ _ROS_ROWS = (
 )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Look at fewer examples where slow tests are left out, as ``make test`` does."""
+    if "not slow" in config.option.markexpr:
+        settings.load_profile("without_slow_tests")
+
+
+def _row(nodeid: str) -> str:
+    """The row that a test stands in; empty for none."""
+    return next((f"ros {row}" for row, of in enumerate(_ROS_ROWS) if nodeid.startswith(of)), "")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the rows, which take the longest."""
+    items.sort(key=lambda item: not _row(item.nodeid))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where tests run side by side (``-n 3``), those with ROS nodes stand in two rows.
 
     They start several processes each and mostly wait for them: while one row waits, another works,
-    and more than two would wait for each other. The rows are the longest, and so begin first. The
-    tests of any other file stay together for the sake of its fixtures.
+    and more than two would wait for each other. The tests of any other file stay together for the
+    sake of its fixtures. Files come in the order of their names, not by their numbers of tests: the
+    last ones to begin would be those with one test that takes long.
     """
     from xdist.scheduler import LoadScopeScheduling
 
     class FilesAndRows(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            rows = (f"ros {row}" for row, of in enumerate(_ROS_ROWS) if nodeid.startswith(of))
-            return next(rows, nodeid.partition("::")[0])
+            return _row(nodeid) or nodeid.partition("::")[0]
 
+    config.option.loadscopereorder = False
     return FilesAndRows(config, log)
 
 

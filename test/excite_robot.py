@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from excitation_limits import assert_no_step, largest_step
-from rcl_interfaces.srv import GetParameters
 from ros_client import LATCHED, RosClient
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -43,15 +42,15 @@ LIMITS = {
 PERIOD = 0.01  # s
 # Nothing that a busy machine holds up is a fault, where a test is not about that.
 PATIENT = {"timeout": "60.0", "following.delay": "60.0"}
-_ANSWERS = 10  # of a node that sends nothing and is therefore at rest
-_UNANSWERED = 1.0  # s after which the clock goes on without a command
+_REMINDER = 0.02  # s
 
 
 class Robot:
     """Follows every command at once, unless it is told not to.
 
-    On simulated time it is in lock-step: the clock goes on by one period with every command, and as
-    long as nothing moves, so that a busy machine changes nothing.
+    On simulated time it is in lock-step: the clock goes on by one period as the motion begins, and
+    with every command, so that a busy machine changes nothing. Meanwhile it tells the time again
+    now and then, as messages of ``/clock`` may be lost.
     """
 
     def __init__(
@@ -67,42 +66,38 @@ class Robot:
         self.follows = True  # whether positions are those commanded
         self.position = [0.0, 0.0, 0.0]  # of shoulder, wrist, elbow
         self.change: Callable[[JointState], Any] = lambda message: None
-        self.ticks = 0  # of simulated time
-        self._seen, self._since = 0, time.monotonic()
+        self.ticks = 1  # of simulated time
+        self._heard, self._told = (0, 0), 0.0
         self._clock = client.node.create_publisher(Clock, "/clock", 10) if simulated else None
         self._publisher = client.node.create_publisher(JointState, "/joint_states", 10)
         client.node.create_timer(0.002 if simulated else 0.01, self._publish)
         self.commands = client.collect(command_type, "/command")
         self.states = client.collect(String, "/excite/state", LATCHED)
 
-    def _waits(self) -> bool:
-        """Whether the command of this period has not come yet."""
-        moves = self.state.startswith(("running", "stopped"))
-        if moves and len(self.commands) == self._seen:
-            return time.monotonic() - self._since < _UNANSWERED
-        self._seen, self._since = len(self.commands), time.monotonic()
-        return False
-
-    def _go_on(self) -> None:
-        """One period of simulated time."""
-        if self._clock is not None:
-            self.ticks += 1
-            message = Clock()
-            message.clock.sec, centi = divmod(self.ticks, 100)
-            message.clock.nanosec = 10_000_000 * centi
-            self._clock.publish(message)
+    def _answered(self) -> bool:
+        """Whether excite has begun, or sent a command, since the last period of simulated time."""
+        begun = sum(message.data == "running" for message in self.states)
+        before, self._heard = self._heard, (begun, len(self.commands))
+        return self._heard != before
 
     def _publish(self) -> None:
-        if self._clock is not None and self._waits():
+        goes_on = self._clock is None or self._answered()
+        if not goes_on and time.monotonic() - self._told < _REMINDER:
             return
         if self.follows and self.commands:
-            self.position[0], self.position[2] = self.values()[-1]
+            self.position[0], self.position[2] = _values(self.commands[-1])
         if self.moving:
             names = ["shoulder", "wrist", "elbow"]
             message = JointState(name=names, position=self.position)
             self.change(message)
             self.publish(message)
-        self._go_on()
+        if self._clock is not None:
+            self.ticks += goes_on
+            time_now = Clock()
+            time_now.clock.sec, centi = divmod(self.ticks, 100)
+            time_now.clock.nanosec = 10_000_000 * centi
+            self._clock.publish(time_now)
+            self._told = time.monotonic()
 
     def publish(self, message: JointState) -> None:
         self._publisher.publish(message)
@@ -113,9 +108,7 @@ class Robot:
 
     def values(self) -> np.ndarray:
         """Every command so far, (m, n)."""
-        if self.commands and not hasattr(self.commands[0], "data"):
-            return np.array([message.points[0].positions for message in self.commands])
-        return np.array([message.data for message in self.commands])
+        return np.array([_values(message) for message in self.commands])
 
     def arm(self, data: bool = True) -> SetBool.Response:
         return self.client.call(SetBool, "/excite/arm", SetBool.Request(data=data))
@@ -129,16 +122,13 @@ class Robot:
         self.client.wait_until(lambda: len(self.commands) >= before + count)
 
     def wait_for_rest(self) -> None:
-        """Wait until the node has answered often without a command between the answers.
-
-        Silence alone says nothing: a busy machine may hold the node up.
-        """
-        answered, count = 0, -1
-        while answered < _ANSWERS:
-            self.client.spin(3.0 * PERIOD)
-            self.client.call(GetParameters, "/excite/get_parameters")
-            answered = answered + 1 if count == len(self.commands) else 0
+        """Wait until excite has stopped moving anything and every command that it sent has come."""
+        self.client.wait_until(lambda: self.arm(False).message == "nothing is moving")
+        count = -1
+        while count != len(self.commands):
             count = len(self.commands)
+            for _ in range(3):  # an answer may overtake a command
+                self.arm(False)
 
     def largest_step(self) -> float:
         """The largest difference of two successive commands of a joint, rad."""
@@ -149,6 +139,11 @@ class Robot:
         commands = np.array([begin, begin, *self.values()])
         velocity, acceleration = (np.full(2, limit) for limit in self.limits)
         return assert_no_step(commands, PERIOD, velocity, acceleration)
+
+
+def _values(command: Any) -> Any:
+    """The values of a command that count now, by joint."""
+    return command.data if hasattr(command, "data") else command.points[0].positions
 
 
 def start_excite(

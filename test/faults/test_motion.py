@@ -108,7 +108,10 @@ def test_when_the_node_is_killed_the_last_message_ends_at_rest(running):
     robot = motion.begin()
     motion.process.kill()
     motion.process.wait()
-    motion.client.spin(0.5)  # nothing more is under way
+    count = -1
+    while count != len(robot.commands):  # until nothing more is under way
+        count = len(robot.commands)
+        motion.client.spin(0.3)
     before, last = (message.points for message in robot.commands[-2:])
     assert np.all(np.array(last[-1].velocities) == 0.0)
     times = [point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec for point in last]

@@ -132,8 +132,7 @@ def test_motion_stops_when_a_joint_leaves_its_limits(
     robot.assert_no_step()
     assert not robot.arm().success  # not from outside its limits
     robot.position = [0.0, 0.0, 0.0]
-    client.spin(0.2)
-    assert robot.arm().success
+    client.wait_until(lambda: robot.arm().success)
 
 
 def test_disarming_stops(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
