@@ -8,8 +8,8 @@ and winding, and rough, as a joint sticks or a command changes a time step earli
 search that goes by slopes ends somewhere in it. So a walk leads from the estimate both ways along
 each delay and time constant, in strides beyond its interval and beyond the time step, and all
 other parameters and starts follow from place to place by a Gauss-Newton step (a profile of the
-cost by continuation; Venzon & Moolgavkar 1988). It ends where it goes uphill, and uses some
-windows only.
+cost by continuation; Venzon & Moolgavkar 1988). It ends where it goes uphill twice in a row, and
+uses some windows only.
 
 The costs of windows at two places are compared window by window (Vuong 1989). To first order the
 difference at a distance d is d / (2 s) of its standard deviations, where s is the standard error;
@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.special
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.thinned import (
@@ -48,12 +49,14 @@ TIMING = (("signal", "delay"), ("actuator", "time_constant"))  # the most tellin
 SHARE = 0.05  # of the fit's time that walks may take together, unless they find lower costs
 PLACE = 2.0 + 3.0 * EVALUATION  # time that a place takes, in linearizations of its windows
 FEWEST = 3  # windows
+COMMON = 2.5 * 2.0  # places around an optimum that has none besides it
 PLACES = 8  # in one direction at most
 BEYOND = 3.0  # standard errors, the length of the first stride ...
 OF_BOUNDS = 0.1  # ... but no more than this share of the distance between the bounds
+ENOUGH = 2  # places in a row that are uphill: nothing better is expected beyond
 LONGER = 1.5  # factor on each further one
-SURE = 1.96  # standard deviations by which a cost must be lower for the fit to move there
-PRECISE = 1e-3  # relative decrease of the cost below which a place is an optimum
+LIKELY, SURE = 0.01, 0.001  # chance that windows show a lower cost where there is none
+PRECISE = 1e-2  # relative decrease of the cost below which a place is about an optimum
 WIDER = 1.25  # times the standard error that an error must be to count
 REACHED = 0.5  # of a distance: the error with which a 95 % interval ends there
 HELD = 1e-9  # of its scale: how far a parameter may move while it is held
@@ -91,6 +94,13 @@ class _Place:
         """Its standard deviation because some windows stand for all."""
         return float(chance_of_sum(self.excess[:, None], count)[0])
 
+    def is_lower(self, chance: float) -> bool:
+        """Return whether windows cost less than they would with this chance (paired t test)."""
+        n = len(self.excess)
+        if n < FEWEST:
+            return False
+        return self.total(n) < self.deviation(n) * float(scipy.special.stdtrit(n - 1, chance))
+
     def deviation(self, count: int) -> float:
         """Its standard deviation by noise, as windows show it."""
         few = len(self.excess) < 2
@@ -121,21 +131,21 @@ def walk_around(problem: WindowedProblem, solution: Solution, errors: FloatArray
     timing, known = timing_components(problem.params), np.nan_to_num(errors)
     n = len(problem.windows)
     places = SHARE * spent(problem) * n / PLACE  # of one window each
-    used = spread_evenly(n, places / (4 * timing.size), FEWEST)
+    used = spread_evenly(n, places / (COMMON * timing.size), FEWEST)
     part = part_of(problem, used)
     base = Point(solution.point.theta, tuple(solution.point.starts[k] for k in used))
     part.check_derivatives(base)
     widest = OF_BOUNDS * (problem.upper - problem.lower)
     seen: list[_Place] = []
-    for component in timing[: max(1, round(places / (4 * len(used))))]:
+    for component in timing[: max(1, round(places / (COMMON * len(used))))]:
         stride = BEYOND * known[component] * np.sqrt(n / len(used))
         stride = max(2.0 * _time_step(problem), min(stride, widest[component]))
         seen += _walk(part, base, int(component), stride)
     found = Walk(None, np.zeros(len(known)), np.zeros(len(known)))
-    lower = [place for place in seen if place.total(n) + place.chance(n) < 0.0]
+    lower = [place for place in seen if place.is_lower(LIKELY)]
     if lower:
         best = _refined(problem, solution, min(lower, key=lambda place: place.total(n)), used)
-        if best.total(n) < -SURE * best.deviation(n):
+        if best.is_lower(SURE):
             return replace(found, lower=best.point)
         seen = [place for place in seen if place not in lower] + [best]
     for place in seen:
@@ -148,7 +158,7 @@ def _refined(
 ) -> _Place:
     """The optimum near a place of some windows, by all windows."""
     start = _all_starts(solution, lower.point, used)
-    settings = SolverSettings(max_iterations=20, cost_tolerance=PRECISE)
+    settings = SolverSettings(max_iterations=10, cost_tolerance=PRECISE)
     point = _uninterrupted(minimize(problem, start, settings)).point
     there, here = _window_costs(problem, point), _window_costs(problem, solution.point)
     prior = _prior_cost(problem, point) - _prior_cost(problem, solution.point)
@@ -176,7 +186,7 @@ def _walk(part: WindowedProblem, base: Point, component: int, stride: float) -> 
     own, prior = _window_costs(part, base), _prior_cost(part, base)
     places = []
     for direction in (-1.0, 1.0):
-        here, length, lowest = base, stride, 0.0
+        here, length, lowest, uphill = base, stride, 0.0, 0
         for _ in range(PLACES):
             low, high = part.lower[component], part.upper[component]
             value = float(np.clip(here.theta[component] + direction * length, low, high))
@@ -188,7 +198,8 @@ def _walk(part: WindowedProblem, base: Point, component: int, stride: float) -> 
                 break
             places.append(_Place(here, excess, _prior_cost(part, here) - prior))
             total = places[-1].total(len(excess))
-            if total > lowest + np.sqrt(len(excess)) * np.std(excess):
+            uphill = uphill + 1 if total > lowest + np.sqrt(len(excess)) * np.std(excess) else 0
+            if uphill == ENOUGH:
                 break
             lowest, length = min(lowest, total), LONGER * length
     return places
