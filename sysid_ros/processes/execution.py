@@ -11,20 +11,19 @@ in a fresh pool.
 
 from __future__ import annotations
 
-import concurrent.futures
-import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sysid_ros.closing import Closing
 from sysid_ros.errors import ErrorCode, ExperimentError, StopRequestedError, SysidError
 from sysid_ros.processes.process_life import die_with_parent
+
+if TYPE_CHECKING:  # what runs in other processes is imported where they are started
+    from concurrent.futures import Executor, Future
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -146,12 +145,14 @@ class TaskPool(Closing):
         should_stop: Callable[[], bool] | None,
     ) -> None:
         """Run tasks as far as the workers live."""
+        from concurrent.futures import BrokenExecutor
+
         if self._executor is None:
             self._executor = self._open.enter_context(_executor(self._workers))
         futures = {self._executor.submit(function, task): i for i, task in tasks.items()}
         try:
             _collect(futures, keep, should_stop)
-        except BrokenProcessPool:
+        except BrokenExecutor:
             self.close()
         except BaseException:
             for future in futures:
@@ -169,15 +170,17 @@ def _collect(
     keep: Callable[[int, Result], None],
     should_stop: Callable[[], bool] | None,
 ) -> None:
+    from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
+
     waiting = set(futures)
     while waiting:
         _stop_if(should_stop)
-        ended, waiting = concurrent.futures.wait(waiting, _POLL, FIRST_COMPLETED)
+        ended, waiting = wait(waiting, _POLL, FIRST_COMPLETED)
         broken = None
         for future in ended:
             try:
                 keep(futures[future], future.result())
-            except BrokenProcessPool as error:
+            except BrokenExecutor as error:
                 broken = error  # what else has ended is still kept
         if broken is not None:
             raise broken
@@ -194,9 +197,10 @@ def _executor(workers: Workers) -> Iterator[Executor]:
         with _dask_executor(workers.dask) as executor:
             yield executor
         return
-    pool = ProcessPoolExecutor(
-        workers.count, multiprocessing.get_context("spawn"), initializer=_begin_worker
-    )
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    pool = ProcessPoolExecutor(workers.count, get_context("spawn"), initializer=_begin_worker)
     try:
         yield pool
     finally:

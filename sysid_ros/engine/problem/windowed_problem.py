@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 
 KEPT_BYTES = 128 << 20  # of what is known of a point; where there is more, it is found out again
+TWICE_KEPT_BYTES = 48 << 20  # where there is less, also of the latest point with a Jacobian
 
 
 @dataclass(frozen=True)
@@ -125,8 +126,9 @@ class WindowedProblem:
         self.engine = engine
         self._exact = [self._exact_derivatives(group, engine) for group in self.groups]
         self._latest: _Visit | None = None
-        sizes = [_bytes_at_a_point(group, self.lower.size) for group in self.groups]
-        self._keeps = sum(sizes) <= KEPT_BYTES
+        self._linearized: _Visit | None = None  # a search may end there after a refused step
+        size = sum(_bytes_at_a_point(group, self.lower.size) for group in self.groups)
+        self._keeps, self._keeps_two = size <= KEPT_BYTES, size <= TWICE_KEPT_BYTES
 
     @property
     def windows(self) -> tuple[WindowSimulation, ...]:
@@ -203,6 +205,8 @@ class WindowedProblem:
 
     def _visited(self, point: Point) -> _Visit:
         """All that is known of a point; something is of the latest only."""
+        if self._linearized is not None and self._linearized.is_at(point):
+            self._latest = self._linearized
         if self._latest is None or not self._latest.is_at(point):
             self._latest = None  # makes room
             candidates = [group.builder.build(point.theta) for group in self.groups]
@@ -259,6 +263,7 @@ class WindowedProblem:
                 found.append(derivatives)
             yield batch, own, derivatives
         visit.derivatives = found if self._keeps else None
+        self._linearized = visit if self._keeps_two else None
 
     def _new_derivatives(
         self, visit: _Visit, starts: list[list[FloatArray]]

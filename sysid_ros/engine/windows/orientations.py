@@ -145,3 +145,7 @@ class OrientationSamples:
         nearby = np.where(facing < 0.0, -nearby, nearby)
         predicted: FloatArray = np.einsum("...krc,kr->...kc", nearby, weights.weights[self.samples])
         return predicted
+
+
+_NONE = np.zeros(0, dtype=np.intp)
+NO_ORIENTATIONS = OrientationSamples(_NONE, _NONE, _NONE, np.zeros((0, 4)))

@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.windows.cutting import SequenceData, Window
-from sysid_ros.engine.windows.orientations import OrientationSamples
+from sysid_ros.engine.windows.orientations import NO_ORIENTATIONS, OrientationSamples
 from sysid_ros.engine.windows.starts import StartReader
 
 START_SAMPLE = 1e-9  # s: a sample this close to a window's start is at its start
@@ -83,6 +83,8 @@ class WindowSimulation:
 def _orientation_samples(sequence: SequenceData, window: Window) -> OrientationSamples:
     """The window's samples that belong to orientations, with what was measured."""
     turning = np.array([signal.rotation is not None for signal in sequence.signals])
+    if not turning.any():
+        return NO_ORIENTATIONS
     chosen = np.flatnonzero(turning[window.samples.signals])
     signals = [sequence.signals[i] for i in window.samples.signals[chosen]]
     mapping = sequence.sensordata.signal_mapping or {}
