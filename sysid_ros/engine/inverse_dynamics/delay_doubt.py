@@ -34,7 +34,7 @@ def delays_among(free: FreeParameters) -> list[int]:
         return []
     kinds = np.array([kind == DELAY for kind in free.columns.kinds])
     used = np.any([np.any(m[kinds] != 0.0, axis=0) for m in free.matrix.values()], axis=0)
-    return np.flatnonzero(used & (free.precision > 0.0)).tolist()
+    return [int(i) for i in np.flatnonzero(used & (free.precision > 0.0))]
 
 
 def doubts_of_delays(

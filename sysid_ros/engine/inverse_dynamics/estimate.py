@@ -119,7 +119,7 @@ def first_doubts(
     gain_dofs: IndexArray,
     gain_spread: FloatArray,
 ) -> dict[int, float]:
-    """How much less sure delays are than :func:`first_estimate` makes them, by their number.
+    """The excess of delays' variances over those of :func:`first_estimate`, by their number.
 
     Takes what :func:`estimate` takes.
     """

@@ -137,7 +137,7 @@ def fit_evidence(
 def _curvature(final: Estimate) -> FloatArray:
     """Of data and prior at the estimate, (k, k) with gains."""
     _, curvature = final.prior.derivatives(final.solution.x)
-    return final.equations.hessians.sum(axis=0) + curvature
+    return np.asarray(final.equations.hessians.sum(axis=0) + curvature)
 
 
 def _noise_bias(final: Estimate, free: FreeParameters, moments: Mapping[str, Grams]) -> FloatArray:
