@@ -216,6 +216,11 @@ def _off_mass(recorded: Recorded, off: OffMass) -> Finding:
         for joint, (low, factor, high) in off.factors.items()
     ]
     gain = "" if not off.actuators else ", and so would other gains of the servos"
+    cause = (
+        f"A mass of {off.body!r} of {off.mass:.3g} times the model's would explain it{gain}."
+        if off.body
+        else "No mass of a single body would explain it."
+    )
     return Finding(
         FindingKind.GRAVITY,
         (off.body, *(recorded.joint_name(joint) for joint in off.factors)),
@@ -224,9 +229,8 @@ def _off_mass(recorded: Recorded, off: OffMass) -> Finding:
             **{f"gravity_{recorded.joint_name(j)}": one[1] for j, one in off.factors.items()},
         },
         f"Gravity is not the model's: {', '.join(factors)}, whatever friction, armature and offset "
-        f"there are. A mass of {off.body!r} of {off.mass:.3g} times the model's would explain it"
-        f"{gain}.",
-        f"- {{body: {off.body}, mass: null}}",
+        f"there are. {cause}",
+        f"- {{body: {off.body}, mass: null}}" if off.body else "",
         (),
     )
 

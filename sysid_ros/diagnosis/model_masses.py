@@ -245,7 +245,7 @@ def _suspect(model: mujoco.MjModel, joints: Sequence[_Joint]) -> tuple[str, floa
             own += float(free[:, 1] @ free[:, 1])
             target += float(free[:, 0] @ free[:, 1])
             power += float(free[:, 0] @ free[:, 0])
-        left = power - target**2 / max(own, 1e-300)
-        if left < best:
-            best, name, mass = left, str(model.body(body).name), 1.0 + target / max(own, 1e-300)
+        left, factor = power - target**2 / max(own, 1e-300), 1.0 + target / max(own, 1e-300)
+        if left < best and factor > 0.0:
+            best, name, mass = left, str(model.body(body).name), factor
     return name, mass

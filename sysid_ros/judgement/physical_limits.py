@@ -15,6 +15,7 @@ _LIGHTEST = 5.0  # kg/m^3, the lightest foam, none of which is a robot's link
 _MOVED = 30.0  # times the inertia that a joint moves: more than rotors have
 _WHOLE = 0.1  # of the inertia about the robot's most loaded joint; a small joint has less
 _MEASURED = 1.0  # of the same, where torque was fitted: rotors behind strain wave gears reach it
+_HEAVIER, _POSES = 4.0, 30  # factor of gravity on all joints, in so many poses
 _RAISED = 2.0  # times the initial value, below which the model's author is trusted
 _SOLID = frozenset(
     int(kind)
@@ -44,7 +45,35 @@ def impossible_values(
       A clause for each.
     """
     share = _MEASURED if by_torque else _WHOLE
-    return (*_armatures(before, after, share), *_masses(before, after))
+    weight = _gravity(before, after) if by_torque else []
+    return (*_armatures(before, after, share), *_masses(before, after), *weight)
+
+
+def _gravity(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:
+    """Gravity that is many times the model's, as of torque in another unit."""
+    sizes = [float(np.linalg.norm(_weight_torques(model))) for model in (before, after)]
+    if not all(size > 0.0 for size in sizes):
+        return []
+    ratio = sizes[1] / sizes[0]
+    if 1.0 / _HEAVIER <= ratio <= _HEAVIER:
+        return []
+    return [
+        f"gravity on the joints is {ratio:.2g} times the model's, as if torque were in another "
+        "unit, a current, or that of a motor before its gear"
+    ]
+
+
+def _weight_torques(model: mujoco.MjModel) -> FloatArray:
+    """Torque that holds the robot in some poses, (poses, nv)."""
+    data, rng = mujoco.MjData(model), np.random.default_rng(0)
+    found = np.zeros((_POSES, model.nv))
+    for row in found:
+        data.qpos[:] = model.qpos0
+        mujoco.mj_integratePos(model, data.qpos, rng.uniform(-1.5, 1.5, model.nv), 1.0)
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_fwdVelocity(model, data)
+        row[:] = data.qfrc_bias
+    return found
 
 
 def _masses(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:

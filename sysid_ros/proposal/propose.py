@@ -146,14 +146,20 @@ def propose(
         experiment = parse_experiment(draft.text(), path=output)
         couplings = coupled_joints(experiment, dataset or _load(experiment))
         draft = replace(draft, couplings=couplings)
+        findings = _without_gravity(findings)  # every inertia is free
     else:
         on_stage("trying which parameters the recordings determine")
         masses = mass_that_gravity_names(spec, findings)
         draft = _with_parameters(draft, spec, mapping, output, masses)
         if set(masses) & set(draft.parameters):
-            findings = tuple(one for one in findings if one.kind is not FindingKind.GRAVITY)
+            findings = _without_gravity(findings)
     text = draft.text()
     return Proposal(text, parse_experiment(text, path=output), findings, draft)
+
+
+def _without_gravity(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """All but the finding that a fit of the masses answers."""
+    return tuple(one for one in findings if one.kind is not FindingKind.GRAVITY)
 
 
 def _mapped(

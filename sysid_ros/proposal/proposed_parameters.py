@@ -99,7 +99,7 @@ def mass_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) ->
             doubt=finding.sentence,
         )
         for finding in findings
-        if finding.kind is FindingKind.GRAVITY
+        if finding.kind is FindingKind.GRAVITY and finding.signals[0]
     ]
 
 

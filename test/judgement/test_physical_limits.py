@@ -45,3 +45,15 @@ def test_rotors_may_be_as_heavy_as_the_arm_where_torque_shows_them() -> None:
     assert impossible_values(before, after)
     assert impossible_values(before, after, by_torque=True) == ()
     assert impossible_values(before, arm(armature=20.0), by_torque=True)
+
+
+def test_gravity_of_torque_in_another_unit_is_named() -> None:
+    def lying(mass: float) -> mujoco.MjModel:
+        model = arm()
+        model.body_mass[1:] *= mass
+        return model
+
+    assert impossible_values(lying(1.0), lying(0.6), by_torque=True) == ()
+    (said,) = impossible_values(lying(1.0), lying(0.1), by_torque=True)
+    assert said.startswith("gravity on the joints is 0.1 times the model's")
+    assert impossible_values(lying(1.0), lying(0.1)) == ()  # a simulation has no such unit

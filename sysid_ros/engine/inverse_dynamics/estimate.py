@@ -14,6 +14,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scales, reach
+from sysid_ros.engine.inverse_dynamics.delay_doubt import doubts_of_delays
 from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
@@ -109,6 +110,24 @@ def first_estimate(
     """
     prior = _prior(model, free, grams, settings, gain_spread)
     return _first(model, free, grams, settings, gain_dofs, prior)[0]
+
+
+def first_doubts(
+    model: mujoco.MjModel,
+    free: FreeParameters,
+    grams: Mapping[str, Grams],
+    settings: Settings,
+    gain_dofs: IndexArray,
+    gain_spread: FloatArray,
+) -> dict[int, float]:
+    """The excess of delays' variances over those of :func:`first_estimate`, by their number.
+
+    Takes what :func:`estimate` takes.
+    """
+    prior = _prior(model, free, grams, settings, gain_spread)
+    gaussian = replace(prior, kind=PriorKind.GAUSSIAN)
+    x, gains, weights = _first(model, free, grams, settings, gain_dofs, prior)
+    return doubts_of_delays(free, grams, gaussian, x, weights, gains, gain_dofs)
 
 
 def _first(

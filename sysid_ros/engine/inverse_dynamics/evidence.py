@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
@@ -47,6 +47,7 @@ class Evidence:
       shifted: Sums by condition, for torque at several shifts.
       delays: By condition those that torque was taken with, (nv,) s.
       grams: Sums by condition, with torque so delayed.
+      doubts: How much less sure delays are than they seem, see :mod:`.delay_doubt`.
     """
 
     filters: Filters
@@ -56,6 +57,7 @@ class Evidence:
     shifted: Mapping[str, ShiftedGrams]
     delays: Mapping[str, FloatArray]
     grams: Mapping[str, Grams]
+    doubts: Mapping[int, float] = field(default_factory=dict)
 
     def with_delays(
         self,

@@ -6,10 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from sysid_ros.engine.inverse_dynamics.estimate import estimated_gains, first_estimate
+from sysid_ros.engine.inverse_dynamics.delay_doubt import doubted
+from sysid_ros.engine.inverse_dynamics.estimate import (
+    estimated_gains,
+    first_doubts,
+    first_estimate,
+)
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
@@ -38,6 +44,22 @@ def with_settled_delays(
     """
     if not np.any(regressor.delay_columns >= 0):
         return evidence
+    settled = _settled(regressor, recordings, free, settings, evidence)
+    gain_dofs, spread = estimated_gains(regressor.model, settings)
+    doubts = first_doubts(regressor.model, free, settled.grams, settings, gain_dofs, spread)
+    if max(doubts.values(), default=1.0) > 1.0:
+        settled = _settled(regressor, recordings, doubted(free, doubts), settings, evidence)
+    return replace(settled, doubts=doubts)
+
+
+def _settled(
+    regressor: Regressor,
+    recordings: Sequence[Recording],
+    free: FreeParameters,
+    settings: Settings,
+    evidence: Evidence,
+) -> Evidence:
+    """The same, about the delays that priors and residuals lead to."""
     gain_dofs, spread = estimated_gains(regressor.model, settings)
     x = free.nominal
     for _ in range(_CENTRES):

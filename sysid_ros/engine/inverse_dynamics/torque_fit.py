@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -18,6 +19,7 @@ from sysid_ros.engine.inverse_dynamics.base_parameters import (
     estimate_base,
     grouping_order,
 )
+from sysid_ros.engine.inverse_dynamics.delay_doubt import allowing_for_doubt, doubted
 from sysid_ros.engine.inverse_dynamics.estimate import (
     Estimate,
     estimate,
@@ -104,7 +106,12 @@ def fit_evidence(
     """
     model, k = regressor.model, len(free.names)
     gain_dofs, spread = estimated_gains(model, settings)
-    final = estimate(model, free, evidence.grams, settings, gain_dofs, spread)
+    wary = doubted(free, evidence.doubts)
+    final = estimate(model, wary, evidence.grams, settings, gain_dofs, spread)
+    final = replace(
+        final,
+        uncertainty=allowing_for_doubt(final.uncertainty, _curvature(final), free, evidence.doubts),
+    )
     moments = noise_moments(regressor, recordings, evidence, settings)
     gains = {
         model.joint(int(model.dof_jntid[dof])).name: (float(final.gains[dof]), float(error))
@@ -128,13 +135,18 @@ def fit_evidence(
     )
 
 
+def _curvature(final: Estimate) -> FloatArray:
+    """Of data and prior at the estimate, (k, k) with gains."""
+    _, curvature = final.prior.derivatives(final.solution.x)
+    return np.asarray(final.equations.hessians.sum(axis=0) + curvature)
+
+
 def _noise_bias(final: Estimate, free: FreeParameters, moments: Mapping[str, Grams]) -> FloatArray:
     """To first order, what noise of positions has added to each estimate, (k,)."""
     k, none = len(free.names), np.zeros(0, dtype=np.intp)
     one = equations(moments, free, final.weights, final.gains, none, final.x, together=True)
     slope = one.gradients[0] - one.hessians[0] @ final.x
-    _, curvature = final.prior.derivatives(final.solution.x)
-    matrix = (final.equations.hessians.sum(axis=0) + curvature)[:k, :k]
+    matrix = _curvature(final)[:k, :k]
     go = ~final.solution.at_bound[:k]
     bias = np.zeros(k)
     bias[go] = least_squares(matrix[np.ix_(go, go)], slope[go])

@@ -14,10 +14,12 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics import Uncertainty
 from sysid_ros.engine.measured_torque.declared_columns import Declared
+from sysid_ros.engine.parameters import Parameter, SignalModifier
 from sysid_ros.engine.uncertainty import ParameterEstimate, unfitted
 from sysid_ros.errors import listed
 
-KEPT = "kept near the model"  # the flag of what the data leaves open in a body's inertia
+# The flag of what the data leaves open in a body's inertia, and of a delay that it leaves open.
+KEPT = "kept near the model"
 
 
 class Regression(Protocol):
@@ -81,7 +83,8 @@ def torque_estimates(
             bound = bool(flags)
             opened[at] |= held
             if opened[at] and not bound:
-                flags.append(KEPT if whole else "unidentifiable")
+                kept = whole or _is_delay_with_prior(p)
+                flags.append(KEPT if kept else "unidentifiable")
             if not opened[at] and not bound and _biased(fit, slope[at], errors[at]):
                 flags.append("biased by noise")
             claimed = np.isfinite(errors[at]) and not bound and (whole or not opened[at])
@@ -107,7 +110,7 @@ def open_sentences(estimates: Sequence[ParameterEstimate]) -> tuple[str, ...]:
         said.append(
             f"{listed(names)} {verb} no effect on the measured torque, or none of their own"
         )
-    kept = [p for p in estimates if KEPT in p.flags]
+    kept = [p for p in estimates if KEPT in p.flags and p.unit != "s"]
     if kept:
         said.append(
             f"torque does not determine {len(kept)} coordinates of inertias by themselves, which "
@@ -115,6 +118,12 @@ def open_sentences(estimates: Sequence[ParameterEstimate]) -> tuple[str, ...]:
             "parameters"
         )
     return tuple(said)
+
+
+def _is_delay_with_prior(p: Parameter) -> bool:
+    """True for a delay that is about zero unless the data says otherwise."""
+    is_delay = isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "delay"
+    return is_delay and p.prior is not None
 
 
 def _opened(fit: Regression, slope: FloatArray) -> BoolArray:

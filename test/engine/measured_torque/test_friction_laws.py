@@ -16,7 +16,7 @@ from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.friction import FrictionParameters, parameters_of
 from sysid_ros.engine.friction.budget import budget
-from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.engine.regressor import Motion, mujoco_torque
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
@@ -92,3 +92,29 @@ def test_model_files_have_the_closest_friction_that_they_can_have():
         assert 0.2 < viscous < law.friction_viscous  # the Stribeck effect falls with velocity
         assert law.friction_base < dry < law.friction_base + law.friction_stribeck
     assert any("model.xml" in note and "damping" in note for note in result.torque.notes)
+
+
+def test_friction_that_lags_behind_velocity_is_not_taken_for_a_delay_of_torque():
+    """Rows at reversals want one, all others do not; the prior of 10 ms then decides."""
+    times, motion, _ = moved(true_spec().compile(), 20.0)
+    spec = true_spec()
+    lagging = [np.interp(times - 0.04, times, np.sign(one)) for one in motion.qvel.T]
+    torque = with_friction(motion, FrictionParameters(0.4, 0.0), "m1")
+    series = torque_sequences(spec, times, *noisy(motion.qpos, torque + 2.0 * np.array(lagging).T))
+    params = ParameterDict()
+    for name in JOINTS:
+        for attribute in ("armature", "damping", "frictionloss", "torque_offset"):
+            row = lookup("joint", attribute)
+            low = -np.inf if attribute == "torque_offset" else 0.0
+            params.add(Parameter(
+                f"{name}_{attribute}", row.read(spec, name), low, np.inf,
+                modifier=AttributeModifier("joint", name, attribute),
+            ))  # fmt: skip
+    efforts = tuple(f"{name}_effort" for name in JOINTS)
+    params.add(Parameter(
+        "late", 0.0, -0.05, 0.05, modifier=SignalModifier(efforts, "delay"), unit="s",
+        prior=(0.0, 0.01),
+    ))  # fmt: skip
+    late = sysid.fit([series], params, INVERSE)["late"]
+    assert abs(late.value) < 0.0023
+    assert "unidentifiable" not in late.flags
