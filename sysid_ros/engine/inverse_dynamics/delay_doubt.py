@@ -21,8 +21,9 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
+from sysid_ros.engine.inverse_dynamics.normal_equations import inverse_root
 from sysid_ros.engine.inverse_dynamics.prior import Prior
-from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, inverse_root
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.regressor import DELAY, Grams
 
 _FEWEST = 3  # joints that share a delay, or classes of rows, for what one of them says to be seen
