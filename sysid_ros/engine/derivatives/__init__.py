@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.derivatives.ahead import start_compiling
 from sysid_ros.engine.derivatives.compilation import entry_points
-from sysid_ros.engine.derivatives.compilation_stage import COMPILING, compilation_told
+from sysid_ros.engine.derivatives.compilation_stage import (
+    COMPILING,
+    compilation_told,
+    start_compiling,
+)
 from sysid_ros.engine.derivatives.sensitivities import EXACT, KnownPoint, Sensitivities
 
 __all__ = [

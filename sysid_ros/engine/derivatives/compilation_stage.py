@@ -1,10 +1,12 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compilation as a stage of the work that it holds up: half a minute or more, once."""
+"""Compilation, half a minute or more, once: begun ahead of a fit, or told as a stage of it."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -14,8 +16,24 @@ from numba.core import event
 from sysid_ros.engine.derivatives.kept_code import WAITING
 
 COMPILING = "compiling the derivatives"
+BACKGROUND = "--background"
+# Gives way to the nodes; much more, and on a busy machine the fit would wait for minutes.
+NICENESS = 2
 _COMPILED = "numba:compile"  # numba's own event, of what was not found on disk
 _ROOM = __name__.rpartition(".")[0]
+
+
+def start_compiling() -> subprocess.Popen[bytes]:
+    """Start a process that compiles the derivatives, or finds them compiled and ends.
+
+    A fit that comes meanwhile waits for it. Whoever ends it early only loses time.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-m", __package__, BACKGROUND],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 @contextmanager

@@ -27,15 +27,15 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
 from sysid_ros.engine.estimation.shifts import ModelError, Shift
-from sysid_ros.engine.estimation.thinned import (
+from sysid_ros.engine.estimation.timing_walk import SHARE as SHARE_OF_WALKS
+from sysid_ros.engine.estimation.timing_walk import Walk
+from sysid_ros.engine.estimation.window_sample import (
     EVALUATION,
     chosen_windows,
     part_of,
     spent,
     spread_evenly,
 )
-from sysid_ros.engine.estimation.timing_walk import SHARE as SHARE_OF_WALKS
-from sysid_ros.engine.estimation.timing_walk import Walk
 from sysid_ros.engine.least_squares import (
     Linearization,
     Point,
@@ -94,12 +94,14 @@ def model_error(
         [place.recording for place in base.places],
     )
     trials: list[tuple[str, float, Callable[[], Shift]]] = []
-    if chosen.size:
+    claims = _claims(covariance, chosen)
+    if claims:
         used = _sample(problem, alternatives)
         trials = [
-            (each.change, each.order, partial(_shift, base, each, used, chosen, gaps))
+            (each.change, each.order, partial(_shift, base, each, used, claims, gaps))
             for each in alternatives
         ]
+    if chosen.size:
         trials.append((ANOTHER_START, 0.0, partial(_another_start, base, covariance, chosen, walk)))
     shifts = []
     for change, order, trial in trials:
@@ -229,8 +231,27 @@ def _sample(problem: WindowedProblem, alternatives: Sequence[Alternative]) -> In
     return spread_evenly(n, n if cost <= allowed else n * allowed / cost, MIN_WINDOWS)
 
 
+@dataclass(frozen=True)
+class _Claim:
+    """Some of the parameters that have an error, and those that are free when theirs is judged."""
+
+    told: IndexArray
+    free: IndexArray
+
+
+def _claims(covariance: Covariance, chosen: IndexArray) -> list[_Claim]:
+    """Those inside their bounds together, and each that is pushed against one free with them."""
+    pushed = np.setdiff1d(np.flatnonzero(np.isfinite(covariance.errors)), chosen)
+    claims = [_Claim(chosen, chosen)] if chosen.size else []
+    return claims + [_Claim(np.array([j]), np.sort(np.append(chosen, j))) for j in pushed]
+
+
 def _shift(
-    base: _Base, alternative: Alternative, used: IndexArray, chosen: IndexArray, gaps: Gaps
+    base: _Base,
+    alternative: Alternative,
+    used: IndexArray,
+    claims: Sequence[_Claim],
+    gaps: Gaps,
 ) -> Shift:
     """Linearize an alternative at the optimum and compare the Gauss-Newton steps."""
     groups = alternative.groups(base.problem.params, gaps)
@@ -244,16 +265,20 @@ def _shift(
     if not math.isfinite(changed.cost):
         raise DataError("the simulation diverges")
     reduced = eliminate_starts(changed)
-    other = influence(base.of(reduced.window_hessians, reduced.window_gradients, len(used)), chosen)
-    own = influence(base.part(used), chosen)
-    parts = -own.parts
-    np.add.at(parts, np.searchsorted(used, parents), other.parts)
+    other = base.of(reduced.window_hessians, reduced.window_gradients, len(used))
+    own = base.part(used)
     p = len(base.precision)
     values, chance, error = np.full(p, np.nan), np.full(p, np.nan), np.full(p, np.nan)
-    values[chosen] = other.step - own.step
-    chance[chosen] = np.sqrt(len(parts) / max(1, len(parts) - 1) * np.sum(parts**2, axis=0))
+    for claim in claims:
+        there, here = influence(other, claim.free), influence(own, claim.free)
+        parts = -here.parts
+        np.add.at(parts, np.searchsorted(used, parents), there.parts)
+        scatter = len(parts) / max(1, len(parts) - 1) * np.sum(parts**2, axis=0)
+        places = np.searchsorted(claim.free, claim.told)
+        values[claim.told] = (there.step - here.step)[places]
+        chance[claim.told] = np.sqrt(scatter)[places]
     if alternative.order > 0.0:
-        error[chosen] = alternative.order * np.abs(values[chosen])
+        error = alternative.order * np.abs(values)
     else:
         error = _beyond_chance(values, chance)
     return Shift(alternative.change, alternative.order, values, chance, error)

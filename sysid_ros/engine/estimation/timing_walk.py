@@ -22,10 +22,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.special
+import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.estimation.thinned import (
+from sysid_ros.engine.estimation.window_sample import (
     EVALUATION,
     chance_of_sum,
     part_of,

@@ -17,7 +17,7 @@ import pytest
 from patience import PATIENCE
 
 from sysid_ros.engine.derivatives import kept_code
-from sysid_ros.engine.derivatives.ahead import start_compiling
+from sysid_ros.engine.derivatives.compilation_stage import start_compiling
 from sysid_ros.engine.derivatives.kept_code import keeping, private_folder, turn
 
 
