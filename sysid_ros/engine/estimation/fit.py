@@ -290,7 +290,7 @@ class _Fit:
         )
 
     def _better_place(self, solution: Solution, iterations: int) -> Point | None:
-        """Return a place of lower cost that a walk along delays comes to, ``None`` where the search ends."""
+        """Return where a walk along delays finds a lower cost; ``None`` ends the search."""
         problem, self._walk = self._problem, None
         if self._no_time(solution) or iterations >= self._settings.max_iterations:
             return None
