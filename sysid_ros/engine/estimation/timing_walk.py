@@ -166,7 +166,7 @@ def _refined(
 
 
 def _widened(found: Walk, place: _Place, count: int, theta: FloatArray, errors: FloatArray) -> Walk:
-    """What was found, or the errors that a place tells where those are larger."""
+    """Return what was found, or the errors that a place tells where those are larger."""
     if len(place.excess) < FEWEST:
         return found
     total = max(0.0, place.total(count) + place.chance(count))

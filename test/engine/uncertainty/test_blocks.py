@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pendulum
 import pytest
@@ -15,8 +17,10 @@ from sysid_ros.engine.least_squares.gauss_newton import eliminate_starts
 from sysid_ros.engine.least_squares.losses import loss_named
 from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool
+from sysid_ros.engine.uncertainty import uncertainty_of
 from sysid_ros.engine.uncertainty.blocks import BLOCKS, by_block
 from sysid_ros.engine.windows.model_group import model_group
+from sysid_ros.errors import StopRequestedError
 
 
 @pytest.mark.parametrize("estimate", [True, False])
@@ -61,7 +65,11 @@ def test_few_windows_are_split(length, method):
         assert low < truth < high
 
 
-def test_a_stopped_fit_claims_nothing_it_could_not_compute():
+def test_a_stopped_fit_claims_nothing_it_could_not_compute(monkeypatch):
+    def stopped(*_):
+        raise StopRequestedError
+
+    monkeypatch.setattr(sys.modules[uncertainty_of.__module__], "by_block", stopped)
     control, measured = pendulum.recording(duration=4.0, noise=1e-2)
     steps = []
     result = fit(
