@@ -31,13 +31,12 @@ from sysid_ros.engine.signals import (
     ModelSequences,
     SignalType,
     TimeSeries,
+    base_is_known,
     joint_signal,
     value_at,
 )
 from sysid_ros.errors import DataError
 from sysid_ros.time_intervals import inside, shortest_gap
-
-_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 
 
 @dataclass(frozen=True)
@@ -92,8 +91,8 @@ def torque_sources(model: mujoco.MjModel, group: ModelSequences) -> TorqueSource
         )
     names = tuple(model.joint(j).name for j in missing)
     wrenches = tuple(wrench_inputs_of(model, group))
-    floating = any(int(model.jnt_type[j]) == _FREE for j in missing)
-    return TorqueSources(signals, known, positions, names, not floating, wrenches)
+    base = base_is_known(model, positions.values())
+    return TorqueSources(signals, known, positions, names, base, wrenches)
 
 
 def sequence_recording(

@@ -14,7 +14,12 @@ from sysid_ros.engine.signals.control import (
 from sysid_ros.engine.signals.default_signals import construct_ts_from_defaults
 from sysid_ros.engine.signals.initial_state import create_initial_state
 from sysid_ros.engine.signals.interpolation import value_at
-from sysid_ros.engine.signals.joint_coordinates import JointSignal, joint_named, joint_signal
+from sysid_ros.engine.signals.joint_coordinates import (
+    JointSignal,
+    base_is_known,
+    joint_named,
+    joint_signal,
+)
 from sysid_ros.engine.signals.mappings import (
     OBSERVABLE,
     SUFFIXES,
@@ -67,6 +72,7 @@ __all__ = [
     "SystemTrajectory",
     "TimeSeries",
     "at_true_times",
+    "base_is_known",
     "blocks_of",
     "check_stamping",
     "conjugate",

@@ -9,6 +9,7 @@ such as a motion capture system or an odometry gives; a ball joint by ``ballquat
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import mujoco
@@ -83,6 +84,13 @@ def joint_signal(model: mujoco.MjModel, name: str) -> JointSignal | None:
         return None
     shift = 0 if width == 3 else 3
     return JointSignal(joint, int(model.jnt_qposadr[joint]) + shift, width, mounted)
+
+
+def base_is_known(model: mujoco.MjModel, told: Iterable[JointSignal | None]) -> bool:
+    """Tell whether signals tell the pose of every free body, or there is none."""
+    known = {coordinate for one in told if one is not None for coordinate in one.coordinates}
+    free = np.asarray(model.jnt_qposadr)[np.asarray(model.jnt_type) == _FREE].tolist()
+    return all(known.issuperset(range(first, first + 7)) for first in free)
 
 
 def _state(model: mujoco.MjModel, name: str) -> JointSignal | None:

@@ -10,13 +10,11 @@ floor; those that touch now and then are what an experiment on joints would rath
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import mujoco
 import numpy as np
 
 from sysid_ros.engine.residuals import SignalSettings
-from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.signals import ModelSequences, base_is_known, joint_signal
 from sysid_ros.engine.windows.model_group import usable_span
 from sysid_ros.engine.windows.orientations import with_rotation_vectors
 from sysid_ros.engine.windows.postures import (
@@ -32,7 +30,6 @@ from sysid_ros.engine.windows.starts import StartReader
 _AWAY = 0.05  # s before and after a touch
 _SHORTEST = 0.3  # s between touches that is worth a window
 _VELOCITY_FILTER = 30.0  # Hz; velocities do not matter here
-_POSE = (int(mujoco.mjtSensor.mjSENS_FRAMEPOS), int(mujoco.mjtSensor.mjSENS_FRAMEQUAT))
 
 
 def touches(
@@ -55,7 +52,7 @@ def touches(
     count = max(2, int((end - begin) / EVERY) + 1)
     times = np.linspace(begin, end, count if most is None else min(count, most))
     states = reader.states(times, 0.0, [SignalSettings()] * len(reader.sensors))
-    known = _base_is_known(model, reader.sensors)
+    known = base_is_known(model, (joint_signal(model, name) for name in reader.sensors))
     return touches_at(model, times, states[:, 1 : 1 + model.nq], base_is_known=known)
 
 
@@ -75,10 +72,3 @@ def touching_stretches(
         else:
             stretches.append((float(time - _AWAY), float(time + _AWAY)))
     return tuple(stretches)
-
-
-def _base_is_known(model: mujoco.MjModel, sensors: Sequence[str]) -> bool:
-    """Tell whether the pose of every free body is measured, or there is none."""
-    free = np.count_nonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
-    poses = [name for name in set(sensors) if int(model.sensor(name).type[0]) in _POSE]
-    return bool(len(poses) >= 2 * free)

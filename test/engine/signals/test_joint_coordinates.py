@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.engine.signals import joint_signal
+from sysid_ros.engine.signals import base_is_known, joint_signal
 
 MODEL = """
 <mujoco>
@@ -65,6 +65,19 @@ def test_a_free_body_is_found_from_any_frame_on_it(
     sign = np.sign(quaternion[0] @ data.qpos[3:7])
     np.testing.assert_allclose(sign * quaternion[0], data.qpos[3:7], atol=1e-12)
     np.testing.assert_allclose(place[0], data.qpos[:3], atol=1e-12)
+
+
+def test_a_base_is_known_by_its_place_and_its_orientation(
+    moved: tuple[mujoco.MjModel, mujoco.MjData],
+) -> None:
+    model = moved[0]
+    for names, known in (
+        (("site_pos", "body_quat"), True),
+        (("base_qpos",), True),  # a free joint goes by its body's name too
+        (("site_pos", "neck"), False),
+        (("nothing_qpos",), False),
+    ):
+        assert base_is_known(model, (joint_signal(model, name) for name in names)) == known
 
 
 def test_joints_are_found_by_sensor_and_by_state(
