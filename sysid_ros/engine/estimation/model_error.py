@@ -94,13 +94,11 @@ def model_error(
         [place.recording for place in base.places],
     )
     trials: list[tuple[str, float, Callable[[], Shift]]] = []
-    claims = _claims(covariance, chosen)
-    if claims:
-        used = _sample(problem, alternatives)
-        trials = [
-            (each.change, each.order, partial(_shift, base, each, used, claims, gaps))
-            for each in alternatives
-        ]
+    used = _sample(problem, alternatives)
+    for each in alternatives:
+        if claims := _claims(covariance, chosen, each.order):
+            trial = partial(_shift, base, each, used, claims, gaps)
+            trials.append((each.change, each.order, trial))
     if chosen.size:
         trials.append((ANOTHER_START, 0.0, partial(_another_start, base, covariance, chosen, walk)))
     shifts = []
@@ -239,11 +237,16 @@ class _Claim:
     free: IndexArray
 
 
-def _claims(covariance: Covariance, chosen: IndexArray) -> list[_Claim]:
-    """Those inside their bounds together, and each that is pushed against one free with them."""
+def _claims(covariance: Covariance, chosen: IndexArray, order: float) -> list[_Claim]:
+    """Those inside their bounds together, and each that is pushed against one free with them.
+
+    Other windows and filters say nothing of the latter: their optimum is far away.
+    """
+    inside = [_Claim(chosen, chosen)] if chosen.size else []
+    if order == 0.0:
+        return inside
     pushed = np.setdiff1d(np.flatnonzero(np.isfinite(covariance.errors)), chosen)
-    claims = [_Claim(chosen, chosen)] if chosen.size else []
-    return claims + [_Claim(np.array([j]), np.sort(np.append(chosen, j))) for j in pushed]
+    return inside + [_Claim(np.array([j]), np.sort(np.append(chosen, j))) for j in pushed]
 
 
 def _shift(

@@ -101,7 +101,7 @@ def test_a_bound_is_flagged_and_its_interval_ends_there() -> None:
         pendulum.parameters(armature=(0.005, 0.02)),
         FitSettings(),
     )
-    assert result["armature"].flags == ("at upper bound",)
+    assert result["armature"].flags[0] == "at upper bound"
     low, high = result["armature"].interval() or (np.nan, np.nan)
     assert 0.005 < low < high == 0.02
 
