@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
@@ -19,6 +20,7 @@ from patience import PATIENCE
 from sysid_ros.nodes.demo import (
     ChildProcesses,
     DemoError,
+    child_processes,
     demo_folder,
     free_domain,
     run_demo,
@@ -79,6 +81,19 @@ def test_node_at_fault_is_quoted_on_one_screen(
     assert len(said.splitlines()) <= 20
     if shown in logs:
         assert said.endswith(logs[shown][-1])
+
+
+def test_process_that_does_not_end_is_killed_and_its_log_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(child_processes, "_GRACE", 0.1)
+    with ChildProcesses(dict(os.environ), tmp_path) as children:
+        deaf = "import signal; signal.signal(2, signal.SIG_IGN); print(flush=True); signal.pause()"
+        process = children.start("deaf", ["timeit", deaf])
+        while not (tmp_path / "deaf.log").read_text():
+            time.sleep(0.01)
+    assert process.returncode == -signal.SIGKILL
+    assert "killed: it had not ended 0.1 s after SIGINT" in (tmp_path / "deaf.log").read_text()
 
 
 def test_interrupted_demo_leaves_nothing_running(tmp_path: Path):

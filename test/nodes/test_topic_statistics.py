@@ -11,7 +11,11 @@ import numpy as np
 import pytest
 
 from sysid_ros.nodes.recorder.message_losses import losses
-from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp
+from sysid_ros.nodes.recorder.topic_statistics import (
+    TopicStatistics,
+    header_stamp,
+    receipt_in_order,
+)
 
 MS = 1_000_000
 
@@ -83,6 +87,15 @@ def test_numbers_in_another_order_are_no_losses():
     statistics = fed([0, 2, 4, 6, 8], [1, 3, 4, 2, 5])
     assert statistics.lost == 0
     assert statistics.reordered == 1
+
+
+@pytest.mark.parametrize(
+    ("received", "now", "kept"),
+    [(120, 121, 120), (90, 130, 100), (90, 95, 95)],
+    ids=["in order", "waited for one that was sent again", "the clock was set back"],
+)
+def test_receipts_are_in_the_order_of_messages(received: int, now: int, kept: int):
+    assert receipt_in_order(received, 100, now) == kept
 
 
 def test_jitter_is_of_the_intervals():

@@ -41,7 +41,11 @@ from sysid_ros.nodes.recorder.services import RecorderServices
 from sysid_ros.nodes.recorder.settings import READ_WHEN_CONFIGURED, declare_recorder
 from sysid_ros.nodes.recorder.snapshot_buffer import OVERHEAD, SnapshotBuffer
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern, topics_of
-from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp
+from sysid_ros.nodes.recorder.topic_statistics import (
+    TopicStatistics,
+    header_stamp,
+    receipt_in_order,
+)
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
 
 _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
@@ -252,23 +256,30 @@ class Recorder(LifecycleNode):
         if self._clock_watch.waiting:
             return
         name = topic.bag_topic.name
-        log_ns, publish_ns = self._times(info)
+        counts = self._count(name)
+        log_ns, publish_ns = self._times(info, counts.last_log_ns)
         stamp = header_stamp(data) if topic.has_header else None
         sequence = info.get("publication_sequence_number")
         publisher = (info.get("publisher_gid") or {}).get("data", b"")
         dated = publish_ns if stamp is None else stamp
-        self._count(name).add(dated, log_ns, publisher, sequence, len(data))
+        counts.add(dated, log_ns, publisher, sequence, len(data))
         was_writing = self._session.writing
         self._session.write(name, data, log_ns, publish_ns, sequence or 0)
         if was_writing and not self._session.writing:
             self._say_how_it_ended()
 
-    def _times(self, info: Any) -> tuple[int, int]:
-        """Return a message's times of receipt and publication; one clock in simulated time."""
+    def _times(self, info: Any, last_ns: int) -> tuple[int, int]:
+        """Return a message's times of receipt and publication; one clock in simulated time.
+
+        Args:
+          info: From the middleware.
+          last_ns: When the topic's message before it was received.
+        """
         if uses_simulated_time(self):
             now = self._now_ns()
             return now, now
-        log_ns = info["received_timestamp"] or time.time_ns()
+        now = time.time_ns()
+        log_ns = receipt_in_order(info["received_timestamp"] or now, last_ns, now)
         return log_ns, info["source_timestamp"] or log_ns
 
     def _now_ns(self) -> int:

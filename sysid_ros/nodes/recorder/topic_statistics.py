@@ -39,6 +39,20 @@ def header_stamp(data: bytes) -> int | None:
     return int(seconds) * 1_000_000_000 + int(nanoseconds)
 
 
+def receipt_in_order(received_ns: int, last_ns: int, now_ns: int) -> int:
+    """The time of receipt of a message, not before that of the one taken before it.
+
+    A message that was lost and sent again dates from then, and those that came meanwhile from
+    before, although they had to wait for it. Readers sort by these times.
+
+    Args:
+      received_ns: Of the message, by the middleware.
+      last_ns: Of the topic's message before it.
+      now_ns: By the same clock; before ``last_ns`` only where the clock was set back.
+    """
+    return max(received_ns, min(last_ns, now_ns))
+
+
 @dataclass
 class TopicStatistics:
     """Running counts of one topic; times in nanoseconds."""
@@ -56,7 +70,7 @@ class TopicStatistics:
     backwards: int = 0  # stamps older than the one before
     late: int = 0  # received later after their stamp than usual
     _last_ns: int | None = None
-    _last_log_ns: int = 0
+    last_log_ns: int = 0
     _sequences: dict[bytes, int] = field(default_factory=dict)
     _present: set[bytes] = field(default_factory=set)  # publishers from the beginning
     _recent: deque[int] = field(default_factory=lambda: deque(maxlen=_RATE_WINDOW))
@@ -97,7 +111,7 @@ class TopicStatistics:
             self.backwards += interval < 0
             self.gaps += interval > self.max_gap_ns
             self.longest_gap_ns = max(self.longest_gap_ns, interval)
-        self._last_ns, self._last_log_ns = stamp_ns, log_ns
+        self._last_ns, self.last_log_ns = stamp_ns, log_ns
         self._recent.append(stamp_ns)
         self._count_delay(stamp_ns, log_ns)
 
@@ -119,7 +133,7 @@ class TopicStatistics:
         Args:
           now_ns: By the clock that dates the receipt.
         """
-        return max(0.0, 1e-9 * (now_ns - self._last_log_ns)) if self.received else 0.0
+        return max(0.0, 1e-9 * (now_ns - self.last_log_ns)) if self.received else 0.0
 
     def has_fallen_silent(self, now_ns: int) -> bool:
         """Return whether a topic that came at a rate comes no more."""

@@ -88,7 +88,7 @@ def test_native_steps_are_the_reference_s(name: str, integrator: str, islands: s
     native, plain = mujoco.MjData(model), mujoco.MjData(model)
     stepper = FrictionStepper(model)
     touched = False
-    for k in range(600):
+    for k in range(400):
         native.ctrl[0] = plain.ctrl[0] = 1.2 * np.sin(0.01 * k)
         with friction_callback():
             mujoco.mj_step(model, native)

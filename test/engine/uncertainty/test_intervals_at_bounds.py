@@ -67,7 +67,7 @@ def test_linear_intervals_near_a_bound_cover(distance: float, correlation: float
     params.add(Parameter("near", 0.5, 0.0, 10.0))
     params.add(Parameter("inside", 0.5, -10.0, 10.0))
     covered = []
-    for _ in range(1000):
+    for _ in range(500):
         found = linear_estimates(jacobians, truth, params, rng)
         intervals = [parameter.interval() or (np.nan, np.nan) for parameter in found]
         assert intervals[0][0] >= 0.0
