@@ -288,7 +288,7 @@ class _Fit:
         )
 
     def _better_place(self, solution: Solution, iterations: int) -> Point | None:
-        """Where a walk along delays comes to a lower cost; ``None`` where the search has ended."""
+        """A place of lower cost that a walk along delays found; ``None`` at the search's end."""
         problem, self._walk = self._problem, None
         if self._no_time(solution) or iterations >= self._settings.max_iterations:
             return None
