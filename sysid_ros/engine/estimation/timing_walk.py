@@ -19,6 +19,7 @@ optimum that is surely better is where the fit goes on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,7 +48,7 @@ from sysid_ros.errors import StopRequestedError
 
 TIMING = (("signal", "delay"), ("actuator", "time_constant"))  # the most telling first
 SHARE = 0.05  # of the fit's time that walks may take together, unless they find lower costs
-PLACE = 2.0 + 3.0 * EVALUATION  # time that a place takes, in linearizations of its windows
+PLACE = 2.0 + 4.0 * EVALUATION  # time that a place takes, in linearizations of its windows
 FEWEST = 3  # windows
 COMMON = 2.5 * 2.0  # places around an optimum that has none besides it
 PLACES = 8  # in one direction at most
@@ -55,8 +56,9 @@ BEYOND = 3.0  # standard errors, the length of the first stride ...
 OF_BOUNDS = 0.1  # ... but no more than this share of the distance between the bounds
 ENOUGH = 2  # places in a row that are uphill: nothing better is expected beyond
 LONGER = 1.5  # factor on each further one
-LIKELY, SURE = 0.01, 0.001  # chance that windows show a lower cost where there is none
+LIKELY, SURE = 0.05, 0.001  # chance that windows show a lower cost where there is none
 PRECISE = 1e-2  # relative decrease of the cost below which a place is about an optimum
+WORSE = 2.0  # standard deviations from which on a place is ruled out
 WIDER = 1.25  # times the standard error that an error must be to count
 REACHED = 0.5  # of a distance: the error with which a 95 % interval ends there
 HELD = 1e-9  # of its scale: how far a parameter may move while it is held
@@ -167,10 +169,11 @@ def _refined(
 
 def _widened(found: Walk, place: _Place, count: int, theta: FloatArray, errors: FloatArray) -> Walk:
     """Return what was found, or the errors that a place tells where those are larger."""
-    if len(place.excess) < FEWEST:
-        return found
     total = max(0.0, place.total(count) + place.chance(count))
-    share = min(REACHED, place.deviation(count) / max(2.0 * total, 1e-300))
+    deviation = place.deviation(count)
+    if len(place.excess) < FEWEST or total >= WORSE * deviation:
+        return found
+    share = min(REACHED, deviation / max(2.0 * total, 1e-300))
     values = place.point.theta - theta
     told = share * np.abs(values)
     larger = (told > WIDER * errors) & (told > found.errors)
@@ -192,7 +195,7 @@ def _walk(part: WindowedProblem, base: Point, component: int, stride: float) -> 
             value = float(np.clip(here.theta[component] + direction * length, low, high))
             if abs(value - here.theta[component]) < 0.5 * length:
                 break
-            here = _held_at(part, here, component, value)
+            here = _held_at(part, (here, base), component, value)
             excess = _window_costs(part, here) - own
             if not np.all(np.isfinite(excess)):
                 break
@@ -205,16 +208,17 @@ def _walk(part: WindowedProblem, base: Point, component: int, stride: float) -> 
     return places
 
 
-def _held_at(part: WindowedProblem, here: Point, component: int, value: float) -> Point:
-    """One step of everything else from here, with one parameter at a value."""
-    held = np.arange(len(here.theta)) == component
+def _held_at(part: WindowedProblem, known: Sequence[Point], component: int, value: float) -> Point:
+    """One step of everything else from the best of some points, with one parameter at a value."""
+    held = np.arange(len(part.scale)) == component
     room = HELD * part.scale
     lower, upper = part.lower, part.upper
-    theta = np.where(held, value, here.theta)
+    begins = [Point(np.where(held, value, each.theta), each.starts) for each in known]
+    begin = min(begins, key=part.cost)
     part.lower = np.where(held, value - room, lower)
     part.upper = np.where(held, value + room, upper)
     try:
-        found = minimize(part, Point(theta, here.starts), SolverSettings(max_iterations=1))
+        found = minimize(part, begin, SolverSettings(max_iterations=1))
     finally:
         part.lower, part.upper = lower, upper
     return replace(_uninterrupted(found).point, theta=np.clip(found.point.theta, lower, upper))

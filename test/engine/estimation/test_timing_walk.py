@@ -1,0 +1,97 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A walk along delays finds the optimum that a search by slope does not, or widens intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import mujoco
+import mujoco.rollout
+import numpy as np
+import pendulum
+import pytest
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import FitResult, FitSettings, fit
+from sysid_ros.engine.estimation.timing_walk import timing_components
+from sysid_ros.engine.least_squares import Linearization, Point
+from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries, create_initial_state
+
+DELAY, PERIOD = 0.02, 0.02  # s
+
+
+def shaken(*, in_bursts: bool) -> Callable[[FloatArray], FloatArray]:
+    """A quick oscillation, which tells delays apart but for whole periods; bursts tell those."""
+    omega = 2.0 * np.pi / PERIOD
+    return lambda t: 40.0 * np.sin(omega * t) * ((abs(t % 1.0 - 0.55) < 0.15) | (not in_bursts))
+
+
+def late(torque: Callable[[FloatArray], FloatArray], noise: float = 1e-4) -> list[ModelSequences]:
+    """A pendulum whose motor acts late."""
+    model = pendulum.spec(pendulum.TRUTH).compile()
+    times = pendulum.TIMESTEP * np.arange(2500)
+    start = create_initial_state(model, np.zeros(1), np.zeros(1))
+    acting = torque(times - DELAY)[None, :, None]
+    _, angle = mujoco.rollout.rollout(model, mujoco.MjData(model), start[None], acting)
+    angle = angle[0] + noise * np.random.default_rng(0).normal(size=angle[0].shape)
+    column = np.array([0])
+    control = TimeSeries(times, torque(times)[:, None], {"motor": (SignalType.MjCtrl, column)})
+    measured = TimeSeries(times, angle, {"angle": (SignalType.MjSensor, column)})
+    return [pendulum.sequences(control, measured)]
+
+
+def fitted(data: list[ModelSequences], begin: float, **changed: bool) -> FitResult:
+    params = pendulum.parameters()
+    params.add(Parameter("delay", begin, 0.0, 0.2, modifier=SignalModifier("motor", "delay")))
+    settings = FitSettings(threads=1, window_length=1.0, landscapes=0, **changed)
+    return fit(data, params, settings)
+
+
+def test_a_delay_that_slopes_do_not_lead_to_is_found() -> None:
+    data = late(shaken(in_bursts=True))
+    alone = fitted(data, 0.05, model_error=False)
+    assert alone["delay"].value > DELAY + 0.4 * PERIOD
+    result = fitted(data, 0.05)
+    assert result["delay"].value == pytest.approx(DELAY, abs=1e-3)
+    assert result.noise["angle"] < 0.9 * alone.noise["angle"]
+
+
+def test_two_optima_that_explain_the_data_alike_are_both_in_the_interval() -> None:
+    result = fitted(late(shaken(in_bursts=False)), DELAY + PERIOD)
+    low, high = result["delay"].interval() or (np.nan, np.nan)
+    assert low <= DELAY + 1e-3
+    assert "moves with another start" in result["delay"].flags
+    assert high >= result["delay"].value
+
+
+def test_where_there_is_one_optimum_nothing_changes_and_it_costs_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps: list[int] = []
+    linearize = WindowedProblem.linearize
+
+    def counted(problem: WindowedProblem, point: Point) -> Linearization:
+        steps.append(sum(window.window.steps for window in problem.windows))
+        return linearize(problem, point)
+
+    monkeypatch.setattr(WindowedProblem, "linearize", counted)
+    data = late(pendulum.torque, noise=1e-3)
+    by_noise = fitted(data, 0.03, model_error=False)
+    alone = sum(steps)
+    result = fitted(data, 0.03)
+    assert result.values == pytest.approx(by_noise.values)
+    assert "moves with another start" not in result["delay"].flags
+    assert sum(steps) - 2 * alone <= (0.35 + 0.25) * alone  # of few windows it is a little more
+
+
+def test_delays_come_before_time_constants() -> None:
+    params = ParameterDict()
+    params.add(Parameter("mass", 1.0, 0.0, 2.0))
+    for name in ("a", "b"):
+        params.add(Parameter(name, 0.0, 0.0, 1.0, modifier=SignalModifier(name, "delay")))
+    params["b"].frozen = True
+    assert timing_components(params).tolist() == [1]
