@@ -55,7 +55,7 @@ from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.errors import DataError, StopRequestedError, SysidError
 
 SHARE = 0.25  # of the fit's time that the linearizations of alternatives may take together
-SHARE_OF_A_START = 0.2  # of the search that another start may take; one step at least
+SHARE_OF_A_START = 0.15  # of the search that another start may take; one step at least
 STEPS = 3  # of another start at most
 MIN_WINDOWS = 6
 BY_CHANCE = 2.0  # standard deviations of a shift that chance alone explains
