@@ -42,6 +42,7 @@ CUTOFF = 10.0  # Hz, of scores
 FINE = 1000.0  # Hz, of simulations at the least
 HARMONICS, BASE = 5, 0.1  # of the fast part, Hz
 BENDING = 0.0015  # rad
+FITTED = 0.8  # of the recording; init holds out the rest
 KINDS = ("armature", "damping", "frictionloss", "offset")  # besides inertia, of least squares
 
 
@@ -123,10 +124,11 @@ def measured(arm: Arm, model: Path, folder: Path) -> dict[str, Any]:
     signs = np.array([np.sign(arm.factors.get(j, 1.0)) for j in range(len(names))])
     torque = torque * signs
     written = mujoco.MjModel.from_xml_path(str(result.with_name("model.xml")))
-    plain = bare(model)
+    plain, used = bare(model), round(FITTED * len(training[0]))
+    fitted = (training[0][:used], training[1][:used], training[2][:used])
     return {
         "model": rms(torque - mujoco_torque(plain, moved)),
-        "least squares": rms(torque - predicted(plain, training, moved, signs)),
+        "least squares": rms(torque - predicted(plain, fitted, moved, signs)),
         "written": rms(torque - mujoco_torque(written, moved)),
         "verdict": json.loads(result.read_text())["verdict"],
     }
