@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
@@ -133,7 +134,13 @@ class _Normal:
 
     def without(self, hessian: FloatArray, gradient: FloatArray) -> FloatArray:
         """The solution (k,) without some rows."""
-        return _inverse(self.hessian - hessian + self.curvature) @ (self.side - gradient)
+        matrix = self.hessian - hessian + self.curvature
+        scale = inverse_root(np.diag(matrix))
+        inner, side = matrix * np.outer(scale, scale), scale * (self.side - gradient)
+        try:
+            return np.asarray(scale * scipy.linalg.cho_solve(scipy.linalg.cho_factor(inner), side))
+        except np.linalg.LinAlgError:  # these rows alone show some of it
+            return np.asarray(scale * np.linalg.lstsq(inner, side, rcond=1e-13)[0])
 
 
 def _classes(dofs: IndexArray) -> IndexArray:
