@@ -97,8 +97,8 @@ def model_error(
     used = _sample(problem, alternatives)
     for each in alternatives:
         if claims := _claims(covariance, chosen, each.order):
-            trial = partial(_shift, base, each, used, claims, gaps)
-            trials.append((each.change, each.order, trial))
+            shifted = partial(_shift, base, each, used, claims, gaps)
+            trials.append((each.change, each.order, shifted))
     if chosen.size:
         trials.append((ANOTHER_START, 0.0, partial(_another_start, base, covariance, chosen, walk)))
     shifts = []
