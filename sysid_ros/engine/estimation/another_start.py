@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.estimation.thinned import chance_of_sum
+from sysid_ros.engine.estimation.some_windows import chance_of_sum
 from sysid_ros.engine.least_squares import (
     Linearization,
     Point,

@@ -27,7 +27,7 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
 from sysid_ros.engine.estimation.shifts import ModelError, Shift
-from sysid_ros.engine.estimation.thinned import (
+from sysid_ros.engine.estimation.some_windows import (
     EVALUATION,
     chosen_windows,
     part_of,

@@ -23,10 +23,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.special
+import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.estimation.thinned import (
+from sysid_ros.engine.estimation.some_windows import (
     EVALUATION,
     chance_of_sum,
     part_of,
@@ -168,7 +168,7 @@ def _refined(
 
 
 def _widened(found: Walk, place: _Place, count: int, theta: FloatArray, errors: FloatArray) -> Walk:
-    """What was found, or the errors that a place tells where those are larger."""
+    """Return what was found, with the errors that a place tells where those are larger."""
     total = max(0.0, place.total(count) + place.chance(count))
     deviation = place.deviation(count)
     if len(place.excess) < FEWEST or total >= WORSE * deviation:
