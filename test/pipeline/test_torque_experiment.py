@@ -85,12 +85,12 @@ def test_scores_have_the_law_of_friction_of_the_model_that_was_written(run, fold
     (folder / "soft.xml").write_text(spec.to_xml())
     softly = folder / "softly"
     softly.mkdir()
-    document = json.loads((run.result_dir / "result.json").read_text())
+    document = json.loads((run.files.folder / "result.json").read_text())
     assert document["torque"]["sharp_friction"]
     document["torque"]["sharp_friction"] = False
     (softly / "result.json").write_text(json.dumps(document))
-    shutil.copy(run.result_dir / "parameters.yaml", softly)
-    files = [folder / "sharp.xml", folder / "soft.xml", run.result_dir, softly]
+    shutil.copy(run.files.folder / "parameters.yaml", softly)
+    files = [folder / "sharp.xml", folder / "soft.xml", run.files.folder, softly]
     found = evaluate_files(experiment, files)
     sharp, soft, fitted, otherwise = (one.validation.rmse_all for one in found.values())
     assert soft > 1.05 * sharp  # offsets are most of both
