@@ -119,9 +119,7 @@ def _errors(
     from sysid_ros.engine.regressor import Motion, mujoco_torque  # loads numba, which takes long
 
     model = candidate.model
-    order = [seen.positions[joint] for joint in range(model.njnt)]
-    parts = (data.value, data.rate, data.second)
-    motion = Motion(*(np.column_stack([part[label] for label in order]) for part in parts))
+    motion = Motion(*data.motion(seen.all_positions))
     used = _unconstrained(model, motion.qpos)
     if np.count_nonzero(used) < _FEWEST:
         return None
