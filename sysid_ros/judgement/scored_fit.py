@@ -149,9 +149,9 @@ def outcome_of(
             simulated = replace(simulated, exchanged=_exchanged(dataset))
     except StopRequestedError:
         simulated = _Simulated()
-    combinations = servo_combinations(result, params, dataset.source_spec)
+    combinations = servo_combinations(result, params, dataset.source.spec)
     builder = CandidateBuilder(
-        dataset.source_spec, params.for_robot(dataset.training.groups[0].robot)
+        dataset.source.spec, params.for_robot(dataset.training.groups[0].robot)
     )
     before = builder.build(params.as_vector()).model
     outcome = Outcome(

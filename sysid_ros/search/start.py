@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -180,9 +180,8 @@ class _Search:
 
 def _key(experiment: Experiment, data_dir: Path | None, workers: Workers) -> SearchKey:
     """The experiment as other processes need it."""
-    path = experiment.path.absolute() if experiment.path else None
     threads = workers.threads_each(experiment.fit.threads)
-    sent = replace(experiment, path=path, fit=replace(experiment.fit, threads=threads))
+    sent = experiment.anywhere().with_fit(threads=threads)
     return SearchKey(sent, data_dir.absolute() if data_dir else None)
 
 
