@@ -28,7 +28,7 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import body_torques, moving_bodies, own_torques
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.engine.elements import affine_force, has_affine_law, joint_of
+from sysid_ros.engine.elements import affine_force, has_affine_law, joint_of, linear
 
 _TRUSTED = 8.0  # factor by which the model's masses may be off
 _LEFT = 0.7  # share of the torques that the model's bodies and some friction may leave
@@ -198,7 +198,7 @@ def _joints(recorded: Recorded, data: Filtered, known: dict[int, int]) -> list[_
         usual = _SLOW * float(np.sqrt(np.mean(rate[:, dof] ** 2))) + 1e-9
         friction = np.tanh(rate[:, dof] / usual)
         columns = [moving[:, dof], second[:, dof], rate[:, dof], friction, np.ones(len(value))]
-        if float(np.ravel(model.jnt_stiffness[joint])[0]) > 0.0:
+        if linear(model.jnt_stiffness[joint]) > 0.0:
             columns.append(value[:, dof])
         use = ~strong
         if np.count_nonzero(use) >= _ROWS and len(np.unique(data.block[use])) > 2:

@@ -138,7 +138,7 @@ def recorded(groups: Sequence[ModelSequences]) -> Recorded:
     Args:
       groups: Sequences by model, at least one.
     """
-    group = max(groups, key=lambda one: len(one.sequence_name))
+    group = max(groups, key=len)
     torques = _torque_sensors(group)
     spec = _with_motors(group.spec, torques) if torques else group.spec.copy()
     model = spec.compile()

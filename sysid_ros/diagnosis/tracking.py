@@ -23,6 +23,7 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, bounded_fit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.engine.elements import linear
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
@@ -105,7 +106,7 @@ class Tracking:
         velocity = data.rate[position]
         kp = -float(model.actuator_biasprm[servo, 1])
         kv = -float(model.actuator_biasprm[servo, 2])
-        damping = kv + float(np.ravel(model.dof_damping[dof])[0])
+        damping = kv + linear(model.dof_damping[dof])
         usual = float(np.sqrt(np.mean(velocity**2))) + 1e-9
         columns = [velocity, np.tanh(velocity / (0.02 * usual)), data.second[position]]
         limits = [

@@ -60,7 +60,7 @@ def torque_errors(
     seen = recorded(groups)
     if not seen.is_open_chain or has_friction(seen.model):
         return ()
-    group = max(groups, key=lambda one: len(one.sequence_name))
+    group = max(groups, key=len)
     builder = CandidateBuilder(group.spec, params.for_robot(group.robot))
     before, after = builder.build(params.as_vector()), builder.build(values)
     if before.model.njnt != seen.model.njnt:  # joints that are not measured were welded

@@ -37,7 +37,15 @@ from sysid_ros.engine.elements.inertia import (
     theta_from_inertia,
     theta_from_pseudo,
 )
-from sysid_ros.engine.elements.named_elements import find, is_slide, matching, matching_names, names
+from sysid_ros.engine.elements.named_elements import (
+    find,
+    is_slide,
+    linear,
+    matching,
+    matching_names,
+    names,
+    pairs,
+)
 from sysid_ros.engine.elements.pseudo_inertia import (
     BASIS,
     INERTIAL,
@@ -78,10 +86,12 @@ __all__ = [
     "joint_of",
     "joints_of_tendon",
     "keep_authored",
+    "linear",
     "make_explicit",
     "matching",
     "matching_names",
     "names",
+    "pairs",
     "parameters_of",
     "pseudo_inertia",
     "pseudo_of",
