@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import moved_inertia
 
 _DENSEST = 12_000.0  # kg/m^3, lead; of the boxes around a link's geoms
 _LIGHTEST = 5.0  # kg/m^3, the lightest foam, none of which is a robot's link
@@ -101,7 +102,9 @@ def _volumes(model: mujoco.MjModel) -> FloatArray:
 
 
 def _armatures(before: mujoco.MjModel, after: mujoco.MjModel, share: float) -> list[str]:
-    moved = _moved_inertia(after)
+    data = mujoco.MjData(after)  # in the reference pose
+    mujoco.mj_fwdPosition(after, data)
+    moved = moved_inertia(after, data)
     said = []
     for joint in range(after.njnt):
         if int(after.jnt_type[joint]) != int(mujoco.mjtJoint.mjJNT_HINGE):
@@ -116,14 +119,3 @@ def _armatures(before: mujoco.MjModel, after: mujoco.MjModel, share: float) -> l
                 f"{value / max(moved[dof], 1e-300):.2g} times the inertia that it moves"
             )
     return said
-
-
-def _moved_inertia(model: mujoco.MjModel) -> FloatArray:
-    """The diagonal of the mass matrix in the reference pose without armature, (nv,)."""
-    data = mujoco.MjData(model)
-    mujoco.mj_fwdPosition(model, data)
-    diagonal, product = np.zeros(model.nv), np.zeros(model.nv)
-    for dof, unit in enumerate(np.eye(model.nv)):
-        mujoco.mj_mulM(model, data, product, unit)
-        diagonal[dof] = product[dof]
-    return np.asarray(diagonal - model.dof_armature)

@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SCALAR, force_range
+from sysid_ros.engine.elements import SCALAR, force_range, moved_inertia
 
 _GRAVITY = 9.81  # m/s^2, also of models without
 _SLOWEST = 10.0  # rad/s^2 or m/s^2 that a motor gives its own rotor, at the least
@@ -87,7 +87,6 @@ def _carried(model: mujoco.MjModel) -> tuple[FloatArray, FloatArray]:
     """Largest inertia and weight on each joint over some postures, (njnt,) each."""
     data = mujoco.MjData(model)
     random = np.random.default_rng(0)
-    mass = np.zeros((model.nv, model.nv))
     inertia, load = np.zeros(model.njnt), np.zeros(model.njnt)
     for place in range(_POSTURES):
         data.qpos[:] = model.qpos0
@@ -95,8 +94,7 @@ def _carried(model: mujoco.MjModel) -> tuple[FloatArray, FloatArray]:
             step = random.uniform(-1.0, 1.0, model.nv)
             mujoco.mj_integratePos(model, data.qpos, step, 1.0)
         mujoco.mj_fwdPosition(model, data)
-        mujoco.mj_fullM(model, data, mass)
-        own = np.diag(mass) - model.dof_armature
+        own = moved_inertia(model, data)
         for joint in range(model.njnt):
             inertia[joint] = max(inertia[joint], own[model.jnt_dofadr[joint]])
             load[joint] = max(load[joint], _weight(model, data, joint))

@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.engine.elements import ON_JOINT, is_servo, joint_of
+from sysid_ros.engine.elements import ON_JOINT, is_servo, joint_of, moved_inertia
 from sysid_ros.excitation import CommandLimits, ExcitationPath, design_multisine
 from sysid_ros.rehearsal.plan import Motion, RehearsalError
 
@@ -175,10 +175,9 @@ def _loops(
 
     As stiff as the motor's strength (nu,) suggests, within what the rate of commands allows.
     """
-    mass = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, start, mass)
+    mass = moved_inertia(model, start) + model.dof_armature
     dense = _moments(start, model.nu)
-    inertia = dense**2 @ np.diag(mass) / np.maximum(np.sum(dense**2, axis=1) ** 2, 1e-12)
+    inertia = dense**2 @ mass / np.maximum(np.sum(dense**2, axis=1) ** 2, 1e-12)
     least = inertia * (2.0 * np.pi * motion.bandwidth) ** 2
     most = np.maximum(least, inertia * (_FASTEST * rate) ** 2)
     wanted = np.where(np.isfinite(strength), strength / (2.0 * motion.reach), least)

@@ -22,10 +22,7 @@ from sysid_ros.engine.attributes.option_attributes import option_attributes
 from sysid_ros.engine.attributes.servo_attributes import servo_attributes
 from sysid_ros.engine.attributes.signal_attributes import signal_attributes
 from sysid_ros.engine.attributes.tendon_attributes import tendon_attributes
-from sysid_ros.engine.elements import find, matching, matching_names, names
 from sysid_ros.errors import ParameterError, unknown_name
-
-__all__ = ["Attribute", "find", "lookup", "matching", "matching_names", "names", "table"]
 
 # Forms of a body's inertia in an experiment file, and the attribute each stands for.
 _INERTIA_FORMS = MappingProxyType({"pseudo": "inertia", "mass": "mass", "mass_ipos": "mass_ipos"})

@@ -37,6 +37,7 @@ from sysid_ros.engine.elements.inertia import (
     theta_from_inertia,
     theta_from_pseudo,
 )
+from sysid_ros.engine.elements.moved_inertia import moved_inertia
 from sysid_ros.engine.elements.named_elements import (
     find,
     is_slide,
@@ -90,6 +91,7 @@ __all__ = [
     "make_explicit",
     "matching",
     "matching_names",
+    "moved_inertia",
     "names",
     "pairs",
     "parameters_of",

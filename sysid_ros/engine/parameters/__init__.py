@@ -24,7 +24,7 @@ from sysid_ros.engine.parameters.modifiers import (
     modifier_to_dict,
     target_of,
 )
-from sysid_ros.engine.parameters.natural_scale import minimum_change, priors, vague_error
+from sysid_ros.engine.parameters.natural_scale import UNIFORM, minimum_change, priors, vague_error
 from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.engine.parameters.start_parameters import (
@@ -35,6 +35,7 @@ from sysid_ros.engine.parameters.start_parameters import (
 )
 
 __all__ = [
+    "UNIFORM",
     "AttributeModifier",
     "BodyInertiaModifier",
     "Bounds",

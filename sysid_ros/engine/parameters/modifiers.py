@@ -15,8 +15,32 @@ from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
 from sysid_ros.errors import ParameterError, unknown_name
 
 
+class _Declared:
+    """A modifier that is data, whose fields are what a file says of it."""
+
+    def __call__(self, spec: Any, param: Parameter) -> None:
+        """Leave the spec alone."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for YAML."""
+        kind = next(kind for kind, made in _KINDS.items() if type(self) is made)
+        fields = {key: list(x) if isinstance(x, tuple) else x for key, x in vars(self).items()}
+        return {"type": kind, **fields}
+
+
+class _Named(_Declared):
+    """A modifier of one or several elements."""
+
+    name: str | tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All the names."""
+        return (self.name,) if isinstance(self.name, str) else self.name
+
+
 @dataclass(frozen=True)
-class AttributeModifier:
+class AttributeModifier(_Named):
     """Writes a parameter into one attribute of one or several elements.
 
     Attributes:
@@ -28,11 +52,6 @@ class AttributeModifier:
     element: str
     name: str | tuple[str, ...]
     attribute: str
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All the names."""
-        return (self.name,) if isinstance(self.name, str) else self.name
 
     def __call__(self, spec: Any, param: Parameter) -> None:
         """Write ``param.value`` into the attribute of every named element of ``spec``.
@@ -51,17 +70,9 @@ class AttributeModifier:
         for name in self.names:
             row.write(spec, name, value)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for YAML."""
-        name = self.name if isinstance(self.name, str) else list(self.name)
-        return {
-            "type": "attribute", "element": self.element, "name": name,
-            "attribute": self.attribute,
-        }  # fmt: skip
-
 
 @dataclass(frozen=True)
-class SignalModifier:
+class SignalModifier(_Named):
     """Marks a parameter as a property of a measured or commanded signal.
 
     It does not touch a spec; whoever compares signals looks for it and applies the value.
@@ -74,22 +85,9 @@ class SignalModifier:
     name: str | tuple[str, ...]
     attribute: str
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All the names."""
-        return (self.name,) if isinstance(self.name, str) else self.name
-
-    def __call__(self, spec: Any, param: Parameter) -> None:
-        """Leave the spec alone."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for YAML."""
-        name = self.name if isinstance(self.name, str) else list(self.name)
-        return {"type": "signal", "name": name, "attribute": self.attribute}
-
 
 @dataclass(frozen=True)
-class StartModifier:
+class StartModifier(_Declared):
     """Marks a parameter as the deviation of a recording's start from its given initial state.
 
     Its value is tangent-space: position of every degree of freedom (three numbers for an
@@ -102,16 +100,9 @@ class StartModifier:
 
     sequence: str
 
-    def __call__(self, spec: Any, param: Parameter) -> None:
-        """Leave the spec alone."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for YAML."""
-        return {"type": "start", "sequence": self.sequence}
-
 
 @dataclass(frozen=True)
-class BodyInertiaModifier:
+class BodyInertiaModifier(_Declared):
     """Declarative form of :func:`apply_body_inertia` for one body."""
 
     name: str
@@ -120,13 +111,9 @@ class BodyInertiaModifier:
         """Set the body's inertia from ``param``."""
         apply_body_inertia(spec, self.name, param)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for YAML."""
-        return {"type": "body_inertia", "name": self.name}
-
 
 @dataclass(frozen=True)
-class LostCallback:
+class LostCallback(_Declared):
     """Stands for a Python callback that a file could only name.
 
     Attributes:
@@ -147,18 +134,19 @@ class LostCallback:
             f"modifiers={{{param.name!r}: ...}}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for YAML."""
-        return {"type": "callback", "callback": self.callback}
 
-
-_KINDS = ("attribute", "signal", "body_inertia", "start", "callback")
-_DECLARED = (AttributeModifier, SignalModifier, BodyInertiaModifier, StartModifier, LostCallback)
+_KINDS: Mapping[str, type[_Declared]] = {
+    "attribute": AttributeModifier,
+    "signal": SignalModifier,
+    "body_inertia": BodyInertiaModifier,
+    "start": StartModifier,
+    "callback": LostCallback,
+}
 
 
 def modifier_to_dict(modifier: ModifierFn) -> dict[str, Any]:
     """Plain data for a modifier; of a Python callback only the name."""
-    if isinstance(modifier, _DECLARED):
+    if isinstance(modifier, _Declared):
         return modifier.to_dict()
     name = getattr(modifier, "__qualname__", type(modifier).__qualname__)
     return LostCallback(f"{modifier.__module__}:{name}").to_dict()

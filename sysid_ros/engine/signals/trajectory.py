@@ -28,6 +28,7 @@ __all__ = ["ModelSequences", "SystemTrajectory", "create_initial_state"]
 
 _LOG = logging.getLogger(__name__)
 
+_PER_RECORDING = ("sequence_name", "initial_state", "control", "sensordata")
 _SENSOR_GROUPS = {
     "joint_pos": mujoco.mjtSensor.mjSENS_JOINTPOS,
     "joint_vel": mujoco.mjtSensor.mjSENS_JOINTVEL,
@@ -264,39 +265,21 @@ class ModelSequences:
         rows = slice(key, key + 1 or None) if isinstance(key, int) else key
         if not self.sequence_name[rows]:
             raise IndexError(f"{self.name!r} has {len(self)} sequences, there is no {key}")
-        return ModelSequences(
-            self.name,
-            self.spec,
-            self.sequence_name[rows],
-            self.initial_state[rows],
-            self.control[rows],
-            self.sensordata[rows],
-            self.allow_missing_sensors,
-            self.robot,
-        )
+        return self.replaced(**{name: getattr(self, name)[rows] for name in _PER_RECORDING})
+
+    def replaced(self, **changes: Any) -> ModelSequences:
+        """The same with some of what it is made of replaced."""
+        names = ("name", "spec", *_PER_RECORDING, "allow_missing_sensors", "robot")
+        return ModelSequences(**{name: getattr(self, name) for name in names} | changes)
 
     def with_finer_step(self, times: int) -> ModelSequences:
         """The same recordings with a model whose time step is this many times smaller."""
         spec = self.spec.copy()
         spec.option.timestep /= times
-        return ModelSequences(
-            self.name,
-            spec,
-            self.sequence_name,
-            self.initial_state,
-            self.control,
-            self.sensordata,
-            self.allow_missing_sensors,
-            self.robot,
-        )
+        return self.replaced(spec=spec)
 
     def _check_counts(self) -> None:
-        counts = {
-            "sequence_name": len(self.sequence_name),
-            "initial_state": len(self.initial_state),
-            "control": len(self.control),
-            "sensordata": len(self.sensordata),
-        }
+        counts = {name: len(getattr(self, name)) for name in _PER_RECORDING}
         if len(set(counts.values())) > 1:
             listed = ", ".join(f"{count} {what}" for what, count in counts.items())
             raise SignalError(f"model {self.name!r} needs one of each per sequence, got {listed}")

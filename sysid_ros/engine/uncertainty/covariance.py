@@ -31,12 +31,10 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.least_squares import ReducedSystem
+from sysid_ros.engine.parameters import UNIFORM
 from sysid_ros.engine.uncertainty.rank import MARGIN, WINDOW_DIFFERENCES, directions_of_gram
 
 MIN_CLUSTERS = 6
-# A direction whose standard error reaches this share of the bounds' width is open: it is the
-# standard deviation of a uniform distribution, so the data says no more than the bounds.
-OPEN_ERROR = 1.0 / np.sqrt(12.0)
 # Share in a unit direction above which a parameter counts as part of it.
 INVOLVED = 0.1
 # Standard errors beyond a bound within which the optimum without it may be beyond by chance.
@@ -115,7 +113,7 @@ def covariance(
     variance = residual_square / max(1, n_samples - p)
     system = system.scaled(width)
     hessian = system.hessian
-    if np.any(np.diag(hessian) < -variance / OPEN_ERROR**2):
+    if np.any(np.diag(hessian) < -variance / UNIFORM**2):
         return no_covariance(p, UNRESOLVED)
     open_directions = _open_directions(hessian, variance, precision)
     evidence = _Evidence(
@@ -232,7 +230,7 @@ class _Evidence:
         follows = -bread @ across
         rest = self.system.hessian[np.ix_(self.opened, self.opened)] + across.T @ follows
         values, vectors = np.linalg.eigh(0.5 * (rest + rest.T) / max(self.variance, 1e-300))
-        bounds = np.max(vectors**2, axis=0) / OPEN_ERROR**2
+        bounds = np.max(vectors**2, axis=0) / UNIFORM**2
         root = vectors / np.sqrt(np.maximum(values, 0.0) + bounds)
         return np.asarray((follows @ root) @ (follows @ root).T)
 
@@ -241,8 +239,8 @@ def _open_directions(hessian: FloatArray, variance: float, precision: FloatArray
     """Unit directions, in bounds' widths, about which data and priors say nothing: (k, p).
 
     Either the columns of the Jacobian are dependent to its accuracy, or the standard error along
-    the direction is no smaller than the bounds allow anyway. A direction that a prior holds is
-    not open.
+    the direction is as large as that of a uniform distribution between the bounds, so that the
+    data says no more than they do. A direction that a prior holds is not open.
     """
     p = hessian.shape[0]
     if p == 0:
@@ -253,7 +251,7 @@ def _open_directions(hessian: FloatArray, variance: float, precision: FloatArray
     found = directions_of_gram(hessian * np.outer(heard, heard), WINDOW_DIFFERENCES)
     dependent = list(found.vectors[found.open] / found.length)
     values, vectors = np.linalg.eigh(hessian)
-    vague = [vectors[:, i] for i in np.flatnonzero(values <= variance / OPEN_ERROR**2)]
+    vague = [vectors[:, i] for i in np.flatnonzero(values <= variance / UNIFORM**2)]
     columns = [
         v / np.linalg.norm(v)
         for v in [*dependent, *vague]

@@ -11,11 +11,10 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem, Solution, eliminate_starts
-from sysid_ros.engine.parameters import ParameterDict, priors, vague_error
+from sysid_ros.engine.parameters import UNIFORM, ParameterDict, priors, vague_error
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty.blocks import by_block, needs_blocks
 from sysid_ros.engine.uncertainty.covariance import (
-    OPEN_ERROR,
     Covariance,
     covariance,
     involved_in,
@@ -104,7 +103,7 @@ def estimates(
     """
     bounds, errors = params.bounds, uncertainty.errors
     opened = involved_in(uncertainty.open_directions)
-    vague = np.minimum(OPEN_ERROR * bounds.width, _vague_errors(params, theta))
+    vague = np.minimum(UNIFORM * bounds.width, _vague_errors(params, theta))
     estimates = []
     at_bounds = bounds.flags(theta)
     for j, start in enumerate(unfitted(params)):
