@@ -69,9 +69,7 @@ def call_hook(experiment: Experiment, parameters: ParameterDict, spec: Any) -> N
         _check(what, name, parameter)
         modifier = parameter.modifier
         if modifier is not None and not isinstance(modifier, (AttributeModifier, SignalModifier)):
-            parameter.modifier = _attributed(
-                modifier, f"{what}: modifier of {name!r}", limit
-            )
+            parameter.modifier = _attributed(modifier, f"{what}: modifier of {name!r}", limit)
 
 
 @dataclass(frozen=True)
