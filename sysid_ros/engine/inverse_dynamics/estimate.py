@@ -12,8 +12,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import INERTIAL
-from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scales, reach
+from sysid_ros.engine.elements import INERTIAL, inertial_parameters
+from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scale, reach
 from sysid_ros.engine.inverse_dynamics.delay_doubt import doubts_of_delays
 from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
@@ -193,12 +193,12 @@ def _prior(
     settings: Settings,
     gain_spread: FloatArray,
 ) -> Prior:
-    scales, extra = body_scales(model), len(gain_spread)
+    own, extra = inertial_parameters(model), len(gain_spread)
     terms = []
     for condition, body in free.bodies():
-        rows = free.columns.of_body(body)
+        rows, scale = free.columns.of_body(body), body_scale(own[body])
         matrix = np.hstack([free.matrix[condition][rows], np.zeros((len(rows), extra))])
-        terms.append(BodyTerm(condition, body, matrix, free.fixed[condition][rows], scales[body]))
+        terms.append(BodyTerm(condition, body, matrix, free.fixed[condition][rows], scale))
     inertial = np.any([np.any(term.matrix, axis=0) for term in terms], axis=0) if terms else False
     loudness = np.maximum(_loudness(free, grams), _sober(model, free, grams))
     precision = np.where(inertial, 0.0, np.append(loudness, np.zeros(extra)))
