@@ -34,6 +34,7 @@ from sysid_ros.engine.inverse_dynamics.estimate import (
 )
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
+from sysid_ros.engine.inverse_dynamics.merged_columns import MergedColumns
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
@@ -66,6 +67,7 @@ __all__ = [
     "Filters",
     "FreeParameters",
     "InverseDynamicsFit",
+    "MergedColumns",
     "Motion",
     "Recording",
     "Regressor",

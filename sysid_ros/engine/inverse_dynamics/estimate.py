@@ -64,6 +64,8 @@ def estimate(
     settings: Settings,
     gain_dofs: IndexArray,
     gain_spread: FloatArray,
+    *,
+    start: FloatArray | None = None,
 ) -> Estimate:
     """Estimate parameters from sums of all rows.
 
@@ -77,6 +79,7 @@ def estimate(
       settings: Prior, margin, iterations.
       gain_dofs: Degrees of freedom whose torque has an unknown factor.
       gain_spread: Prior standard deviation of those factors.
+      start: Parameters and gains of nearly the same data, (k + g,), which save time.
     """
     prior = _prior(model, free, grams, settings, gain_spread)
     limits = _constraints(model, free, prior, settings, len(gain_dofs))
@@ -85,7 +88,9 @@ def estimate(
     inflation = 1.0
     for _ in range(_CONSISTENT + len(gain_dofs)):
         system = equations(grams, free, weights / inflation, gains, gain_dofs, x)
-        solution = solve(system.hessians.sum(axis=0), system.gradients.sum(axis=0), prior, limits)
+        hessian, gradient = system.hessians.sum(axis=0), system.gradients.sum(axis=0)
+        solution = solve(hessian, gradient, prior, limits, start)
+        start = None if start is None else solution.x
         x, gains = solution.x[:k], _with(gains, gain_dofs, solution.x[k:])
         uncertainty = _uncertainty(solution, system, prior)
         used, weights = weights / inflation, _weights(grams, free, x, gains)

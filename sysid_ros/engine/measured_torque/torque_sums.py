@@ -16,6 +16,7 @@ from sysid_ros.engine.elements import INERTIAL, central
 from sysid_ros.engine.estimation import BodyFinding
 from sysid_ros.engine.inverse_dynamics import (
     FreeParameters,
+    MergedColumns,
     Settings,
     Uncertainty,
     estimate,
@@ -47,6 +48,7 @@ class TorqueEstimate:
       theta: All parameters of the regressor, by robot.
       weights: Of degrees of freedom, inverse variances of filtered torque, (nv,).
       gains: Factors of measured torque, (nv,).
+      solution: Of the regression, the start of the next one, (k + g,).
     """
 
     values: FloatArray
@@ -57,6 +59,7 @@ class TorqueEstimate:
     theta: Mapping[str, FloatArray]
     weights: FloatArray
     gains: FloatArray
+    solution: FloatArray
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,20 @@ def values_at(
     return declared.values(x, own)
 
 
+def merged_columns(declared: Declared, still: Collection[int]) -> MergedColumns | None:
+    """The columns that sums need, where they are the same whatever the estimate; else ``None``."""
+    if declared.curved or len(declared.robots) > 1:
+        return None
+    return MergedColumns.of(declared.free(declared.params.as_vector(), still))
+
+
 def estimate_from(
-    declared: Declared, grams: Mapping[str, Grams], settings: Settings, still: Collection[int]
+    declared: Declared,
+    grams: Mapping[str, Grams],
+    settings: Settings,
+    still: Collection[int],
+    merged: MergedColumns | None = None,
+    start: FloatArray | None = None,
 ) -> TorqueEstimate:
     """Estimate parameters from sums of rows.
 
@@ -119,11 +134,16 @@ def estimate_from(
       grams: Sums by condition.
       settings: Of the regression.
       still: Joints that do not move.
+      merged: The columns that the sums have, where not all of them.
+      start: The solution of nearly the same sums.
     """
-    values, _ = linearised(declared, grams, settings, still, declared.params.as_vector())
-    free = declared.free(values, still)
+    if merged is None:
+        values, _ = linearised(declared, grams, settings, still, declared.params.as_vector())
+        free = used = declared.free(values, still)
+    else:
+        free, used = merged.whole, merged.free
     dofs, spread = estimated_gains(declared.model, settings)
-    found = estimate(declared.model, free, grams, settings, dofs, spread)
+    found = estimate(declared.model, used, grams, settings, dofs, spread, start=start)
     k = len(free.names)
     regression = _Regression(found.x, without_gains(found, k), np.zeros(k))
     values, slope = values_at(declared, found.x, found.gains)
@@ -155,6 +175,7 @@ def estimate_from(
         theta,
         found.weights,
         found.gains,
+        found.solution.x,
     )
 
 

@@ -44,6 +44,11 @@ class Block:
         counts = np.round(weight * self.grams.counts).astype(np.int64)
         return replace(self, grams=replace(self.grams, sums=sums, counts=counts))
 
+    def quieter(self, share: float) -> Block:
+        """The same rows, the variance of whose noise is made a share of what it was."""
+        sums = tuple(share * one for one in self.grams.sums)
+        return replace(self, grams=replace(self.grams, sums=sums))
+
     def plus(self, later: Block) -> Block:
         """Both together, at the later one's instant."""
         pairs = zip(self.grams.sums, later.grams.sums, strict=True)
