@@ -28,6 +28,7 @@ from sysid_ros.engine.inverse_dynamics.coupling import (
     with_coupling,
 )
 from sysid_ros.engine.inverse_dynamics.estimate import (
+    Estimate,
     estimate,
     estimated_gains,
     without_gains,
@@ -63,6 +64,7 @@ __all__ = [
     "BaseParameters",
     "Columns",
     "CombinationFit",
+    "Estimate",
     "Evidence",
     "Filters",
     "FreeParameters",

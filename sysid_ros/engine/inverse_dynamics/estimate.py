@@ -46,6 +46,7 @@ class Estimate:
       prior: Of parameters and gains.
       equations: Of parameters and gains, at the last weights, by block.
       uncertainty: Of parameters and gains.
+      inflation: Of residuals' variances, by what ties neighbouring rows together.
     """
 
     x: FloatArray
@@ -55,6 +56,7 @@ class Estimate:
     prior: Prior
     equations: Equations
     uncertainty: Uncertainty
+    inflation: float = 1.0
 
 
 def estimate(
@@ -65,7 +67,7 @@ def estimate(
     gain_dofs: IndexArray,
     gain_spread: FloatArray,
     *,
-    start: FloatArray | None = None,
+    before: Estimate | None = None,
 ) -> Estimate:
     """Estimate parameters from sums of all rows.
 
@@ -79,18 +81,21 @@ def estimate(
       settings: Prior, margin, iterations.
       gain_dofs: Degrees of freedom whose torque has an unknown factor.
       gain_spread: Prior standard deviation of those factors.
-      start: Parameters and gains of nearly the same data, (k + g,), which save time.
+      before: The estimate from nearly the same sums, of which one round makes this one.
     """
     prior = _prior(model, free, grams, settings, gain_spread)
     limits = _constraints(model, free, prior, settings, len(gain_dofs))
     k = len(free.names)
-    x, gains, weights = _first(model, free, grams, settings, gain_dofs, prior)
-    inflation = 1.0
-    for _ in range(_CONSISTENT + len(gain_dofs)):
+    if before is None:
+        x, gains, weights = _first(model, free, grams, settings, gain_dofs, prior)
+        start, inflation, rounds = None, 1.0, _CONSISTENT + len(gain_dofs)
+    else:
+        x, gains, weights = before.x, before.gains, _weights(grams, free, before.x, before.gains)
+        start, inflation, rounds = before.solution.x, before.inflation, 1
+    for _ in range(rounds):
         system = equations(grams, free, weights / inflation, gains, gain_dofs, x)
         hessian, gradient = system.hessians.sum(axis=0), system.gradients.sum(axis=0)
         solution = solve(hessian, gradient, prior, limits, start)
-        start = None if start is None else solution.x
         x, gains = solution.x[:k], _with(gains, gain_dofs, solution.x[k:])
         uncertainty = _uncertainty(solution, system, prior)
         used, weights = weights / inflation, _weights(grams, free, x, gains)
@@ -98,7 +103,7 @@ def estimate(
     uncertainty = allowing_for_reversals(
         uncertainty, solution, prior, free, grams, used, gains, gain_dofs
     )
-    return Estimate(x, gains, used, solution, prior, system, uncertainty)
+    return Estimate(x, gains, used, solution, prior, system, uncertainty, inflation)
 
 
 def first_estimate(

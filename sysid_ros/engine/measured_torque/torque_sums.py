@@ -15,6 +15,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import INERTIAL, central
 from sysid_ros.engine.estimation import BodyFinding
 from sysid_ros.engine.inverse_dynamics import (
+    Estimate,
     FreeParameters,
     MergedColumns,
     Settings,
@@ -48,7 +49,7 @@ class TorqueEstimate:
       theta: All parameters of the regressor, by robot.
       weights: Of degrees of freedom, inverse variances of filtered torque, (nv,).
       gains: Factors of measured torque, (nv,).
-      solution: Of the regression, the start of the next one, (k + g,).
+      regression: What it comes from, the start of the next one.
     """
 
     values: FloatArray
@@ -59,7 +60,7 @@ class TorqueEstimate:
     theta: Mapping[str, FloatArray]
     weights: FloatArray
     gains: FloatArray
-    solution: FloatArray
+    regression: Estimate
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def estimate_from(
     settings: Settings,
     still: Collection[int],
     merged: MergedColumns | None = None,
-    start: FloatArray | None = None,
+    before: TorqueEstimate | None = None,
 ) -> TorqueEstimate:
     """Estimate parameters from sums of rows.
 
@@ -135,7 +136,7 @@ def estimate_from(
       settings: Of the regression.
       still: Joints that do not move.
       merged: The columns that the sums have, where not all of them.
-      start: The solution of nearly the same sums.
+      before: The estimate from nearly the same sums, which saves time.
     """
     if merged is None:
         values, _ = linearised(declared, grams, settings, still, declared.params.as_vector())
@@ -143,7 +144,8 @@ def estimate_from(
     else:
         free, used = merged.whole, merged.free
     dofs, spread = estimated_gains(declared.model, settings)
-    found = estimate(declared.model, used, grams, settings, dofs, spread, start=start)
+    last = None if before is None else before.regression
+    found = estimate(declared.model, used, grams, settings, dofs, spread, before=last)
     k = len(free.names)
     regression = _Regression(found.x, without_gains(found, k), np.zeros(k))
     values, slope = values_at(declared, found.x, found.gains)
@@ -175,7 +177,7 @@ def estimate_from(
         theta,
         found.weights,
         found.gains,
-        found.solution.x,
+        found,
     )
 
 

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitSettings
@@ -45,10 +44,13 @@ from sysid_ros.engine.moving_horizon.torque_blocks import (
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.regressor import choose_filters, stretches_of
 from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import single_blas_thread
 
 BEFORE = 0.2  # s before the first sample in a row that is still to come, for delays
 LISTENED = 2.0  # s of motion from which filters are chosen
 FEWEST = 3  # blocks before the first estimate
+FOLLOWED = 0.05  # share of the latest residuals in what is usual of provisional rows
+SETTLED = 6  # blocks after which little changes from one estimate to the next
 EXCESS = 3.0  # times the usual residual: such rows are not explained
 SAME_CAUSE = 0.8  # share of that which other values explain, where they have changed
 # Rows by update that are not explained: left out at the beginning, where a filter has seen both
@@ -64,6 +66,7 @@ class _Rows:
       regular: Rows of the fit.
       provisional: Rows of shorter filters, where those of the fit lie too far back.
       latest: The provisional ones that still count.
+      spread: Their mean squared residual, of each kind of rows, (kinds,).
       still: Joints that do not move.
       merged: The columns that are needed, where they are known beforehand.
     """
@@ -73,12 +76,20 @@ class _Rows:
     still: list[int]
     merged: MergedColumns | None
     latest: list[Block] = field(default_factory=list)
+    spread: FloatArray | None = None
 
     def needed(self, block: Block | None) -> Block | None:
         """A block with the columns that are needed."""
         if block is None or self.merged is None:
             return block
         return replace(block, grams=self.merged.grams(block.grams))
+
+    def weighted(self, new: Block, found: TorqueEstimate) -> Block:
+        """Provisional rows with the weight that their own noise leaves them."""
+        own = new.variance(self.theta(found), found.gains)
+        before = own if self.spread is None else self.spread
+        self.spread = before + FOLLOWED * (np.minimum(own, EXCESS**2 * before) - before)
+        return new.quieter(1.0 / np.maximum(found.weights * self.spread, 1.0))
 
     def free(self, problem: TorqueProblem, params: ParameterDict) -> FreeParameters:
         """The parameters to estimate, with these columns."""
@@ -159,7 +170,7 @@ class TorqueHorizon:
           SysidError: Torque or positions are missing, nothing moves, or a parameter cannot be
             estimated in this way.
         """
-        with threadpool_limits(1, "blas"):
+        with single_blas_thread():
             if self._problem is None:
                 (name,) = sequences.sequence_name
                 self._problem = torque_problem([sequences], self._params, {name: gaps})
@@ -173,7 +184,7 @@ class TorqueHorizon:
             if not self._look_ahead(rows, recording, ended=ended) and new is None:
                 return None
             if len(self._blocks) >= FEWEST and not said:
-                self._latest = self._estimate(self._problem, rows)
+                self._latest = self._estimate(self._problem, rows, ended=ended)
             elif self._latest is None:
                 return None
             elif not said:
@@ -218,7 +229,7 @@ class TorqueHorizon:
         new = rows.needed(ahead.new(recording))
         if new is None:
             return False
-        new = new.quieter(rows.regular.filters.rows / ahead.filters.rows)
+        new = rows.weighted(new, self._latest)
         # What is not explained waits for the rows of the fit, which tell why.
         rows.latest = [*rows.latest, new] if self._explains(rows, new, self._latest) else []
         return bool(rows.latest)
@@ -256,15 +267,20 @@ class TorqueHorizon:
             f"from what is expected, most of it at {joint}: a contact or a push",
         )
 
-    def _estimate(self, problem: TorqueProblem, rows: _Rows) -> TorqueEstimate:
+    def _estimate(self, problem: TorqueProblem, rows: _Rows, *, ended: bool) -> TorqueEstimate:
         settings = regression_settings(problem.declared, self._settings)
         (robot,) = problem.declared.robots
         blocks = self._blocks.at(rows.regular.done)
         for one in rows.latest:
             blocks[-1] = blocks[-1].plus(one)
-        start = None if self._latest is None else self._latest.solution
+        known = len(blocks) > SETTLED and not ended
         return estimate_from(
-            problem.declared, {robot: joined(blocks)}, settings, rows.still, rows.merged, start
+            problem.declared,
+            {robot: joined(blocks)},
+            settings,
+            rows.still,
+            rows.merged,
+            self._latest if known else None,
         )
 
     def _answer(
@@ -280,7 +296,7 @@ class TorqueHorizon:
             parameters=found.parameters,
             covariance=found.covariance,
             scales=self._params.bounds.scale_at(found.values),
-            settled=len(self._blocks) > 2 * FEWEST,
+            settled=len(self._blocks) > SETTLED,
             undetermined=(),
             unexplained=unexplained,
             windows=len(self._blocks),
