@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -104,8 +103,8 @@ def motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:
     noise = 0.0
     if sampled is not None and _is_fine(sampled):
         noise = jitter_of([part.values for part in parts])
-    hinge = int(recorded.model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
-    return float(high - low), max(_LEAST_TURN if hinge else _LEAST_TRAVEL, _OVER_NOISE * noise)
+    least = _LEAST_TURN if recorded.is_hinge(joint) else _LEAST_TRAVEL
+    return float(high - low), max(least, _OVER_NOISE * noise)
 
 
 def jitter_of(parts: Sequence[FloatArray]) -> float:

@@ -14,7 +14,7 @@ from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
 from sysid_ros.recording.mapping.gaps import unknown_intervals
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
-from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalSettings
+from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalRequest
 from sysid_ros.recording.mapping.samples import check_samples, samples
 from sysid_ros.recording.messages import (
     Components,
@@ -44,7 +44,7 @@ class Range:
 
 
 def map_signal(
-    signal: SignalSettings,
+    signal: SignalRequest,
     numbers: Components,
     topic: DatedTopic,
     used: Range,
@@ -121,7 +121,7 @@ def _played(topic: DatedTopic, path: FieldPath, where: str) -> tuple[FloatArray,
 
 
 def _in_model_units(
-    raw: FloatArray, signal: SignalSettings, numbers: Components, where: str
+    raw: FloatArray, signal: SignalRequest, numbers: Components, where: str
 ) -> FloatArray:
     """Apply scale and offset; orientations become unit quaternions instead."""
     values: FloatArray = signal.factor * raw + signal.offset
@@ -133,7 +133,7 @@ def _in_model_units(
     return values
 
 
-def _is_held(signal: SignalSettings, msgtype: str) -> bool:
+def _is_held(signal: SignalRequest, msgtype: str) -> bool:
     if signal.interpolation is not None:
         return signal.interpolation is Interpolation.HOLD
     if is_expanded(parse_field(signal.field)):

@@ -20,10 +20,10 @@ from sysid_ros.recording.bags import Recording, TopicTypes, read_columns
 from sysid_ros.recording.mapping.dating import DatedRecording, Source, date_topics, source_of
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording
 from sysid_ros.recording.mapping.mapping_settings import (
-    MappingSettings,
-    MaskSettings,
+    MappingRequest,
+    MaskRequest,
     SignalKind,
-    SignalSettings,
+    SignalRequest,
 )
 from sysid_ros.recording.mapping.mapping_warnings import mapping_warnings
 from sysid_ros.recording.mapping.masks import masked_stretches
@@ -44,7 +44,7 @@ from sysid_ros.time_intervals import Intervals, length, union, within
 
 def map_recording(
     recording: Recording,
-    settings: MappingSettings,
+    settings: MappingRequest,
     *,
     name: str,
     start: float | None = None,
@@ -99,12 +99,12 @@ class WantedFields:
       fields: The fields of each topic.
     """
 
-    settings: MappingSettings
+    settings: MappingRequest
     numbers: tuple[Components, ...]
     fields: Mapping[str, tuple[FieldPath, ...]]
 
     @classmethod
-    def of(cls, recording: TopicTypes, settings: MappingSettings) -> WantedFields:
+    def of(cls, recording: TopicTypes, settings: MappingRequest) -> WantedFields:
         """Find out what signals, and the conditions under which they count, need.
 
         Raises:
@@ -200,22 +200,22 @@ def map_columns(
     )
 
 
-def _numbers(recording: TopicTypes, signal: SignalSettings) -> Components:
+def _numbers(recording: TopicTypes, signal: SignalRequest) -> Components:
     """The numbers that a signal's field stands for."""
     msgtype = recording.topic(signal.topic).msgtype
     return components_of(parse_field(signal.field), msgtype, recording.types(signal.topic))
 
 
-def _masks(settings: MappingSettings) -> list[MaskSettings]:
+def _masks(settings: MappingRequest) -> list[MaskRequest]:
     own = (mask for signal in settings.signals for mask in signal.enabled_when)
     return [*settings.enabled_when, *own]
 
 
 def _fields(
     recording: TopicTypes,
-    signals: Sequence[SignalSettings],
+    signals: Sequence[SignalRequest],
     numbers: Sequence[Components],
-    masks: Sequence[MaskSettings],
+    masks: Sequence[MaskRequest],
 ) -> dict[str, tuple[FieldPath, ...]]:
     """Every field of every topic that is needed."""
     fields: dict[str, dict[FieldPath, None]] = {}
@@ -240,7 +240,7 @@ def _check_messages(recording: Recording, columns: Mapping[str, TopicColumns]) -
 
 
 def _longest(
-    signals: Sequence[SignalSettings], masked: Sequence[Intervals], clock: Clock
+    signals: Sequence[SignalRequest], masked: Sequence[Intervals], clock: Clock
 ) -> dict[Source, Intervals]:
     """Per topic what masks keep out of the one of its signals that loses most."""
     found: dict[Source, Intervals] = {}
@@ -252,7 +252,7 @@ def _longest(
 
 
 def _span(
-    signals: Sequence[SignalSettings], dated: DatedRecording, clock: Clock, used: Range
+    signals: Sequence[SignalRequest], dated: DatedRecording, clock: Clock, used: Range
 ) -> Range:
     """Find from when to when anything is measured."""
     measured = {
