@@ -23,8 +23,8 @@ _UNEVEN = 0.4  # of the usual interval, the 95th percentile of the deviation fro
 _COARSE = {"position": 0.002, "velocity": 0.01, "effort": 0.02}  # level step over range
 _DITHERED = 1.5  # noise over that of the levels, from which the levels hide nothing
 PLAYED = "command"  # its levels and rate are its own business
-_LEAST_TURN = 0.05  # rad
-_LEAST_TRAVEL = 0.005  # m
+_LEAST_TURN = 0.02  # rad: less may be the give of a gear
+_LEAST_TRAVEL = 0.002  # m
 _OVER_NOISE = 10.0  # range over the noise from sample to sample
 
 

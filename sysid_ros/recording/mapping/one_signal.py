@@ -51,6 +51,8 @@ def map_signal(
     span: Range,
     masked: Intervals,
     max_gap: float,
+    *,
+    whole: bool = True,
 ) -> MappedSignal:
     """Make one signal and check that it can be used.
 
@@ -63,6 +65,8 @@ def map_signal(
       masked: When the signal does not count [s]. Measurements made then are dropped. Commands
         stay, since a delayed one may reach out of a masked stretch, unless they are no numbers.
       max_gap: Longer intervals [s] without a sample are gaps.
+      whole: Whether this is a whole recording, in which a signal neither stays the same nor is
+        missing for most of the time.
 
     Raises:
       DataError: The samples cannot support a fit.
@@ -89,11 +93,12 @@ def map_signal(
         times, raw = times[~dropped], raw[~dropped]
         if not len(times):
             raise DataError(f"{where} has no sample while its enabled_when holds")
-    check_samples(times, raw, where, constant_allowed=control)
+    check_samples(times, raw, where, constant_allowed=control or not whole)
     gaps = unknown_intervals(
         times, span.start, span.end, max_gap, held=held, masked=masked, lasting=played_back
     )
-    _check_coverage(gaps, span, masked, max_gap, where)
+    if whole:
+        _check_coverage(gaps, span, masked, max_gap, where)
     values = _in_model_units(raw, signal, numbers, where)
     return MappedSignal(
         kind=signal.kind,

@@ -125,6 +125,7 @@ def map_columns(
     end: float | None = None,
     promised: Mapping[str, int | None] | None = None,
     start_ns: int | None = None,
+    whole: bool = True,
 ) -> MappedRecording:
     """Make signals of the model of what was read from a recording; see :func:`map_recording`.
 
@@ -136,6 +137,8 @@ def map_columns(
       end: Seconds.
       promised: How many messages the bag promises by topic, where it does.
       start_ns: Epoch nanoseconds of t = 0, where it is not the first stamp.
+      whole: Whether this is a whole recording. Of a moment, nothing is said about its quality, and
+        a signal may be constant or missing.
 
     Returns:
       The signals, without a hash of the bag.
@@ -156,7 +159,14 @@ def map_columns(
         ]
         mapped = [
             map_signal(
-                signal, parts, dated.topics[source_of(signal, clock)], used, span, out, max_gap
+                signal,
+                parts,
+                dated.topics[source_of(signal, clock)],
+                used,
+                span,
+                out,
+                max_gap,
+                whole=whole,
             )
             for signal, parts, out in zip(signals, numbers, masked, strict=True)
         ]
@@ -173,10 +183,10 @@ def map_columns(
             max_gap,
             left_out.get(source, ()),
         )
-        for source, topic in dated.topics.items()
+        for source, topic in (dated.topics.items() if whole else ())
     )
     controls = tuple(signal for signal in mapped if signal.kind is SignalKind.ACTUATOR)
-    warnings = mapping_warnings(dated, quality, controls, span.end - span.start)
+    said = mapping_warnings(dated, quality, controls, span.end - span.start) if whole else ()
     return MappedRecording(
         name=name,
         start_ns=dated.start_ns,
@@ -186,7 +196,7 @@ def map_columns(
         quality=quality,
         input_hash="",
         masked=union(stretch for out in masked for stretch in out),
-        warnings=tuple(f"{name}: {text}" for text in warnings),
+        warnings=tuple(f"{name}: {text}" for text in said),
     )
 
 
