@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def apply_bias(ts: TimeSeries, sensor_name: str, bias: Parameter) -> TimeSeries:
     columns = ts.get_indices(sensor_name)[1]
     data = ts.data.copy()
     data[..., columns] += bias.value
-    return TimeSeries(ts.times, data, ts.signal_mapping, ts.interpolation)
+    return replace(ts, data=data)
 
 
 def apply_gain(ts: TimeSeries, sensor_name: str, gain: Parameter) -> TimeSeries:
@@ -54,7 +55,7 @@ def apply_gain(ts: TimeSeries, sensor_name: str, gain: Parameter) -> TimeSeries:
     columns = ts.get_indices(sensor_name)[1]
     data = ts.data.copy()
     data[..., columns] *= gain.value
-    return TimeSeries(ts.times, data, ts.signal_mapping, ts.interpolation)
+    return replace(ts, data=data)
 
 
 def apply_delay(ts: TimeSeries, sensor_name: str, delay: Parameter) -> TimeSeries:
@@ -123,7 +124,7 @@ def apply_resample_and_delay(
     for name, delay in (sensor_delays or {}).items():
         delays[ts.get_indices(name)[1]] = delay
     data = at_delayed_times(ts, times, delays if predicted_data else -delays)
-    return TimeSeries(times, data, ts.signal_mapping, ts.interpolation)
+    return replace(ts, times=times, data=data)
 
 
 def at_delayed_times(ts: TimeSeries, times: FloatArray, delays: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -253,7 +253,7 @@ class TimeSeries:
                 f"no samples between {start:g} s and {end:g} s; there are some from "
                 f"{self.times[0]:g} s to {self.times[-1]:g} s"
             )
-        return self._with(self.times[first:last], self.data[first:last])
+        return replace(self, times=self.times[first:last], data=self.data[first:last])
 
     def remove_from_beginning(self, time_to_remove_s: float) -> TimeSeries:
         """Without the first seconds; the remaining times start at zero.
@@ -266,7 +266,7 @@ class TimeSeries:
         first = int(np.searchsorted(self.times - self.times[0], time_to_remove_s))
         if first >= len(self):
             raise SignalError("time_to_remove_s is greater than the duration of the time series")
-        return self._with(self.times[first:] - self.times[first], self.data[first:])
+        return replace(self, times=self.times[first:] - self.times[first], data=self.data[first:])
 
     # Between samples
 
@@ -327,7 +327,7 @@ class TimeSeries:
             new_times = self.times[0] + target_dt * np.arange(steps + 1)
         elif np.ndim(new_times) != 1:
             raise SignalError("new_times must be a 1D array")
-        return self._with(new_times, self.interpolate(new_times, method))
+        return replace(self, times=new_times, data=self.interpolate(new_times, method))
 
     def dt_statistics(self) -> dict[str, float]:
         """Mean, median, std, min and max of the intervals between samples, in seconds.
@@ -395,6 +395,3 @@ class TimeSeries:
         return timeseries_io.SeriesParts(
             self.times, self.data, self.signal_mapping, self.interpolation
         )
-
-    def _with(self, times: FloatArray, data: FloatArray) -> TimeSeries:
-        return TimeSeries(times, data, self.signal_mapping, self.interpolation)

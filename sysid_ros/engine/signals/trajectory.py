@@ -290,9 +290,7 @@ def _as_list(series: TimeSeries | Iterable[TimeSeries]) -> list[TimeSeries]:
 
 
 def _rows(series: TimeSeries, rows: slice) -> TimeSeries:
-    return TimeSeries(
-        series.times[rows], series.data[rows], series.signal_mapping, series.interpolation
-    )
+    return dataclasses.replace(series, times=series.times[rows], data=series.data[rows])
 
 
 def _check_sensors(model: Any, sensordata: TimeSeries, allow_missing: bool) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -218,11 +219,7 @@ class RecordedRun:
 
 def _later(series: TimeSeries, seconds: float) -> TimeSeries:
     """The series with its times later by ``seconds``."""
-    if seconds == 0.0:
-        return series
-    return TimeSeries(
-        series.times + seconds, series.data, series.signal_mapping, series.interpolation
-    )
+    return series if seconds == 0.0 else replace(series, times=series.times + seconds)
 
 
 def _check_types(measured: TimeSeries, enabled: Sequence[tuple[str, SignalType]]) -> None:
