@@ -110,7 +110,7 @@ def render_overlay(title: str, evaluations: Mapping[str, Evaluation]) -> str:
     signals = dict.fromkeys(s for score in scores.values() if score for s in score.rmse)
     return render_page(
         "overlay.html.j2",
-        ("tables.js", "uplot.js", "overlay.js"),
+        "overlay.js",
         title=title,
         signals=list(signals),
         rows=[_row(name, score, signals) for name, score in scores.items()],

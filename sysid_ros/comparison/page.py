@@ -29,7 +29,7 @@ def render_models(comparison: Comparison) -> str:
     """
     return render_page(
         "models.html.j2",
-        ("tables.js", "uplot.js", "overlay.js"),
+        "overlay.js",
         title=f"{comparison.title}: comparison of {len(comparison.outcomes)} models",
         chosen=f"{comparison.overall.chosen or 'No model'} is chosen",
         reason=comparison.overall.reason,

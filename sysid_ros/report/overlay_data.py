@@ -11,7 +11,7 @@ from typing import Any
 
 from sysid_ros.judgement import SequenceFit, SignalFit
 from sysid_ros.report.decimate import points_each, reduce_curves
-from sysid_ros.report.render import asset, json_for_html
+from sysid_ros.report.render import json_for_html
 from sysid_ros.report.signal_data import packed_curve, packed_times
 from sysid_ros.report.svg import unit
 
@@ -66,5 +66,4 @@ def overlay_content(predictions: Mapping[str, Sequence[SequenceFit]]) -> dict[st
         "overlay_names": list(predictions),
         "overlay_sequences": [sequence["name"] for sequence in sequences],
         "overlay": json_for_html({"names": list(predictions), "sequences": sequences}),
-        "licence": asset("uplot.LICENSE"),
     }

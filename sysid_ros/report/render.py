@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +89,12 @@ def render_report(
     sections, content = shown_sections(shown)
     return render_page(
         "report.html.j2",
-        ("tables.js", "uplot.js", "signals.js", "video.js"),
+        "signals.js",
+        "video.js",
         title=f"{outcome.title}: identification report",
         outcome=outcome,
         fit=outcome.fit,
         sections=sections,
-        licence=asset("uplot.LICENSE"),
         data=json_for_html(signal_data(outcome.sequences, outcome.fit.noise)),
         **content,
     )
@@ -111,7 +111,6 @@ def render_comparison(results: Mapping[str, Outcome]) -> str:
     """
     return render_page(
         "comparison.html.j2",
-        ("tables.js",),
         title=f"Comparison of {len(results)} results",
         results=several_results.result_rows(results),
         parameters=several_results.compared_parameters(list(results.values())),
@@ -120,14 +119,15 @@ def render_comparison(results: Mapping[str, Outcome]) -> str:
     )
 
 
-def render_page(template: str, scripts: Sequence[str], **content: Any) -> str:
+def render_page(template: str, *plots: str, **content: Any) -> str:
     """Render a template as one HTML document that loads nothing.
 
     Args:
       template: Its file name; it extends ``base.html.j2``.
-      scripts: File names of the scripts to put inside.
+      *plots: File names of the scripts that draw, if any do; uPlot and ``curves.js`` serve them.
       **content: What the template asks for.
     """
+    scripts = ("tables.js", *(("uplot.js", "curves.js", *plots) if plots else ()))
     script = "\n".join(asset(name) for name in scripts)
     return (
         _environment()
@@ -136,6 +136,7 @@ def render_page(template: str, scripts: Sequence[str], **content: Any) -> str:
             style=asset("uplot.css") + asset("report.css"),
             script=script,
             script_hash=_content_hash(script),
+            licence=asset("uplot.LICENSE") if plots else "",
             **content,
         )
     )

@@ -80,7 +80,6 @@ def render_trends(
     level = overall(trends).value
     return render_page(
         "trend.html.j2",
-        ("tables.js",),
         title=f"Trend over {len(results)} results",
         tone=_TONES[level],
         level=level,

@@ -55,7 +55,6 @@ def render_preview(
     nearest = clearance.nearest(motion.values(times), _HORIZON)
     return render_page(
         "motion.html.j2",
-        ("tables.js",),
         title=title,
         summary=_summary(motion),
         parameters=_parameters(motion),

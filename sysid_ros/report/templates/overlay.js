@@ -1,34 +1,11 @@
 "use strict";
 (() => {
   // What was measured on one recording, and what each model predicts, with one range in time.
-  const $ = (id) => document.getElementById(id);
-  const MISSING = -32768;
   const { names, sequences } = JSON.parse($("overlay-data").textContent);
   if (sequences.length === 0) return;
   const shown = names.map(() => true);
   let plots = [];
   let index = 0;
-
-  function bytes(text) {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer;
-  }
-
-  function decodeTimes(times) {
-    if (times.float64 !== undefined) return Array.from(new Float64Array(bytes(times.float64)));
-    return Array.from({ length: times.count }, (_, i) => times.start + i * times.step);
-  }
-
-  function decodeCurve({ offset, scale, int16 }) {
-    return Array.from(new Int16Array(bytes(int16)), (v) => (v === MISSING ? null : offset + scale * v));
-  }
-
-  function color(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-  }
-
-  function short(value) {
-    return value == null ? "–" : String(Number(value.toPrecision(4)));
-  }
 
   // A prediction that runs away does not squeeze the others.
   function valueRange(measured) {
@@ -99,14 +76,6 @@
       for (const plot of plots) plot.setSeries(model + 2, { show: box.checked });
     });
 
-  let width = innerWidth;
-  let resizing;
-  addEventListener("resize", () => {
-    if (innerWidth === width) return; // phones resize when their address bar moves
-    width = innerWidth;
-    clearTimeout(resizing);
-    resizing = setTimeout(() => show(index), 150);
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show(index));
+  onNewLook(() => show(index));
   show(0);
 })();

@@ -1,40 +1,12 @@
 "use strict";
 (() => {
   // Signals: measured, initial and fitted, residual underneath, all with one range in time.
-  const $ = (id) => document.getElementById(id);
-  const MISSING = -32768;
-
   const sequences = JSON.parse($("signal-data").textContent);
   if (!$("plots") || sequences.length === 0) return;
 
   const state = { index: 0, full: [0, 1], range: [0, 1], shown: { measured: true, initial: true, fitted: true } };
   let plots = [];
   let syncing = false;
-
-  function bytes(text) {
-    const binary = atob(text);
-    const array = new Uint8Array(binary.length);
-    for (let i = 0; i < binary.length; i++) array[i] = binary.charCodeAt(i);
-    return array.buffer;
-  }
-
-  function decodeTimes(times) {
-    if (times.float64 !== undefined) return Array.from(new Float64Array(bytes(times.float64)));
-    return Array.from({ length: times.count }, (_, i) => times.start + i * times.step);
-  }
-
-  function decodeCurve(curve) {
-    const { offset, scale } = curve;
-    return Array.from(new Int16Array(bytes(curve.int16)), (v) => (v === MISSING ? null : offset + scale * v));
-  }
-
-  function color(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-  }
-
-  function short(value, digits = 4) {
-    return value == null ? "–" : String(Number(value.toPrecision(digits)));
-  }
 
   // The range in y follows what was measured and fitted; a start that runs away is cut off.
   function valueRange(plot) {
@@ -325,15 +297,7 @@
       redraw();
     });
 
-  let width = innerWidth;
-  let resizing;
-  addEventListener("resize", () => {
-    if (innerWidth === width) return; // phones resize when their address bar moves
-    width = innerWidth;
-    clearTimeout(resizing);
-    resizing = setTimeout(redraw, 150);
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  onNewLook(redraw);
   addEventListener("beforeprint", () => {
     document.documentElement.classList.add("printing");
     redraw();
