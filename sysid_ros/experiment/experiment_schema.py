@@ -80,6 +80,7 @@ class SignalConfig:
             "standard deviation of the measurement in the model's unit; estimated if left out",
             above=0,
             minimum=1e-12,
+            maximum=1e12,
         ),
     )
     interpolation: Interpolation | None = key(

@@ -12,6 +12,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult, Landscape
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate
@@ -19,6 +21,7 @@ from sysid_ros.files import (
     LIST,
     MAPPING,
     TEXT,
+    FormError,
     Record,
     by_name,
     matrix,
@@ -124,12 +127,16 @@ def trace_from(entry: Any, key: str) -> tuple[Iteration, ...]:
     """Return the steps that :func:`trace_entry` gave.
 
     Raises:
-      FormError: Something is missing or of another type.
+      FormError: Something is missing, of another type, or not one value for each name.
     """
     parts = MAPPING.read(entry, key)
     names = several(TEXT).read(parts.get("names"), f"{key}.names")
     steps = enumerate(LIST.read(parts.get("steps"), f"{key}.steps"))
-    return tuple(_STEP.read(step, f"{key}.steps[{i}]", names=names) for i, step in steps)
+    found = tuple(_STEP.read(step, f"{key}.steps[{i}]", names=names) for i, step in steps)
+    for i, step in enumerate(found):
+        if np.shape(step.values) != (len(names),):
+            raise FormError(f"{key}.steps[{i}].values are not one for each of {len(names)} names")
+    return found
 
 
 def evaluation_document(found: Evaluation) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from pendulum_experiment import SLOW, write_pendulum_experiment
 
 from sysid_ros.cli import main
 from sysid_ros.dataset import FitInputs
-from sysid_ros.errors import ErrorCode, ExperimentError
+from sysid_ros.errors import DataError, ErrorCode, ExperimentError
 from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.pipeline.resume import Resume
@@ -283,6 +283,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "endless": changed(r'"damping": ?[^,]+', '"damping": ' + "9" * 400),
     "noiseless": changed(r'("noise": ?\{[^:]+: ?)[^,}]+', r"\g<1>0.0"),
     "backwards": changed(r'"rounds": ?[^,]+', '"rounds": -1'),
+    "of one value fewer": changed(r'"values": ?\[[^,\]]+, ?', '"values": ['),
     "of another version": changed(r'"format": ?[^,]+', '"format": 99'),
 }
 
@@ -293,6 +294,20 @@ def cut_short(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     output = tmp_path_factory.mktemp("short")
     short = with_overrides(load_experiment(experiment), ["fit.max_iterations=1"])
     return run_experiment(short, output_dir=output).files.folder
+
+
+def test_starts_that_no_fit_has_are_refused(
+    experiment: Path, cut_short: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "far"
+    shutil.copytree(cut_short, folder)
+    with np.load(folder / STATE_FILE) as archive:
+        arrays = dict(archive)
+    arrays["starts"][1] = 1e300
+    np.savez(folder / STATE_FILE, **arrays)
+    longer = with_overrides(load_experiment(experiment), ["fit.max_iterations=2"])
+    with pytest.raises(DataError, match="starts far from what was measured"):
+        run_experiment(longer, output_dir=tmp_path, resume=Resume(folder))
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

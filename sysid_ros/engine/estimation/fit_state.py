@@ -14,6 +14,8 @@ from sysid_ros.engine.least_squares import Iteration, Point
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.errors import DataError
 
+FAR = 1e6  # times its spread: farther no fit moves a window's start
+
 
 @dataclass(frozen=True)
 class FitState:
@@ -53,6 +55,9 @@ def check_state(state: FitState, problem: WindowedProblem) -> None:
         raise DataError(f"the saved state is of the parameters {given}, not of {names}")
     if sizes != [window.n_start for window in problem.windows]:
         raise DataError("the saved state is of other windows than this fit's")
+    for window, start in zip(problem.windows, state.point.starts, strict=True):
+        if not np.all(np.abs(start) <= FAR * window.spread):
+            raise DataError("the saved state holds starts far from what was measured")
     if set(state.noise) != set(problem.noise):
         raise DataError(
             f"the saved state is of the signals {sorted(state.noise)}, "

@@ -7,9 +7,10 @@ To first order an estimate is the sum of what its windows pull it to. Windows of
 pull the same way show an error of the model or of the sensors that is common to them: the variance
 with recordings as clusters (Liang & Zeger 1986, corrected for their leverage as in
 :mod:`.covariance`) is larger then than that with windows as clusters. Few recordings tell little
-about one parameter's ratio of the two, so that it counts for no less than its mean with that of all
-parameters, as if four more recordings had shown that one (Smyth 2004, "Linear models and empirical
-Bayes methods", equation 4; Birge 1932 for the factor on the error).
+about one parameter's ratio of the two, so that it counts for no less than its mean with the median
+of all parameters, as if four more recordings had shown that one (Smyth 2004, "Linear models and
+empirical Bayes methods", equation 4; Birge 1932 for the factor on the error). The median, as one
+that differs, such as an encoder's zero, says nothing of the others.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MIN_RECORDINGS = 2
 # Share of what is known of a direction that the other recordings have at least: what one recording
 # alone determines has no scatter between them.
 LEAST_REST = 0.2
-SHARED = 4.0  # degrees of freedom that the mean of all parameters is worth
+SHARED = 4.0  # degrees of freedom that the median of all parameters is worth
 
 
 @dataclass(frozen=True)
@@ -72,25 +73,32 @@ def recording_scatter(
     if len(names) < MIN_RECORDINGS or len(chosen) == 0:
         return np.ones(len(chosen))
     place = np.array([names.index(name) for name in recordings])
-    parts = _parts_of_recordings(system, chosen, place)
+    parts, excess = _parts_of_recordings(system, chosen, place)
+    ratio = np.sum(parts**2, axis=0) / np.maximum(excess * errors**2, 1e-300)
     own = len(names) - 1.0
-    between = own / len(names) * np.sum(parts**2, axis=0)
-    ratio = between / np.maximum(errors**2, 1e-300)
-    moderated = (SHARED * np.mean(ratio) + own * ratio) / (SHARED + own)
+    moderated = (SHARED * np.median(ratio) + own * ratio) / (SHARED + own)
     return np.asarray(np.sqrt(np.maximum(1.0, np.maximum(ratio, moderated))))
 
 
 def _parts_of_recordings(
     system: ReducedSystem, chosen: IndexArray, place: IndexArray
-) -> FloatArray:
-    """The error that each recording adds, corrected for its leverage, (n, k)."""
+) -> tuple[FloatArray, FloatArray]:
+    """The error that each recording adds, corrected for its leverage, (n, k).
+
+    Returns:
+      The errors, and by how much the sums of their squares are too large on average, (k,), if the
+      noise is independent.
+    """
     some = system.of(chosen)
     root = np.linalg.cholesky(np.linalg.inv(some.hessian))
     scores = some.scores(-root @ (root.T @ some.gradient))
     parts = np.zeros((place.max() + 1, len(chosen)))
+    expected = np.zeros(len(chosen))
     for recording in range(len(parts)):
         own = place == recording
         leverage, vectors = np.linalg.eigh(root.T @ some.window_hessians[own].sum(axis=0) @ root)
         weight = 1.0 / np.maximum(1.0 - leverage, LEAST_REST)
+        left = weight**2 * leverage * (1.0 - leverage)  # variances along these directions
+        expected += (root @ vectors) ** 2 @ np.clip(left, 0.0, None)
         parts[recording] = root @ (vectors @ (weight * (vectors.T @ root.T @ scores[own].sum(0))))
-    return parts
+    return parts, expected / np.sum(root**2, axis=1)

@@ -11,6 +11,7 @@ import numpy as np
 import pendulum
 import pytest
 
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation import FitSettings, bias_check, fit
 from sysid_ros.engine.least_squares import Linearization, Point, ReducedSystem
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
@@ -135,20 +136,40 @@ def test_recordings_that_differ_beyond_their_windows_widen(
     common: float, expected: tuple[float, float]
 ) -> None:
     """A parameter that is another in every recording: six of ten windows each."""
-    rng = np.random.default_rng(1)
     recordings = np.repeat(np.arange(6), 10)
-    factors, truth_scatter = [], 0.5 * common
+    factors = scatter_factors(recordings, 0.5 * common * np.ones(2))
+    assert np.all(factors >= 1.0)
+    assert expected[0] <= np.mean(factors) <= expected[1]
+
+
+def test_one_parameter_that_differs_widens_no_other() -> None:
+    recordings = np.repeat(np.arange(6), 10)
+    factors = scatter_factors(recordings, np.array([2.0, 0.0, 0.0, 0.0, 0.0]))
+    assert np.mean(factors[:, 0]) > 5.0
+    # They do scatter a little: what is left of the first disturbs them.
+    assert np.mean(factors[:, 1:]) < 0.25 * np.mean(factors[:, 0])
+
+
+def test_a_long_recording_among_short_ones_widens_nothing() -> None:
+    """Its leverage makes its part large, with right models too."""
+    recordings = np.repeat(np.arange(4), [36, 8, 8, 8])
+    assert np.mean(scatter_factors(recordings, np.zeros(5)) ** 2) < 1.5
+
+
+def scatter_factors(recordings: IndexArray, scatter: FloatArray) -> FloatArray:
+    """Factors (200, p) of linear problems whose parameters scatter between recordings."""
+    rng, n, p = np.random.default_rng(1), len(recordings), len(scatter)
+    factors = []
     for _ in range(200):
-        jacobian = rng.normal(size=(60, 4, 2))
-        value = np.array([1.0, 2.0]) + truth_scatter * rng.normal(size=(6, 2))[recordings]
-        residual = rng.normal(size=(60, 4)) - np.einsum("wmi,wi->wm", jacobian, value)
+        jacobian = rng.normal(size=(n, 4, p))
+        value = np.arange(p) + scatter * rng.normal(size=(recordings.max() + 1, p))[recordings]
+        residual = rng.normal(size=(n, 4)) - np.einsum("wmi,wi->wm", jacobian, value)
         hessians = np.einsum("wmi,wmj->wij", jacobian, jacobian)
         gradients = np.einsum("wmi,wm->wi", jacobian, residual)
         system = ReducedSystem(hessians.sum(0), gradients.sum(0), hessians, gradients)
         errors = np.sqrt(np.diag(np.linalg.inv(system.hessian)))
-        factors.append(recording_scatter(system, np.arange(2), errors, recordings.tolist()))
-    assert np.all(np.array(factors) >= 1.0)
-    assert expected[0] <= np.mean(factors) <= expected[1]
+        factors.append(recording_scatter(system, np.arange(p), errors, recordings.tolist()))
+    return np.array(factors)
 
 
 @pytest.mark.slow
