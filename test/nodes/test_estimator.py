@@ -45,7 +45,8 @@ def test_parameters_are_published_while_the_robot_moves(
         nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name]])
     state = tmp_path / "state.json"
     experiment = demo_files / "experiment.yaml"
-    estimator = start_estimator(nodes, experiment, state_file=str(state), most_behind="30.0")
+    given = {"state_file": str(state), "most_behind": "30.0", "horizon": "3.0"}
+    estimator = start_estimator(nodes, experiment, **given)
     estimates = client.collect(IdentifiedParameters, "/estimator/estimate", LATCHED)
     numbers = client.collect(Float64MultiArray, "/estimator/numbers")
     values = client.collect(Float64, "/estimator/value/elbow_damping")
@@ -76,7 +77,7 @@ def test_parameters_are_published_while_the_robot_moves(
     nodes.start("recorder", ["sysid_ros.nodes.recorder", *arguments["recorder"]])
     assert client.call(Start, "/recorder/start").success
     enough = {"stop_recorder": "recorder", "precision": "0.9"}
-    start_estimator(nodes, experiment, state_file=str(state), most_behind="30.0", **enough)
+    start_estimator(nodes, experiment, **given, **enough)
     log = tmp_path / "logs" / "estimator.log"
     client.wait_until(lambda: "carrying on from" in log.read_text(encoding="utf-8"))
     client.wait_until(lambda: len(estimates) > before)
