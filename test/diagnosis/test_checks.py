@@ -31,7 +31,7 @@ def checked(
 ) -> tuple[Finding, ...]:
     """The findings for one mistake, whose repairs are shown to work."""
     truth = arm_model(seed, joints, servos=servos)
-    recording = change(simulate(truth, seed, lag=lag))
+    recording = change(simulate(truth, seed, lag=lag, duration=8.0))
     file = write_experiment(
         folder, wrong_model(truth, seed), recording, velocities=velocities, free_inertia=True
     )

@@ -39,7 +39,7 @@ fit: {landscapes: 0}
 
 @pytest.fixture(scope="module")
 def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = write_pendulum_experiment(tmp_path_factory.mktemp("pendulum"), duration=6.0)
+    file = write_pendulum_experiment(tmp_path_factory.mktemp("pendulum"), duration=3.0)
     (file.parent / "slow_hook.py").write_text(SLOW)
     text = file.read_text()
     file.write_text(text[: text.index("windows:")] + MISLEADING)
@@ -106,7 +106,7 @@ def test_a_killed_search_goes_on_to_the_same_answer(experiment: Path, tmp_path: 
     command = ["-m", "sysid_ros", "fit", str(experiment), "--output", str(output), *arguments]
     process = subprocess.Popen(
         [sys.executable, *command],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "SLOW": "0.05"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "SLOW": "0.02"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
