@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -48,6 +49,8 @@ def test_hidden_parameters_are_found(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert shown.count(" ok") == 8
     (report,) = output.glob("results/*/report.html")
     assert str(report) in shown
+    warnings = json.loads((report.parent / "result.json").read_text())["warnings"]
+    assert not [one for one in warnings if "gap" in one or "clock" in one.lower()]
     (bag,) = (output / "bags").iterdir()
     assert (bag / "metadata.yaml").is_file()
 

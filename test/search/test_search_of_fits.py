@@ -39,7 +39,7 @@ fit: {landscapes: 0}
 
 @pytest.fixture(scope="module")
 def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = write_pendulum_experiment(tmp_path_factory.mktemp("pendulum"), duration=3.0)
+    file = write_pendulum_experiment(tmp_path_factory.mktemp("pendulum"), duration=6.0)
     (file.parent / "slow_hook.py").write_text(SLOW)
     text = file.read_text()
     file.write_text(text[: text.index("windows:")] + MISLEADING)
