@@ -20,7 +20,7 @@ from sysid_ros.nodes.demo import demo_folder, free_domain, run
 from sysid_ros.nodes.demo.child_processes import ChildProcesses
 
 ROOT = Path(__file__).parents[1]
-_FOLDERS = (ROOT / "test" / "nodes", ROOT / "test" / "faults")
+_FOLDERS = ("test/nodes/", "test/faults/")
 _LAST_CHARACTERS = 4000  # of a log that a failure shows
 
 
@@ -45,8 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for that reader for 100 ms), which a machine with too much to do brings about now and then.
     """
     for item in items:
-        of_nodes = any(folder in item.path.parents for folder in _FOLDERS)
-        if of_nodes and item.get_closest_marker("flaky") is None:
+        if item.nodeid.startswith(_FOLDERS) and item.get_closest_marker("flaky") is None:
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=["in vain"]))
 
 

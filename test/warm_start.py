@@ -33,9 +33,8 @@ class WarmProcesses(ChildProcesses):
     """A group of node processes that are forked; it ends as a whole."""
 
     def start(self, name: str, module: Sequence[str], *, show: bool = False) -> Any:
-        assert not show
         self.log_dir.mkdir(parents=True, exist_ok=True)
-        log = self._log(name)
+        log = self._log(name)  # also of what would be shown
         log.touch()
         self._processes[name] = ForkedProcess(module, self._environment, str(log))
         return self._processes[name]

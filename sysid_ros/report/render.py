@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
 from collections.abc import Mapping
@@ -142,7 +143,9 @@ def render_page(template: str, *plots: str, **content: Any) -> str:
     )
 
 
+@functools.cache
 def _environment() -> jinja2.Environment:
+    """The templates, each compiled once in a process."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -153,6 +156,12 @@ def _environment() -> jinja2.Environment:
     environment.filters.update(number=number, plural=plural, unit=unit)
     environment.globals.update({function.__name__: function for function in _CALLED})
     return environment
+
+
+def load_templates() -> None:
+    """Compile all templates, which takes longer than to render one, while something else runs."""
+    for name in _environment().list_templates(extensions=["j2"]):
+        _environment().get_template(name)
 
 
 def asset(name: str) -> str:

@@ -11,7 +11,15 @@ import pytest
 
 pytest.importorskip("rclpy", reason="recording needs ROS 2 (rclpy)")
 
+from warm_start import WarmProcesses
+
+from benchmark import capture
 from benchmark.capture import STANDARD, run
+
+
+@pytest.fixture(autouse=True)
+def warm_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "ChildProcesses", WarmProcesses)
 
 
 def test_nothing_is_lost(tmp_path: Path):
@@ -27,6 +35,6 @@ def test_nothing_is_lost(tmp_path: Path):
 
 
 def test_what_a_stalled_recorder_loses_is_told_exactly(tmp_path: Path):
-    found = run(tmp_path, duration=6.0, total=STANDARD, depth=10, stall=3.0)
+    found = run(tmp_path, duration=3.0, total=STANDARD, depth=10, stall=1.5)
     assert found.lost > 0
     assert found.exact, str(found)

@@ -28,10 +28,11 @@ def checked(
     velocities: bool,
     lag: float = 0.0,
     servos: bool = False,
+    duration: float = 8.0,
 ) -> tuple[Finding, ...]:
     """The findings for one mistake, whose repairs are shown to work."""
     truth = arm_model(seed, joints, servos=servos)
-    recording = change(simulate(truth, seed, lag=lag))
+    recording = change(simulate(truth, seed, lag=lag, duration=duration))
     file = write_experiment(
         folder, wrong_model(truth, seed), recording, velocities=velocities, free_inertia=True
     )
@@ -104,7 +105,7 @@ def test_signs_of_some_torques_are_found_together(tmp_path: Path) -> None:
     def two(recording: ArmRecording) -> ArmRecording:
         return recording.changed("command", 0, np.negative).changed("command", 2, np.negative)
 
-    (finding,) = checked(tmp_path, 2, 3, two, velocities=False)
+    (finding,) = checked(tmp_path, 2, 3, two, velocities=False, duration=12.0)
     assert finding.kind is FindingKind.SIGN
     assert set(finding.signals) == {"m0", "m2"}
 

@@ -16,6 +16,7 @@ MESSAGES = re.findall(r"^\| `([^`]+)` \|", PAGE.read_text(encoding="utf-8"), re.
 SHORTEST = 5  # characters of a fragment that says anything
 
 
+@pytest.fixture(scope="module")
 def fixed_texts() -> str:
     """Every text in the package's sources, f-strings without what they fill in."""
     parts = []
@@ -26,15 +27,12 @@ def fixed_texts() -> str:
     return "\n".join(parts)
 
 
-TEXTS = fixed_texts()
-
-
 def test_there_are_messages() -> None:
     assert len(MESSAGES) > 40
 
 
 @pytest.mark.parametrize("message", MESSAGES)
-def test_the_package_says_so(message: str) -> None:
+def test_the_package_says_so(message: str, fixed_texts: str) -> None:
     fragments = [part.strip() for part in message.split("...")]
     for fragment in (part for part in fragments if len(part) >= SHORTEST):
-        assert fragment in TEXTS, f"nothing says {fragment!r} any more"
+        assert fragment in fixed_texts, f"nothing says {fragment!r} any more"

@@ -8,7 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from warm_start import WarmProcesses
 
+from benchmark import capture
 from benchmark.capture import run
 
 PROFILE = Path(__file__).parents[2] / "config" / "large_messages.xml"
@@ -16,6 +18,7 @@ COUNT, RATE = 30, 10.0
 
 
 def test_images_arrive_whole_and_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "ChildProcesses", WarmProcesses)
     monkeypatch.delenv("FASTDDS_BUILTIN_TRANSPORTS", raising=False)
     monkeypatch.setenv("FASTDDS_DEFAULT_PROFILES_FILE", str(PROFILE))
     # A queue that holds all of them: how busy the machine is makes no difference.

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from patience import PATIENCE
+from warm_start import WarmProcesses
 
 from sysid_ros.nodes.demo import (
     ChildProcesses,
@@ -23,6 +25,7 @@ from sysid_ros.nodes.demo import (
     child_processes,
     demo_folder,
     free_domain,
+    run,
     run_demo,
 )
 from sysid_ros.nodes.demo.run import what_was_said
@@ -33,7 +36,7 @@ def short_demo(tmp_path: Path) -> Path:
     folder = tmp_path / "demo"
     shutil.copytree(demo_folder(), folder)
     settings = folder / "demo.yaml"
-    text, count = re.subn(r"duration: [\d.]+", "duration: 8.0", settings.read_text())
+    text, count = re.subn(r"duration: [\d.]+", "duration: 5.0", settings.read_text())
     assert count == 1
     settings.write_text(text)
     return folder
@@ -46,6 +49,8 @@ def test_hidden_parameters_are_found(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert shown.count(" ok") == 8
     (report,) = output.glob("results/*/report.html")
     assert str(report) in shown
+    warnings = json.loads((report.parent / "result.json").read_text())["warnings"]
+    assert not [one for one in warnings if "gap" in one or "clock" in one.lower()]
     (bag,) = (output / "bags").iterdir()
     assert (bag / "metadata.yaml").is_file()
 
@@ -55,6 +60,7 @@ def test_process_that_dies_is_named_and_ends_the_compilation(
 ):
     compilation = subprocess.Popen(["sleep", "infinity"])
     monkeypatch.setattr("sysid_ros.engine.derivatives.start_compiling", lambda: compilation)
+    monkeypatch.setattr(run, "ChildProcesses", WarmProcesses)
     folder = short_demo(tmp_path)
     (folder / "arm.xml").write_text("<mujoco><broken/></mujoco>")
     with pytest.raises(DemoError, match=r"sim_robot ended with status 2(.|\n)*broken"):

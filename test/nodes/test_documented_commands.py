@@ -59,7 +59,7 @@ def test_commands_that_fit(
     progress = [topic for topic in topics if "/progress/" in topic]
     printed = {topic: echo(client, topic) for topic in topics if topic not in progress}
     port = next(word.split(":=")[1] for word in arguments if "live_page_port" in word)
-    bag = write_demo_bag(tmp_path / "bags")
+    bag = write_demo_bag(tmp_path / "bags", duration=5.0)
     for words in documented("action", "send_goal"):
         assert words.pop(0) == "--feedback"
         places = {"/path/experiment.yaml": demo_files / "experiment.yaml", "/path/bag": bag}
@@ -77,6 +77,7 @@ def test_commands_that_record(
 ) -> None:
     arguments = node_arguments(demo_files, tmp_path)
     arguments["excite"] += LONG
+    arguments["sim_robot"] += ("-p", "rate:=100.0")  # so that messages are not most of the work
     for name in ("sim_robot", "excite", "recorder"):
         nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name]])
     experiment = ["--ros-args", "-p", f"experiment:={demo_files / 'experiment.yaml'}"]

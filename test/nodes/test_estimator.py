@@ -40,11 +40,13 @@ def test_parameters_are_published_while_the_robot_moves(
 ):
     arguments = node_arguments(demo_files, tmp_path)
     arguments["excite"] += ("-p", "multisine.duration:=300.0")  # longer than any test
-    for name in ("sim_robot", "excite", "recorder"):
+    arguments["sim_robot"] += ("-p", "rate:=100.0")  # so that messages are not most of the work
+    for name in ("sim_robot", "excite"):
         nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name]])
     state = tmp_path / "state.json"
     experiment = demo_files / "experiment.yaml"
-    estimator = start_estimator(nodes, experiment, state_file=str(state), most_behind="30.0")
+    given = {"state_file": str(state), "most_behind": "30.0", "horizon": "3.0"}
+    estimator = start_estimator(nodes, experiment, **given)
     estimates = client.collect(IdentifiedParameters, "/estimator/estimate", LATCHED)
     numbers = client.collect(Float64MultiArray, "/estimator/numbers")
     values = client.collect(Float64, "/estimator/value/elbow_damping")
@@ -72,9 +74,10 @@ def test_parameters_are_published_while_the_robot_moves(
     kept = json.loads(state.read_text(encoding="utf-8"))
     assert kept["names"] == names
     before = len(estimates)
+    nodes.start("recorder", ["sysid_ros.nodes.recorder", *arguments["recorder"]])
     assert client.call(Start, "/recorder/start").success
     enough = {"stop_recorder": "recorder", "precision": "0.9"}
-    start_estimator(nodes, experiment, state_file=str(state), most_behind="30.0", **enough)
+    start_estimator(nodes, experiment, **given, **enough)
     log = tmp_path / "logs" / "estimator.log"
     client.wait_until(lambda: "carrying on from" in log.read_text(encoding="utf-8"))
     client.wait_until(lambda: len(estimates) > before)

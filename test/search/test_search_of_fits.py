@@ -106,7 +106,7 @@ def test_a_killed_search_goes_on_to_the_same_answer(experiment: Path, tmp_path: 
     command = ["-m", "sysid_ros", "fit", str(experiment), "--output", str(output), *arguments]
     process = subprocess.Popen(
         [sys.executable, *command],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "SLOW": "0.05"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "SLOW": "0.02"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

@@ -25,6 +25,7 @@ from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.fit_page import FitPage, PageProgress
 from sysid_ros.fit_worker import FIT_PROGRAM, FitRequest
 from sysid_ros.nodes import parameters
+from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.fit_server.goal_feedback import GoalFeedback
 from sysid_ros.nodes.fit_server.messages import (
     REPLACE_SEQUENCES,
@@ -44,6 +45,7 @@ from sysid_ros_interfaces.msg import IdentifiedParameters, Report
 
 # One thread for the running fit, the others for cancel requests and everything else.
 _THREADS = 3
+_SETTLE = 3.0  # s after a fit in which who reads its result has the machine
 
 
 class FitServer(Node):
@@ -100,6 +102,8 @@ class FitServer(Node):
         self._ending = threading.Event()
         self._canceled_on_page = threading.Event()
         self._ahead = self._next_worker()
+        self._settling = self.create_timer(_SETTLE, self._prepare, clock=steady_clock())
+        self._settling.cancel()
         self._progress = PageProgress()
         self._topics = FitTopics(self)
         self._page = FitPage(port, self._progress, self._canceled_on_page.set) if port else None
@@ -160,9 +164,9 @@ class FitServer(Node):
             self._finish(goal_handle, result)
             return result
         finally:
-            self._ahead = self._next_worker()
             with self._goal_lock:
                 self._busy = False
+            self._settling.reset()
 
     def _run(self, goal_handle: ServerGoalHandle[Any, Any, Any]) -> FitEnd:
         def on_progress(event: FitEvent) -> None:
@@ -190,6 +194,13 @@ class FitServer(Node):
                 program=self._program,
                 worker=worker,
             )
+
+    def _prepare(self) -> None:
+        """Start the process of the next fit, once the last one has been over for a while."""
+        self._settling.cancel()
+        with self._goal_lock:
+            if not self._busy and self._ahead is None:
+                self._ahead = self._next_worker()
 
     def _next_worker(self) -> Worker | None:
         """The process of the next fit, which does its imports now."""

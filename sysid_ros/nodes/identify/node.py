@@ -112,7 +112,7 @@ def _report(node: Identification, result: Any) -> int:
         console.print(plain_text(f"{ErrorCode(code).name}: {result.error_msg}", style="red"))
     if not result.result_dir:
         return code
-    outcome = read_results(Path(result.result_dir))
+    outcome = read_results(Path(result.result_dir), signals=False)
     if node.true_parameters is None:
         print_outcome(outcome)
     else:
