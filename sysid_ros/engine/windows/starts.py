@@ -239,10 +239,8 @@ def measured_joints(
             continue
         kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
         own = {_POSITION: positions, _VELOCITY: velocities}.get(kind)
-        if (
-            own is not None
-            and int(np.isfinite(sensordata.data[:, columns[0]]).sum()) >= MIN_SAMPLES
-        ):
+        known = np.count_nonzero(np.isfinite(sensordata.data[:, columns[0]]))
+        if own is not None and known >= MIN_SAMPLES:
             own.setdefault(joint, name)
     read = _READ.setdefault(sensordata, {})
     joints = {}
