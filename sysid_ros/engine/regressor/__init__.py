@@ -8,6 +8,7 @@ from __future__ import annotations
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
 from sysid_ros.engine.regressor.filtering import (
     Filters,
+    RowGrid,
     SmoothStretch,
     choose_filters,
     coordinate_groups,
@@ -43,6 +44,7 @@ __all__ = [
     "Motion",
     "Recording",
     "Regressor",
+    "RowGrid",
     "ShiftedGrams",
     "SmoothStretch",
     "Stretch",
