@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sysid_ros.commands.common import AddParser, complain, debug_arguments
+from sysid_ros.commands.common import AddParser, complain, debug_arguments, load_mujoco
 from sysid_ros.printable import print_text
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Write a result's values into another MJCF or URDF file of the same robot, by name."""
+    load_mujoco()
     from sysid_ros.errors import ModelError
     from sysid_ros.exports import apply_parameters, of_robot, write_applied
     from sysid_ros.results import read_results

@@ -47,9 +47,9 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Score given parameters, or the untuned model, on recordings without fitting."""
+    experiment = experiment_of(options)
     from sysid_ros.experiment import with_bags, with_overrides
 
-    experiment = experiment_of(options)
     if options.bag:
         experiment = with_overrides(experiment, ["validation={}"])
         experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag], replace=True)

@@ -42,13 +42,13 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Write the mapped signals of one bag as arrays or as a table."""
+    experiment = experiment_of(options)
     from sysid_ros.dataset import mapped_sequence
     from sysid_ros.experiment import locate_bag, message_paths_of
     from sysid_ros.recording.bags import open_recording
     from sysid_ros.recording.mapping import export
     from sysid_ros.terminal import ReadingProgress
 
-    experiment = experiment_of(options)
     bag = locate_bag(
         str(from_shell(options.bag)), experiment_file=experiment.path, data_dir=options.data
     )

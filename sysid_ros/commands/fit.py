@@ -94,6 +94,7 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Fit an experiment's parameters and write a result folder."""
+    experiment = experiment_of(options)
     from sysid_ros.experiment import (
         check_fittable,
         check_study,
@@ -102,7 +103,6 @@ def _run(options: argparse.Namespace) -> int:
         with_overrides,
     )
 
-    experiment = experiment_of(options)
     if options.threads is not None:
         experiment = with_overrides(experiment, [f"fit.threads={options.threads}"])
     if options.method is not None:

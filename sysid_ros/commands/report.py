@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sysid_ros.commands.common import AddParser, debug_arguments
+from sysid_ros.commands.common import AddParser, debug_arguments, load_mujoco
 from sysid_ros.printable import print_text
 
 
@@ -29,6 +29,7 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Write a result folder's report.html anew, or a page that compares several results."""
+    load_mujoco()
     from sysid_ros.files import labels_of, replace_file
     from sysid_ros.report import render_comparison, render_report
     from sysid_ros.results import previous_results, read_results

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sysid_ros.commands.common import AddParser, complain, debug_arguments
+from sysid_ros.commands.common import AddParser, complain, debug_arguments, load_mujoco
 from sysid_ros.errors import DataError, ExperimentError
 from sysid_ros.printable import print_text
 
@@ -50,6 +50,7 @@ def _run(options: argparse.Namespace) -> int:
     """Follow parameters over results of several days: change points, drift, a judgement."""
     if options.limit is not None and not options.limit > 0.0:
         raise ExperimentError(f"--limit is {options.limit:g}; it takes a percentage above 0")
+    load_mujoco()
     from sysid_ros.files import dumps, replace_file
     from sysid_ros.report import render_trends
     from sysid_ros.terminal import print_trends

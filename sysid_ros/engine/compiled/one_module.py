@@ -7,12 +7,17 @@ numba optimizes every function by itself and generates its machine code, with al
 before its callers do so again: a function five calls deep is compiled five times. Here the parts
 are only lowered to LLVM's language, and what Python calls takes them all into its module, which is
 optimized once, from the callees to the callers. That is 40 % of the work, and the code is not
-slower. It builds on classes of numba that are not documented and differ between its versions; with
-one that this was not tried with, numba's own way is taken.
+slower. numba also hands a named tuple over field by field, and loads all of it for each field that
+is read. For the tables of a model that is hundreds of instructions in each caller and each callee,
+so parts see named tuples by reference: they read fields of one, hand it over and make new ones, but
+none outlives the function that made it, nor the turn of the loop. All this builds on classes of
+numba that are not documented and differ between its versions; with one that this was not tried
+with, numba's own way is taken.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numba
@@ -22,14 +27,101 @@ OPTIONS_OF_PARTS: dict[str, Any] = {}
 OPTIONS_OF_WHOLES: dict[str, Any] = {}  # of functions that Python calls
 
 if numba.version_info[:2] in _TRIED:
-    from llvmlite import binding
-    from numba.core import typed_passes
+    from llvmlite import binding, ir
+    from numba.core import cgutils, datamodel, typed_passes, types
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
     from numba.core.compiler_machinery import LoweringPass, register_pass
 
     _register: Any = register_pass  # numba's own annotations are few
     _pipeline: Any = DefaultPassBuilder.define_nopython_pipeline
+    _untyped: Any = datamodel
+    _build: Any = cgutils
+
+    def _struct_of(named_tuple: Any) -> Any:
+        """Return the layout in memory of a named tuple's fields."""
+        name = hashlib.sha256(named_tuple.name.encode()).hexdigest()[:16]
+        found = ir.global_context.get_identified_type(f"sysid_ros.{name}")
+        if found.is_opaque:
+            fields = [
+                _struct_of(each)
+                if isinstance(each, types.BaseNamedTuple)
+                else _untyped.default_manager[each].get_value_type()
+                for each in named_tuple
+            ]
+            found.set_body(*fields)
+        return found
+
+    class _Reference(datamodel.models.PrimitiveModel):
+        """A named tuple as parts see it: the place of its fields, which nobody writes."""
+
+        def __init__(self, dmm: Any, fe_type: Any) -> None:
+            begin: Any = super().__init__
+            begin(dmm, fe_type, _struct_of(fe_type).as_pointer())
+
+        def from_argument(self, _builder: Any, value: Any) -> Any:
+            value.add_attribute("noalias")
+            return value
+
+    def _handed_over(model: Any) -> Any:
+        """Return numba's model of a named tuple, which is handed over as a reference."""
+
+        class HandedOver(model):  # type: ignore[misc]
+            def get_argument_type(self) -> Any:
+                return _struct_of(self._fe_type).as_pointer()
+
+            def as_argument(self, builder: Any, value: Any) -> Any:
+                place = _build.alloca_once_value(builder, value)
+                return builder.bitcast(place, self.get_argument_type())
+
+            def from_argument(self, builder: Any, value: Any) -> Any:
+                return builder.load(builder.bitcast(value, self.get_value_type().as_pointer()))
+
+        return HandedOver
+
+    def _models(of_tuple: Any, of_uniform_tuple: Any) -> Any:
+        """Return numba's models of types, with others of named tuples."""
+        own = _untyped.DataModelManager()
+        own.register(types.NamedTuple, of_tuple)
+        own.register(types.NamedUniTuple, of_uniform_tuple)
+        return own.chain(_untyped.default_manager)
+
+    _MODELS_OF_PARTS = _models(_Reference, _Reference)
+    _MODELS_OF_WHOLES = _models(
+        _handed_over(_untyped.models.TupleModel), _handed_over(_untyped.models.UniTupleModel)
+    )
+
+    def _field(_context: Any, builder: Any, typ: Any, value: Any, attribute: str) -> Any:
+        """Return a field of a named tuple in a part."""
+        index = typ.fields.index(attribute)
+        place = _build.gep_inbounds(builder, value, 0, index)
+        return place if isinstance(typ[index], types.BaseNamedTuple) else builder.load(place)
+
+    def _target_of_parts(context: Any) -> Any:
+        """Return the context in which parts are lowered: named tuples are references."""
+        found = context.subtarget(data_model_manager=_MODELS_OF_PARTS)
+        numbas_field, numbas_tuple = found.get_getattr, found.make_tuple
+
+        def get_getattr(typ: Any, attribute: str) -> Any:
+            own = isinstance(typ, types.BaseNamedTuple)
+            return _field if own else numbas_field(typ, attribute)
+
+        def make_tuple(builder: Any, typ: Any, values: Any) -> Any:
+            kinds = typ
+            if not isinstance(typ, types.BaseNamedTuple):
+                return numbas_tuple(builder, typ, values)
+            made = _build.alloca_once(builder, _struct_of(typ))
+            for i, value in enumerate(values):
+                nested = isinstance(kinds[i], types.BaseNamedTuple)
+                content = builder.load(value) if nested else value
+                builder.store(content, _build.gep_inbounds(builder, made, 0, i))
+            return made
+
+        return found.subtarget(get_getattr=get_getattr, make_tuple=make_tuple)
+
+    def _target_of_wholes(context: Any) -> Any:
+        """Return the context in which wholes are lowered."""
+        return context.subtarget(data_model_manager=_MODELS_OF_WHOLES)
 
     class _NoEngine:
         """Stands for the engine, which has no code of a part."""
@@ -88,8 +180,8 @@ if numba.version_info[:2] in _TRIED:
             manager, builder = codegen._module_pass_manager()
             manager.run(self._final_module, builder)
 
-    def _compiler(library: Any) -> Any:
-        """Return numba's compiler with another library for the code."""
+    def _compiler(library: Any, target: Any) -> Any:
+        """Return numba's compiler with another library for the code, and another target."""
 
         @_register(mutates_CFG=False, analysis_only=False)
         class Begin(LoweringPass):
@@ -99,6 +191,7 @@ if numba.version_info[:2] in _TRIED:
                 """Nothing to prepare; numba's own is abstract."""
 
             def run_pass(self, state: Any) -> bool:
+                state.targetctx = target(state.targetctx)
                 state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
                 state.library.enable_object_caching()
                 return True
@@ -112,5 +205,8 @@ if numba.version_info[:2] in _TRIED:
 
         return Compiler
 
-    OPTIONS_OF_PARTS = {"pipeline_class": _compiler(_PartLibrary)}
-    OPTIONS_OF_WHOLES = {"pipeline_class": _compiler(_WholeLibrary), "no_cfunc_wrapper": True}
+    OPTIONS_OF_PARTS = {"pipeline_class": _compiler(_PartLibrary, _target_of_parts)}
+    OPTIONS_OF_WHOLES = {
+        "pipeline_class": _compiler(_WholeLibrary, _target_of_wholes),
+        "no_cfunc_wrapper": True,
+    }

@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.window_sample import (
@@ -44,6 +43,7 @@ from sysid_ros.engine.least_squares import (
 from sysid_ros.engine.parameters import ParameterDict, target_of
 from sysid_ros.engine.parameters import modifier_to_dict as as_data
 from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.uncertainty import student_quantile
 from sysid_ros.errors import StopRequestedError
 
 TIMING = (("signal", "delay"), ("actuator", "time_constant"))  # the most telling first
@@ -101,7 +101,7 @@ class _Place:
         n = len(self.excess)
         if n < FEWEST:
             return False
-        return self.total(n) < self.deviation(n) * float(scipy.special.stdtrit(n - 1, chance))
+        return self.total(n) < self.deviation(n) * student_quantile(n - 1, chance)
 
     def deviation(self, count: int) -> float:
         """Its standard deviation by noise, as windows show it."""

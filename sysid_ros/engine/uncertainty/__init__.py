@@ -20,6 +20,7 @@ from sysid_ros.engine.uncertainty.influence import influence, recording_scatter
 from sysid_ros.engine.uncertainty.intervals import calculate_intervals
 from sysid_ros.engine.uncertainty.noise_levels import estimated_noise, first_noise, sensor_of
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate, unfitted
+from sysid_ros.engine.uncertainty.quantiles import normal_quantile, student_quantile
 from sysid_ros.engine.uncertainty.rank import Directions, directions_of_gram
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
 
@@ -39,9 +40,11 @@ __all__ = [
     "influence",
     "misfit",
     "no_covariance",
+    "normal_quantile",
     "recording_scatter",
     "residual_sizes",
     "sensor_of",
+    "student_quantile",
     "uncertainty_of",
     "unfitted",
 ]

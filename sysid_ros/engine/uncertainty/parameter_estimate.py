@@ -18,9 +18,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import scipy
-
 from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.uncertainty.quantiles import student_quantile
 
 NEAR_A_BOUND = 0.7  # share of what an interval may miss that the end towards a near bound may miss
 
@@ -76,11 +75,11 @@ class ParameterEstimate:
     def _end(self, level: float, value: float, near: float, far: float) -> float:
         """The upper end with ``near`` as the upper bound; the lower one with all signs changed."""
         error = self.standard_error or 0.0
-        half = error * _quantile(self.dof, 0.5 * (1.0 - level))
+        half = error * student_quantile(self.dof, 0.5 * (1.0 + level))
         end = value + half
         halfway = 0.5 * (value + near)  # it moves only outwards as the error grows
         if end > halfway and near - far >= 2.0 * half:
-            shorter = value + error * _quantile(self.dof, NEAR_A_BOUND * (1.0 - level))
+            shorter = value + error * student_quantile(self.dof, 1.0 - NEAR_A_BOUND * (1.0 - level))
             end = max(shorter, halfway)
         return min(end, near)
 
@@ -94,8 +93,3 @@ def unfitted(params: ParameterDict) -> tuple[ParameterEstimate, ...]:
         ParameterEstimate(name, unit, value, value, low, high, None, math.inf)
         for name, unit, value, low, high in zip(names, units, start, lower, upper, strict=True)
     )
-
-
-def _quantile(dof: float, tail: float) -> float:
-    """The size that a standard error times Student's t exceeds with this probability."""
-    return float(scipy.special.stdtrit(dof, 1.0 - tail))

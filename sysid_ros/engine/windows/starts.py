@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import mujoco
 import numpy as np
@@ -58,6 +59,11 @@ class MeasuredJoint:
     position: Piecewise
     velocity: Piecewise
     velocity_spread: float
+
+
+# What a fit reads off its recordings, as its alternatives and the scores read the same.
+_Read = dict[tuple[str, str | None, float], MeasuredJoint]  # by sensors and filter
+_READ: WeakKeyDictionary[TimeSeries, _Read] = WeakKeyDictionary()
 
 
 class StartReader:
@@ -225,38 +231,38 @@ def measured_joints(
       sensordata: The measurements; NaN where a signal was not measured.
       cutoff: Of the zero-phase low-pass in front of the derivative, Hz.
     """
-    positions: dict[int, tuple[FloatArray, FloatArray]] = {}
-    sensors: dict[int, str] = {}
-    velocities: dict[int, tuple[FloatArray, FloatArray]] = {}
+    positions: dict[int, str] = {}
+    velocities: dict[int, str] = {}
     for name, (_, columns) in (sensordata.signal_mapping or {}).items():
         sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
         if sensor < 0 or len(columns) != 1:
             continue
-        times, values = sensordata.known(name)
-        samples = times, values[:, 0]
         kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
-        if kind == _POSITION and len(times) >= MIN_SAMPLES:
-            positions.setdefault(joint, samples)
-            sensors.setdefault(joint, name)
-        elif kind == _VELOCITY and len(times) >= MIN_SAMPLES:
-            velocities.setdefault(joint, samples)
-    return {
-        joint: _measured_joint(sensors[joint], samples, velocities.get(joint), cutoff)
-        for joint, samples in positions.items()
-    }
+        own = {_POSITION: positions, _VELOCITY: velocities}.get(kind)
+        known = np.count_nonzero(np.isfinite(sensordata.data[:, columns[0]]))
+        if own is not None and known >= MIN_SAMPLES:
+            own.setdefault(joint, name)
+    read = _READ.setdefault(sensordata, {})
+    joints = {}
+    for joint, position in positions.items():
+        key = position, velocities.get(joint), cutoff
+        if key not in read:
+            read[key] = _measured_joint(sensordata, *key)
+        joints[joint] = read[key]
+    return joints
 
 
 def _measured_joint(
-    sensor: str,
-    samples: tuple[FloatArray, FloatArray],
-    velocity: tuple[FloatArray, FloatArray] | None,
-    cutoff: float,
+    sensordata: TimeSeries, sensor: str, velocity: str | None, cutoff: float
 ) -> MeasuredJoint:
-    times, values = samples[0], despiked(samples[1])
-    slope = piecewise(times, values, cutoff, lambda t, x: filtered_velocity(t, x, cutoff))
-    if velocity is not None:
-        slope = piecewise(*velocity, cutoff, Line)
+    times, values = sensordata.known(sensor)
+    values = despiked(values[:, 0])
     position = piecewise(times, values, cutoff, Line)
+    if velocity is None:
+        slope = piecewise(times, values, cutoff, lambda t, x: filtered_velocity(t, x, cutoff))
+    else:
+        instants, rates = sensordata.known(velocity)
+        slope = piecewise(instants, rates[:, 0], cutoff, Line)
     return MeasuredJoint(sensor, position, slope, float(np.std(slope(times))))
 
 
