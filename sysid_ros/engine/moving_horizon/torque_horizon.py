@@ -60,7 +60,7 @@ AT_EDGE, TELLING, KEPT = 2, 3, 8
 
 @dataclass
 class _Rows:
-    """What is known once filters are chosen.
+    """The rows of a recording, once filters are chosen.
 
     Attributes:
       regular: Rows of the fit.
@@ -178,7 +178,8 @@ class TorqueHorizon:
             rows = self._rows = self._rows or self._listened(self._problem, recording)
             if rows is None:
                 return None
-            new, said = rows.needed(rows.regular.new(recording)), ()
+            new = rows.needed(rows.regular.new(recording))
+            said: tuple[str, ...] = ()
             if new is not None:
                 said = self._taken(self._problem, rows, new)
             if not self._look_ahead(rows, recording, ended=ended) and new is None:
