@@ -203,9 +203,10 @@ class TorqueHorizon:
         filters = choose_filters(model, stretches, given.motion_cutoff, given.row_cutoff)
         still = still_joints(problem.declared, filters)
         short = shortest_filters(filters, 1.0 / stretches[0].step)
+        apart = regression_settings(problem.declared, given).reversals_apart
         return _Rows(
-            GrowingRows(problem.regressor, filters),
-            None if short is None else GrowingRows(problem.regressor, short),
+            GrowingRows(problem.regressor, filters, apart=apart),
+            None if short is None else GrowingRows(problem.regressor, short, apart=apart),
             still,
             merged_columns(problem.declared, still),
         )
@@ -261,7 +262,7 @@ class TorqueHorizon:
             self._apart.clear()
             return ()
         squares = grams.squares(theta, latest.gains).sum(axis=0) * latest.weights
-        loud = int(np.argmax(squares))
+        loud = int(grams.dofs[np.argmax(squares)])
         joint = problem.declared.model.joint(int(problem.declared.model.dof_jntid[loud])).name
         return (
             f"no values of the parameters explain {1.0 - share:.0%} of the torque that differs "
@@ -291,7 +292,6 @@ class TorqueHorizon:
         found: TorqueEstimate,
         unexplained: tuple[str, ...],
     ) -> HorizonEstimate:
-        spread: FloatArray = 1.0 / np.sqrt(np.maximum(found.weights, 1e-300))
         return HorizonEstimate(
             time=max([rows.regular.done, *(each.time for each in rows.latest)]),
             parameters=found.parameters,
@@ -301,7 +301,7 @@ class TorqueHorizon:
             undetermined=(),
             unexplained=unexplained,
             windows=len(self._blocks),
-            noise={name: float(spread[dof]) for dof, name in problem.sources.known.items()},
+            noise={name: float(found.spread[dof]) for dof, name in problem.sources.known.items()},
             simulated=0,
             thinned=self._thinned,
             bodies=found.bodies,
