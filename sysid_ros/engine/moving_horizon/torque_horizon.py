@@ -189,7 +189,8 @@ class TorqueHorizon:
             said: tuple[str, ...] = ()
             if new is not None:
                 said = self._taken(self._problem, rows, new)
-            if not self._look_ahead(rows, recording, ended=ended) and new is None:
+            ahead = self._look_ahead(rows, recording, ended=ended)
+            if new is None and not ahead and not ended:
                 return None
             if len(self._blocks) >= FEWEST and not said:
                 self._latest = self._estimate(self._problem, rows, ended=ended)
