@@ -24,9 +24,9 @@ import mujoco
 import numpy as np
 
 from benchmark.simulated_arm import BOUNDS, TRUE, write_arm
-from benchmark.torque_arms import PANDA, bare, write_bag
+from benchmark.torque_arms import PANDA, write_bag
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.inverse_dynamics import Motion, mujoco_torque
+from sysid_ros.engine.inverse_dynamics import Motion, mujoco_torque, sharpen_friction
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings
 from sysid_ros.experiment import SequenceConfig, load_experiment
 from sysid_ros.live_estimation import PERIOD, LiveEstimator
@@ -93,13 +93,21 @@ def torque_recording(panda: Path, seconds: float) -> tuple[FloatArray, FloatArra
         qpos += size * np.sin(angle)
         qvel += size * omega * np.cos(angle)
         qacc -= size * omega**2 * np.sin(angle)
-    model = bare(panda)
-    model.dof_armature[:], model.dof_damping[:] = TRUE["armature"], TRUE["damping"]
-    model.dof_frictionloss[:] = 0.0
-    torque = mujoco_torque(model, Motion(qpos + home, qvel, qacc))
-    torque += TRUE["frictionloss"] * np.sign(qvel)
+    torque = mujoco_torque(true_arm(panda), Motion(qpos + home, qvel, qacc))
     noise = rng.normal(size=torque.shape)
     return times, qpos + home + ENCODER * rng.normal(size=qpos.shape), torque + TORQUE * noise
+
+
+def true_arm(panda: Path) -> mujoco.MjModel:
+    """The arm as it is; its dry friction is MuJoCo's at its sharpest."""
+    spec = mujoco.MjSpec.from_file(str(panda))
+    for part in (*spec.geoms, *spec.meshes, *spec.actuators, *spec.keys):
+        spec.delete(part)
+    for joint in spec.joints:
+        joint.armature, joint.frictionloss = TRUE["armature"], TRUE["frictionloss"]
+        joint.damping = np.array([TRUE["damping"], 0.0, 0.0])
+    sharpen_friction(spec)
+    return spec.compile()
 
 
 def followed(file: Path, profile: cProfile.Profile | None = None) -> dict[str, object]:

@@ -31,6 +31,7 @@ from sysid_ros.engine.inverse_dynamics.estimate import (
     Estimate,
     estimate,
     estimated_gains,
+    residual_spread,
     without_gains,
 )
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
@@ -91,6 +92,7 @@ __all__ = [
     "grouping_order",
     "mujoco_torque",
     "predict",
+    "residual_spread",
     "sharpen_friction",
     "torque_rmse",
     "with_coupling",

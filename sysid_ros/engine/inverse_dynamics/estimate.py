@@ -304,3 +304,16 @@ def without_gains(estimate_: Estimate, k: int) -> Uncertainty:
     """The uncertainty of the parameters alone, (k, k)."""
     full = estimate_.uncertainty
     return replace(full, covariance=full.covariance[:k, :k], information=full.information[:k])
+
+
+def residual_spread(
+    found: Estimate, free: FreeParameters, grams: Mapping[str, Grams]
+) -> FloatArray:
+    """Root mean square of residuals of each degree of freedom, (nv,); NaN without rows."""
+    nv = len(found.gains)
+    squares, counts = np.zeros(nv), np.zeros(nv)
+    for condition, one in grams.items():
+        left = one.squares(free.theta(found.x, condition), found.gains).sum(axis=0)
+        squares += np.bincount(one.dofs, left, nv)
+        counts += np.bincount(one.dofs, one.counts.sum(axis=0), nv)
+    return np.where(counts > 0, np.sqrt(squares / np.maximum(counts, 1)), np.nan)

@@ -24,6 +24,7 @@ from sysid_ros.engine.inverse_dynamics.estimate import (
     Estimate,
     estimate,
     estimated_gains,
+    residual_spread,
     without_gains,
 )
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, equations, gather
@@ -127,7 +128,7 @@ def fit_evidence(
         at_bound=final.solution.at_bound[:k],
         on_edge=tuple(model.body(body).name for body in edge),
         gains=gains,
-        residual_std=_spread(final, evidence, free),
+        residual_std=residual_spread(final, free, evidence.grams),
         filters=evidence.filters,
         base=_base(regressor, free, evidence.grams, final),
         predictions=_predictions(regressor, recordings, free, evidence, final),
@@ -151,17 +152,6 @@ def _noise_bias(final: Estimate, free: FreeParameters, moments: Mapping[str, Gra
     bias = np.zeros(k)
     bias[go] = least_squares(matrix[np.ix_(go, go)], slope[go])
     return bias
-
-
-def _spread(final: Estimate, evidence: Evidence, free: FreeParameters) -> FloatArray:
-    """Root mean square of residuals of each degree of freedom, (nv,)."""
-    nv = len(final.gains)
-    squares, counts = np.zeros(nv), np.zeros(nv)
-    for condition, one in evidence.grams.items():
-        left = one.squares(free.theta(final.x, condition), final.gains).sum(axis=0)
-        squares += np.bincount(one.dofs, left, nv)
-        counts += np.bincount(one.dofs, one.counts.sum(axis=0), nv)
-    return np.where(counts > 0, np.sqrt(squares / np.maximum(counts, 1)), np.nan)
 
 
 def _base(

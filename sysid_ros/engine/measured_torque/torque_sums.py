@@ -22,6 +22,7 @@ from sysid_ros.engine.inverse_dynamics import (
     Uncertainty,
     estimate,
     estimated_gains,
+    residual_spread,
     without_gains,
 )
 from sysid_ros.engine.least_squares import FitStatus
@@ -47,7 +48,8 @@ class TorqueEstimate:
       spreads: Covariances of each one's mass, centre of mass and inertia about it, xx xy xz yy yz
         zz, (10, 10).
       theta: All parameters of the regressor, by robot.
-      weights: Of degrees of freedom, inverse variances of filtered torque, (nv,).
+      weights: Of kinds of rows, inverse variances of filtered torque, (kinds,).
+      spread: Root mean square of residuals of each degree of freedom, (nv,).
       gains: Factors of measured torque, (nv,).
       regression: What it comes from, the start of the next one.
     """
@@ -59,6 +61,7 @@ class TorqueEstimate:
     spreads: tuple[FloatArray, ...]
     theta: Mapping[str, FloatArray]
     weights: FloatArray
+    spread: FloatArray
     gains: FloatArray
     regression: Estimate
 
@@ -176,6 +179,7 @@ def estimate_from(
         _spreads(free, regression, theta),
         theta,
         found.weights,
+        residual_spread(found, used, grams),
         found.gains,
         found,
     )

@@ -43,8 +43,9 @@ class GrowingRows:
       done: The latest row, s; NaN before the first one.
     """
 
-    def __init__(self, regressor: Regressor, filters: Filters) -> None:
-        """Begin without rows."""
+    def __init__(self, regressor: Regressor, filters: Filters, *, apart: bool) -> None:
+        """Begin without rows; ``apart`` keeps those apart in which friction's sign is uncertain."""
+        self._reversals_apart = apart
         self.filters = filters
         self.done = math.nan
         self._regressor = regressor
@@ -62,7 +63,10 @@ class GrowingRows:
         begin = float(found[0].times[0]) if math.isnan(self.done) else self.done
         self.done = float(found[-1].times[-1])
         numbers = [np.zeros(len(s.times), dtype=np.intp) for s in found]
-        return Block(begin, self.done, sum_grams(self._regressor, found, self.filters, numbers, 1))
+        grams = sum_grams(
+            self._regressor, found, self.filters, numbers, 1, apart=self._reversals_apart
+        )
+        return Block(begin, self.done, grams)
 
     def _smoothed(self, recording: Recording) -> list[SmoothStretch]:
         """The new rows, on the grid of those before."""

@@ -49,7 +49,8 @@ from sysid_ros.engine.simulation import single_blas_thread
 BEFORE = 0.2  # s before the first sample in a row that is still to come, for delays
 LISTENED = 2.0  # s of motion from which filters are chosen
 FEWEST = 3  # blocks before the first estimate
-FOLLOWED = 0.05  # share of the latest residuals in what is usual of provisional rows
+FOLLOWED = 0.05  # share of what is usual of provisional rows that the latest ones replace
+FEWEST_ROWS = 10  # that tell what is usual
 SETTLED = 6  # blocks after which little changes from one estimate to the next
 EXCESS = 3.0  # times the usual residual: such rows are not explained
 SAME_CAUSE = 0.8  # share of that which other values explain, where they have changed
@@ -60,13 +61,13 @@ AT_EDGE, TELLING, KEPT = 2, 3, 8
 
 @dataclass
 class _Rows:
-    """Everything that is known once filters are chosen.
+    """The rows of a recording, once filters are chosen.
 
     Attributes:
       regular: Rows of the fit.
       provisional: Rows of shorter filters, where those of the fit lie too far back.
       latest: The provisional ones that still count.
-      spread: Their mean squared residual, of each kind of rows, (kinds,).
+      spread: Their squared residuals and their number, of each kind of rows, (2, kinds).
       still: Joints that do not move.
       merged: The columns that are needed, where they are known beforehand.
     """
@@ -86,10 +87,16 @@ class _Rows:
 
     def weighted(self, new: Block, found: TorqueEstimate) -> Block:
         """Provisional rows with the weight that their own noise leaves them."""
-        own = new.variance(self.theta(found), found.gains)
-        before = own if self.spread is None else self.spread
-        self.spread = before + FOLLOWED * (np.minimum(own, EXCESS**2 * before) - before)
-        return new.quieter(1.0 / np.maximum(found.weights * self.spread, 1.0))
+        squares = new.grams.squares(self.theta(found), found.gains).sum(axis=0)
+        counts = new.grams.counts.sum(axis=0).astype(np.float64)
+        if self.spread is None:
+            self.spread = np.stack([squares, counts])
+        usual = self.spread[0] / np.maximum(self.spread[1], 1.0)
+        known = self.spread[1] >= FEWEST_ROWS
+        capped = np.where(known, np.minimum(squares, EXCESS**2 * usual * counts), squares)
+        self.spread = (1.0 - FOLLOWED) * self.spread + np.stack([capped, counts])
+        usual = self.spread[0] / np.maximum(self.spread[1], 1e-9)
+        return new.quieter(1.0 / np.maximum(found.weights * usual, 1.0))
 
     def free(self, problem: TorqueProblem, params: ParameterDict) -> FreeParameters:
         """The parameters to estimate, with these columns."""
@@ -182,7 +189,8 @@ class TorqueHorizon:
             said: tuple[str, ...] = ()
             if new is not None:
                 said = self._taken(self._problem, rows, new)
-            if not self._look_ahead(rows, recording, ended=ended) and new is None:
+            ahead = self._look_ahead(rows, recording, ended=ended)
+            if new is None and not ahead and not ended:
                 return None
             if len(self._blocks) >= FEWEST and not said:
                 self._latest = self._estimate(self._problem, rows, ended=ended)
@@ -203,9 +211,10 @@ class TorqueHorizon:
         filters = choose_filters(model, stretches, given.motion_cutoff, given.row_cutoff)
         still = still_joints(problem.declared, filters)
         short = shortest_filters(filters, 1.0 / stretches[0].step)
+        apart = regression_settings(problem.declared, given).reversals_apart
         return _Rows(
-            GrowingRows(problem.regressor, filters),
-            None if short is None else GrowingRows(problem.regressor, short),
+            GrowingRows(problem.regressor, filters, apart=apart),
+            None if short is None else GrowingRows(problem.regressor, short, apart=apart),
             still,
             merged_columns(problem.declared, still),
         )
@@ -261,7 +270,7 @@ class TorqueHorizon:
             self._apart.clear()
             return ()
         squares = grams.squares(theta, latest.gains).sum(axis=0) * latest.weights
-        loud = int(np.argmax(squares))
+        loud = int(grams.dofs[np.argmax(squares)])
         joint = problem.declared.model.joint(int(problem.declared.model.dof_jntid[loud])).name
         return (
             f"no values of the parameters explain {1.0 - share:.0%} of the torque that differs "
@@ -291,7 +300,6 @@ class TorqueHorizon:
         found: TorqueEstimate,
         unexplained: tuple[str, ...],
     ) -> HorizonEstimate:
-        spread: FloatArray = 1.0 / np.sqrt(np.maximum(found.weights, 1e-300))
         return HorizonEstimate(
             time=max([rows.regular.done, *(each.time for each in rows.latest)]),
             parameters=found.parameters,
@@ -301,7 +309,7 @@ class TorqueHorizon:
             undetermined=(),
             unexplained=unexplained,
             windows=len(self._blocks),
-            noise={name: float(spread[dof]) for dof, name in problem.sources.known.items()},
+            noise={name: float(found.spread[dof]) for dof, name in problem.sources.known.items()},
             simulated=0,
             thinned=self._thinned,
             bodies=found.bodies,
