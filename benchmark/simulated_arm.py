@@ -23,12 +23,14 @@ TRUE = {"armature": 0.1, "damping": 1.0, "frictionloss": 0.5}
 BOUNDS = {"armature": 1.0, "damping": 10.0, "frictionloss": 5.0}
 
 
-def write_arm(folder: Path, panda: Path) -> Path:
+def write_arm(folder: Path, panda: Path, seconds: float = SECONDS, every: int = EVERY) -> Path:
     """Write ``arm.xml``, ``bag`` and ``experiment.yaml``.
 
     Args:
       folder: Exists.
       panda: MJCF of the Panda without its hand; its servos move it.
+      seconds: Of motion.
+      every: Time steps from one message to the next.
 
     Returns:
       The experiment file.
@@ -46,8 +48,8 @@ def write_arm(folder: Path, panda: Path) -> Path:
             objtype=mujoco.mjtObj.mjOBJ_JOINT,
             objname=name,
         )
-    told, position = _motion(spec.copy().compile())
-    _write_bag(folder / "bag", joints, told, position)
+    told, position = _motion(spec.copy().compile(), seconds, every)
+    _write_bag(folder / "bag", joints, told, position, TIMESTEP * every)
     for name in joints:  # what a user would start from
         joint = spec.joint(name)
         joint.armature, joint.frictionloss = 0.05, 0.2
@@ -70,24 +72,26 @@ def write_arm(folder: Path, panda: Path) -> Path:
     return experiment
 
 
-def _motion(model: Any) -> tuple[FloatArray, FloatArray]:
+def _motion(model: Any, seconds: float, every: int) -> tuple[FloatArray, FloatArray]:
     """Commands and noisy positions at the recorded instants, (n, 7) each."""
     random = np.random.default_rng(0)
-    times = TIMESTEP * np.arange(round(SECONDS / TIMESTEP))
+    times = TIMESTEP * np.arange(round(seconds / TIMESTEP))
     home = model.key_ctrl[0]
     told = home + 0.4 * np.sin(2.0 * np.pi * times[:, None] * random.uniform(0.1, 0.6, len(home)))
-    told = np.repeat(told[::EVERY], EVERY, axis=0)[: len(times)]  # held between messages
+    told = np.repeat(told[::every], every, axis=0)[: len(times)]  # held between messages
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)
     physics = mujoco.mjtState.mjSTATE_FULLPHYSICS
     start = np.zeros(mujoco.mj_stateSize(model, physics))
     mujoco.mj_getState(model, data, start, physics)
     _, sensors = mujoco.rollout.rollout(model, data, start[None], told[None])
-    shown = sensors[0][::EVERY, -7:]
-    return told[::EVERY], shown + NOISE * random.normal(size=shown.shape)
+    shown = sensors[0][::every, -7:]
+    return told[::every], shown + NOISE * random.normal(size=shown.shape)
 
 
-def _write_bag(path: Path, joints: list[str], told: FloatArray, position: FloatArray) -> None:
+def _write_bag(
+    path: Path, joints: list[str], told: FloatArray, position: FloatArray, step: float
+) -> None:
     store = get_typestore(Stores.LATEST)
     types: Any = store.types
     layout = types["std_msgs/msg/MultiArrayLayout"]([], 0)
@@ -99,7 +103,7 @@ def _write_bag(path: Path, joints: list[str], told: FloatArray, position: FloatA
             for topic, kind in kinds.items()
         }
         for i in range(len(told)):
-            stamp = START_NS + round(1e9 * TIMESTEP * EVERY * i)
+            stamp = START_NS + round(1e9 * step * i)
             time = types["builtin_interfaces/msg/Time"](stamp // 10**9, stamp % 10**9)
             none = np.zeros(0)
             messages = {

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sysid_ros.recording.mapping import ClockCorrection, MaskSettings, SignalSettings
+from sysid_ros.recording.mapping import ClockCorrection, MaskRequest, SignalRequest
 from sysid_ros.recording.messages import Clock
 
 
 @dataclass(frozen=True)
 class Mapping:
-    """As :class:`~sysid_ros.recording.mapping.MappingSettings`, with an experiment's defaults."""
+    """As :class:`~sysid_ros.recording.mapping.MappingRequest`, with an experiment's defaults."""
 
-    signals: Sequence[SignalSettings]
+    signals: Sequence[SignalRequest]
     clock: Clock = Clock.HEADER
     max_gap: float = 0.1
-    enabled_when: Sequence[MaskSettings] = ()
+    enabled_when: Sequence[MaskRequest] = ()
     clock_correction: ClockCorrection = ClockCorrection.NONE

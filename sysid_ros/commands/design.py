@@ -86,7 +86,7 @@ def _run(options: argparse.Namespace) -> int:
         duration=options.duration, criterion=options.criterion, interest=tuple(options.interest),
         budget=options.budget, seed=options.seed,
     )  # fmt: skip
-    spec = model_of(experiment, experiment.sequences[0], options.data).spec
+    spec = model_of(experiment, experiment.sequences[0], options.data).given.spec
     after = None
     if options.after is not None:
         outcome = read_results(options.after, signals=False)

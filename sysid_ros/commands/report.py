@@ -29,16 +29,13 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Write a result folder's report.html anew, or a page that compares several results."""
-    from sysid_ros.files import replace_file
+    from sysid_ros.files import labels_of, replace_file
     from sysid_ros.report import render_comparison, render_report
     from sysid_ros.results import previous_results, read_results
     from sysid_ros.video import read_video
 
     folders = list(dict.fromkeys(folder.resolve() for folder in options.result_dirs))
-    ambiguous = len({folder.name for folder in folders}) < len(folders)
-    outcomes = {
-        str(folder) if ambiguous else folder.name: read_results(folder) for folder in folders
-    }
+    outcomes = {label: read_results(folder) for label, folder in labels_of(folders).items()}
     if len(folders) == 1:
         page = options.output or folders[0] / "report.html"
         outcome = next(iter(outcomes.values()))

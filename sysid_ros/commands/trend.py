@@ -72,14 +72,13 @@ def _outcomes(given: Iterable[Path]) -> dict[str, Outcome]:
     Raises:
       DataError: They identify different models.
     """
+    from sysid_ros.files import labels_of
     from sysid_ros.results import model_hashes, read_results
 
     folders = [folder for path in given for folder in _result_folders(path.resolve())]
     folders = sorted(dict.fromkeys(folders), key=lambda folder: (folder.name, str(folder)))
-    ambiguous = len({folder.name for folder in folders}) < len(folders)
     found: dict[str, Outcome] = {}
-    for folder in folders:
-        label = str(folder) if ambiguous else folder.name
+    for label, folder in labels_of(folders).items():
         outcome = read_results(folder, signals=False)
         first = next(iter(found.items()), (label, outcome))
         if not model_hashes(outcome) & model_hashes(first[1]):

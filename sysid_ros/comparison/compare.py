@@ -117,9 +117,8 @@ def _within_limit(
     share = limit * workers / max(sum(len(model.parts()) for model in models.values()), workers)
 
     def shortened(model: ModelTask) -> ModelTask:
-        experiment = model.task.experiment
-        fit = replace(experiment.fit, time_limit=min(share, limit))
-        return replace(model, task=replace(model.task, experiment=replace(experiment, fit=fit)))
+        experiment = model.task.experiment.with_fit(time_limit=min(share, limit))
+        return replace(model, task=replace(model.task, experiment=experiment))
 
     return {name: shortened(model) for name, model in models.items()}
 

@@ -13,6 +13,7 @@ from sysid_ros.comparison.structures import default_structures, parameter_names,
 from sysid_ros.engine.friction import MODELS
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import Experiment
+from sysid_ros.files import labels_of
 from sysid_ros.judgement import Evaluation, Score, evaluate, evaluate_model
 from sysid_ros.report import number, overlay_content, render_page, unit
 from sysid_ros.results import has_sharp_friction, read_values
@@ -61,18 +62,6 @@ def evaluate_files(
         fitting = structure_of(experiment, values, data_dir)
         found[label] = evaluate(fitting, values, sharp_friction=has_sharp_friction(file), **how)
     return found
-
-
-def labels_of(files: Sequence[Path]) -> dict[str, Path]:
-    """Files by the shortest names that tell them from each other, such as m4 or m4/parameters."""
-    short = [file.resolve().name if file.is_dir() else file.stem for file in files]
-    longer = [
-        name if file.is_dir() else f"{file.resolve().parent.name}/{name}"
-        for name, file in zip(short, files, strict=True)
-    ]
-    whole = [str(file) for file in files]
-    names = next(n for n in (short, longer, whole) if len(set(n)) == len(files) or n is whole)
-    return dict(zip(names, files, strict=True))
 
 
 def structure_of(

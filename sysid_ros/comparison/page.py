@@ -15,7 +15,7 @@ from sysid_ros.comparison.compare import Comparison, predicted
 from sysid_ros.comparison.model_rows import joint_rows, model_rows
 from sysid_ros.comparison.paired import LEVEL, HeldOut
 from sysid_ros.report import compared_parameters, number, overlay_content, render_page, unit
-from sysid_ros.report.svg import Axis, Frame, NamedAxis, element, group
+from sysid_ros.report.svg import Axis, Frame, NamedAxis, element, group, with_unit
 
 
 def render_models(comparison: Comparison) -> str:
@@ -49,7 +49,7 @@ def render_models(comparison: Comparison) -> str:
 
 def _chart(errors: HeldOut) -> Markup:
     """Every model's error on each unit, and over all of them."""
-    label = f"held-out RMSE [{unit(errors.unit)}]" if errors.unit else "held-out RMSE"
+    label = with_unit("held-out RMSE", errors.unit)
     total = [errors.rmse(model) for model in errors.models]
     frame = Frame(
         NamedAxis.of(errors.models),

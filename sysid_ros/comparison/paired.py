@@ -25,7 +25,6 @@ from sysid_ros.judgement import SequenceFit, SignalFit
 LEVEL = 0.01  # of the test
 ENOUGH_UNITS = 12  # with fewer recordings each is cut into blocks
 MIN_UNITS = 7  # with fewer not even a sign test that they all agree on reaches the level
-_POSITION_UNITS = ("rad", "m")
 _DIVERGED = 1e6  # times the best error: what a prediction that broke off counts as
 
 
@@ -138,7 +137,7 @@ def _signals(recordings: Sequence[SequenceFit], joint: str | None) -> set[str]:
         for signal in recording.signals
         if joint is None or signal.joint == joint
     ]
-    positions = {signal.name for signal in chosen if signal.unit in _POSITION_UNITS}
+    positions = {signal.name for signal in chosen if signal.is_position}
     return positions or {signal.name for signal in chosen}
 
 

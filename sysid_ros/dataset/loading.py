@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import mujoco
@@ -37,7 +37,7 @@ from sysid_ros.processes import return_freed_memory
 from sysid_ros.recording.bags import Recording, open_recording
 from sysid_ros.recording.mapping import MappedRecording, SignalKind, map_recording
 from sysid_ros.robots import (
-    ModelText,
+    LoadedModel,
     build_parameters,
     description_in,
     have_own_parameters,
@@ -102,18 +102,17 @@ def load_dataset(
         left_out = [*said, *(f"Held out: {sentence}" for sentence in also)]
     if experiment.validation.fraction is not None:
         training, validation = split_by_time(training, experiment.validation.fraction)
-    hashes = {name: model.digest for name, model in models.items()}
+    hashes = {name: model.given.text.digest for name, model in models.items()}
     undriven = _undriven(experiment, models)
     hashes.update({read.name: read.mapped.input_hash for read in reads})
     return Dataset(
-        source_spec=first.spec,
-        source_text=first.text,
+        source=first.given,
         training=training,
         validation=validation,
         noise=declared_noise(experiment),
         quality=tuple(row for read in reads for row in read.mapped.quality),
         warnings=(
-            *(warning for model in models.values() for warning in model.warnings),
+            *(warning for model in models.values() for warning in model.given.warnings),
             *(
                 f"No signal drives actuator {name!r}; its control is taken as zero throughout."
                 for name in undriven
@@ -128,21 +127,23 @@ def load_dataset(
 
 
 @dataclass(frozen=True)
-class LoadedModel:
-    """One model of the experiment: as given, and with a sensor for every measured signal."""
+class ExperimentModel:
+    """One model of the experiment.
 
-    text: ModelText
-    spec: mujoco.MjSpec
+    Attributes:
+      given: As it was given, with the experiment's payload and couplings.
+      with_sensors: The same with a sensor for every measured signal.
+    """
+
+    given: LoadedModel
     with_sensors: mujoco.MjSpec
-    digest: str
-    warnings: tuple[str, ...]
 
 
 def _sequence_configs(experiment: Experiment) -> list[tuple[str, SequenceConfig, bool]]:
     """(unique name, sequence, held out) for every recording used, training first."""
     condition = experiment.validation.condition
     pairs = [
-        (config, condition is not None and _matches(config, condition))
+        (config, condition is not None and config.meets(condition))
         for config in experiment.sequences
     ]
     pairs += [(config, True) for config in experiment.validation.bags]
@@ -158,10 +159,6 @@ def _sequence_configs(experiment: Experiment) -> list[tuple[str, SequenceConfig,
     return named
 
 
-def _matches(config: SequenceConfig, condition: Mapping[str, float | str]) -> bool:
-    return all(config.conditions.get(key) == value for key, value in condition.items())
-
-
 def _model_name(experiment: Experiment, config: SequenceConfig) -> str:
     """The model's path, or its topic and bag where it comes from a recording."""
     name = config.model or experiment.model
@@ -170,8 +167,8 @@ def _model_name(experiment: Experiment, config: SequenceConfig) -> str:
 
 def _load_models(
     experiment: Experiment, configs: Sequence[SequenceConfig], data_dir: Path | None
-) -> dict[str, LoadedModel]:
-    models: dict[str, LoadedModel] = {}
+) -> dict[str, ExperimentModel]:
+    models: dict[str, ExperimentModel] = {}
     for config in configs:
         name = _model_name(experiment, config)
         if name not in models:
@@ -180,7 +177,9 @@ def _load_models(
     return models
 
 
-def model_of(experiment: Experiment, config: SequenceConfig, data_dir: Path | None) -> LoadedModel:
+def model_of(
+    experiment: Experiment, config: SequenceConfig, data_dir: Path | None
+) -> ExperimentModel:
     """The model that one recording was made on.
 
     Args:
@@ -210,7 +209,7 @@ def model_of(experiment: Experiment, config: SequenceConfig, data_dir: Path | No
         spec = with_coupling(spec, coupling.joint, coupling.other, coupling.ratio)
     simulated = spec if _touches_geoms(experiment) else without_visuals(spec)
     with_sensors = with_state_sensors(simulated, experiment.signals)
-    return LoadedModel(loaded.text, spec, with_sensors, loaded.digest, loaded.warnings)
+    return ExperimentModel(replace(loaded, spec=spec), with_sensors)
 
 
 def _touches_geoms(experiment: Experiment) -> bool:
@@ -269,7 +268,7 @@ def _part_of(
     return None if whole is None else lambda share: whole((number + share) / parts)
 
 
-def _sequence_set(models: Mapping[str, LoadedModel], reads: Sequence[_Read]) -> SequenceSet:
+def _sequence_set(models: Mapping[str, ExperimentModel], reads: Sequence[_Read]) -> SequenceSet:
     """One :class:`ModelSequences` per model, and per robot where that matters."""
     groups = []
     for name, robot in dict.fromkeys((read.model, read.robot) for read in reads):
@@ -280,7 +279,7 @@ def _sequence_set(models: Mapping[str, LoadedModel], reads: Sequence[_Read]) -> 
     return SequenceSet(tuple(groups), excluded)
 
 
-def _undriven(experiment: Experiment, models: Mapping[str, LoadedModel]) -> tuple[str, ...]:
+def _undriven(experiment: Experiment, models: Mapping[str, ExperimentModel]) -> tuple[str, ...]:
     """The actuators that no signal drives; a fit to measured torque drives none."""
     if not experiment.fit.simulates:
         return ()
@@ -288,7 +287,7 @@ def _undriven(experiment: Experiment, models: Mapping[str, LoadedModel]) -> tupl
     idle = {
         actuator.name
         for model in models.values()
-        for actuator in model.spec.actuators
+        for actuator in model.given.spec.actuators
         if actuator.name not in driven
     }
     return tuple(sorted(idle))

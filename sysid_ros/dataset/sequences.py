@@ -21,7 +21,7 @@ from sysid_ros.recording.mapping import (
     control_time_series,
     measured_time_series,
 )
-from sysid_ros.robots import ModelText, by_sensor
+from sysid_ros.robots import LoadedModel, by_sensor
 from sysid_ros.time_intervals import Intervals, union
 
 
@@ -44,8 +44,7 @@ class Dataset:
     """Everything an experiment's recordings contribute to a fit.
 
     Attributes:
-      source_spec: The experiment's model as given.
-      source_text: The same as its author wrote it.
+      source: The experiment's model as given.
       training: Sequences to fit.
       validation: Held-out sequences; may be empty.
       noise: Known noise levels by sensor name, in the sensors' units.
@@ -56,8 +55,7 @@ class Dataset:
       recorded: Start of each recording by name, epoch nanoseconds of its clock.
     """
 
-    source_spec: mujoco.MjSpec
-    source_text: ModelText
+    source: LoadedModel
     training: SequenceSet
     validation: SequenceSet
     noise: Mapping[str, float]

@@ -13,7 +13,7 @@ from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
 from sysid_ros.diagnosis.contact_findings import contact_findings
 from sysid_ros.diagnosis.contacts import contacts
 from sysid_ros.diagnosis.declared import Declared
-from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
+from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation, together
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.model_masses import OffMass, off_masses, torque_unit
@@ -113,14 +113,13 @@ def _decided(
     recorded: Recorded, candidates: tuple[Change, ...]
 ) -> tuple[Change, tuple[Change, ...]]:
     """The candidate that inverse dynamics prefers, and those it cannot rule out."""
-    if len(candidates) > 1 and can_be_tested(recorded):
-        dynamics = Dynamics(recorded)
-        if dynamics.usable:
-            misfits = [dynamics.misfit(candidate) for candidate in candidates]
-            order = sorted(range(len(candidates)), key=lambda i: misfits[i].share)
-            best, second = order[0], order[1]
-            if misfits[best].ratio(misfits[second]) < _DECISIVE:
-                return candidates[best], ()
+    dynamics = Dynamics.of(recorded) if len(candidates) > 1 else None
+    if dynamics is not None:
+        misfits = [dynamics.misfit(candidate) for candidate in candidates]
+        order = sorted(range(len(candidates)), key=lambda i: misfits[i].share)
+        best, second = order[0], order[1]
+        if misfits[best].ratio(misfits[second]) < _DECISIVE:
+            return candidates[best], ()
     return candidates[0], candidates[1:]
 
 
@@ -159,11 +158,9 @@ def _undeclared(state: _State, explanations: Sequence[Explanation]) -> list[Expl
 def _dynamics(state: _State) -> list[Finding]:
     """Find motion that no robot with the model's kinematics could have done."""
     found: list[Finding] = []
-    while len(found) < _MOST and can_be_tested(state.recorded):
-        test = Dynamics(state.recorded)
-        if not test.usable:
-            break
-        explanations = torque_explanations(state.recorded, test)
+    while len(found) < _MOST:
+        test = Dynamics.of(state.recorded)
+        explanations = [] if test is None else torque_explanations(state.recorded, test)
         if not explanations:
             break
         for best in explanations:
@@ -184,10 +181,8 @@ def _torque_grounds(best: Explanation) -> str:
 def _unit_of_torques(state: _State) -> list[Finding]:
     """Torques that are all much too large or too small for the model."""
     moving = all(moves(state.recorded, joint) for joint in state.recorded.positions)
-    if not moving or not can_be_tested(state.recorded):
-        return []
-    test = Dynamics(state.recorded)
-    unit = torque_unit(state.recorded, test) if test.usable else None
+    test = Dynamics.of(state.recorded) if moving else None
+    unit = None if test is None else torque_unit(state.recorded, test)
     if unit is None or state.declared.explains(unit.change, unit.size):
         return []
     return [

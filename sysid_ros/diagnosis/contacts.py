@@ -70,8 +70,8 @@ def contacts(groups: Sequence[ModelSequences]) -> Contacts:
     Args:
       groups: Sequences by model; those of the model that most were recorded with count.
     """
-    group = max(groups, key=lambda one: len(one.sequence_name))
-    count = len(group.sequence_name)
+    group = max(groups, key=len)
+    count = len(group)
     model = group.spec.copy().compile()
     seen = [touches(model, group, k, most=max(2, _POSTURES // count)) for k in range(count)]
     overlaps = _overlaps(model, seen)

@@ -15,9 +15,10 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, bounded_fit, misfit_of, non_negative_fit, regressor
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.engine.elements import joint_of
+from sysid_ros.engine.elements import affine_force, joint_of
 
 _COARSE = 150  # instants that a first look at a repair uses
+_LEAST_ROWS = 50
 _KEPT_TABLES = 3
 _CLEARLY = 0.3  # of the power, that the reversed sign of a torque leaves
 
@@ -46,35 +47,32 @@ class Dynamics:
     """Scores repairs by how well some robot explains the repaired recordings.
 
     Args:
-      recorded: What was recorded; see :func:`can_be_tested`.
+      recorded: What was recorded.
+      data: The same as it is tested.
     """
 
-    def __init__(self, recorded: Recorded) -> None:
+    def __init__(self, recorded: Recorded, data: Filtered) -> None:
+        self.data = data
         self._recorded = recorded
-        model = recorded.model
         self._rows = _rows(recorded)
-        self._efforts = recorded.efforts
-        self._joints = [recorded.positions[joint] for joint in range(model.njnt)]
-        labels = [*self._joints, *self._efforts.values()]
-        self._plain = filtered(recorded, labels)
-        self._coarse = None if self._plain is None else self._plain.thinned(_COARSE)
+        self._joints = recorded.all_positions
+        self._coarse = data.thinned(_COARSE)
         self._tables: dict[tuple[str, int], _Table] = {}
 
-    @property
-    def usable(self) -> bool:
-        """True if there is enough data."""
-        return self._plain is not None and len(self._plain.block) >= 50
+    @classmethod
+    def of(cls, recorded: Recorded) -> Dynamics | None:
+        """The test of recordings.
 
-    @property
-    def data(self) -> Filtered:
-        """The recordings as they are tested.
-
-        Raises:
-          ValueError: There is too little of them.
+        ``None`` unless there is enough of them, and the model is a tree of measured hinges and
+        slides, some with known torques.
         """
-        if self._plain is None:
-            raise ValueError("the recordings are too short")
-        return self._plain
+        model = recorded.model
+        on_joints = all(joint_of(model, actuator) is not None for actuator in range(model.nu))
+        if not (recorded.is_open_chain and on_joints and recorded.efforts and _rows(recorded)):
+            return None
+        labels = [*recorded.all_positions, *recorded.efforts.values()]
+        data = filtered(recorded, labels, _LEAST_ROWS)
+        return None if data is None else cls(recorded, data)
 
     def misfit(self, *changes: Change) -> Misfit:
         """The residual after some repairs, applied in order."""
@@ -82,8 +80,7 @@ class Dynamics:
 
     def glance(self, *changes: Change) -> Misfit:
         """The same from few instants, ten times as fast."""
-        data = self._coarse or self.data
-        return misfit_of(self._residual(data, changes), data.block)
+        return misfit_of(self._residual(self._coarse, changes), self._coarse.block)
 
     def shares(self) -> dict[int, float]:
         """Unexplained share of the torque on each joint, as recorded."""
@@ -97,23 +94,14 @@ class Dynamics:
         Each row is fitted alone: friction resists motion and masses are positive, whatever the
         signs of the others.
         """
-        data = self._coarse or self.data
-        torque, found = self._torque(data.value), []
-        table, size = self._table((), data), _variation(torque)
+        torque, found = self._torque(self._coarse.value), []
+        table, size = self._table((), self._coarse), _variation(torque)
         for row, dof in enumerate(self._rows):
             weight = np.where(np.arange(len(size)) == row, 1.0 / size, 0.0)
             left = [np.mean(table.fit(s * torque, weight)[:, row] ** 2) for s in (1.0, -1.0)]
             if left[1] < _CLEARLY * left[0]:
                 found.append(int(self._recorded.model.dof_jntid[dof]))
         return tuple(found)
-
-    def motion(self, data: Filtered) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Positions, velocities and accelerations of all joints, (n, nv) each."""
-        value, rate, second = (
-            np.column_stack([part[label] for label in self._joints])
-            for part in (data.value, data.rate, data.second)
-        )
-        return value, rate, second
 
     def fitted(
         self, columns: FloatArray, known: FloatArray | None = None
@@ -154,7 +142,7 @@ class Dynamics:
         return self._tables[key]
 
     def _made(self, data: Filtered) -> _Table:
-        columns = regressor(self._recorded.model, *self.motion(data))[:, self._rows]
+        columns = regressor(self._recorded.model, *data.motion(self._joints))[:, self._rows]
         columns = np.ascontiguousarray(columns.transpose(1, 0, 2))
         size = np.sqrt(np.sum(columns**2, axis=(0, 1)))
         used = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
@@ -165,18 +153,11 @@ class Dynamics:
         """Torque of the actuators on the tested joints, (n, rows)."""
         model = self._recorded.model
         torque: FloatArray = np.zeros((len(next(iter(value.values()))), model.nv))
-        for actuator, label in self._efforts.items():
+        for actuator, label in self._recorded.efforts.items():
             dof = int(model.jnt_dofadr[self._recorded.joint_of(actuator)])
-            factor = model.actuator_gainprm[actuator, 0] * model.actuator_gear[actuator, 0]
-            torque[:, dof] += factor * value[label]
+            force = affine_force(model, actuator, value[label])
+            torque[:, dof] += model.actuator_gear[actuator, 0] * force
         return torque[:, self._rows]
-
-
-def can_be_tested(recorded: Recorded) -> bool:
-    """Tell whether the model is a tree of measured scalar joints, some with known torques."""
-    model = recorded.model
-    simple = all(joint_of(model, actuator) is not None for actuator in range(model.nu))
-    return bool(recorded.is_open_chain and simple and recorded.efforts and _rows(recorded))
 
 
 def _rows(recorded: Recorded) -> list[int]:

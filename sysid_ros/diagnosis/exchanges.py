@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
+from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.hypotheses import joint_pairs
 from sysid_ros.diagnosis.recorded import Recorded, recorded
@@ -45,11 +45,8 @@ def exchanged_signals(groups: Sequence[ModelSequences]) -> Pairs:
 
 def _by_dynamics(seen: Recorded) -> Pairs:
     """Find the exchange after which some robot explains the torques, where none did before."""
-    if not can_be_tested(seen):
-        return ()
-    test = Dynamics(seen)
-    before = test.misfit() if test.usable else None
-    if before is None or before.share < _SUSPECT:
+    test = Dynamics.of(seen)
+    if test is None or (before := test.misfit()).share < _SUSPECT:
         return ()
     found: list[tuple[float, Pairs]] = []
     for pairs in _candidates(seen):

@@ -103,6 +103,14 @@ class Filtered:
         )
         return Filtered(value, rate, second, self.block[chosen], self.cutoff, stretches)
 
+    def motion(self, labels: Sequence[str]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Values of some signals with their first and second derivatives, (n, labels) each."""
+        value, rate, second = (
+            np.column_stack([part[label] for label in labels])
+            for part in (self.value, self.rate, self.second)
+        )
+        return value, rate, second
+
     def late(self, label: str, delay: float) -> FloatArray:
         """A signal's values if it takes effect later than its stamps by a delay [s], (n,)."""
         return np.concatenate([stretch.late(label, delay)[0] for stretch in self.stretches])
@@ -150,15 +158,16 @@ def total_delays(changes: Iterable[Change]) -> dict[str, float]:
     return delays
 
 
-def filtered(recorded: Recorded, labels: Sequence[str]) -> Filtered | None:
+def filtered(recorded: Recorded, labels: Sequence[str], fewest: int = 1) -> Filtered | None:
     """Filter signals and their derivatives.
 
     Args:
       recorded: What was recorded.
       labels: Which signals; recordings that lack one are left out.
+      fewest: Instants that it takes.
 
     Returns:
-      ``None`` where no recording is long enough.
+      ``None`` where no recording is long enough, or all together are not.
     """
     used = [
         signals
@@ -182,7 +191,8 @@ def filtered(recorded: Recorded, labels: Sequence[str]) -> Filtered | None:
     if not stretches:
         return None
     block = np.concatenate(blocks).astype(np.intp)
-    return Filtered({}, {}, {}, block, cutoff, stretches).thinned(_ROWS)
+    found = Filtered({}, {}, {}, block, cutoff, stretches).thinned(_ROWS)
+    return found if len(found.block) >= fewest else None
 
 
 def _between(values: FloatArray, left: IndexArray, part: FloatArray) -> FloatArray:

@@ -28,7 +28,7 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import body_torques, moving_bodies, own_torques
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.engine.elements import joint_of
+from sysid_ros.engine.elements import affine_force, has_affine_law, joint_of, linear
 
 _TRUSTED = 8.0  # factor by which the model's masses may be off
 _LEFT = 0.7  # share of the torques that the model's bodies and some friction may leave
@@ -51,7 +51,7 @@ def torque_unit(recorded: Recorded, test: Dynamics) -> Explanation | None:
     Returns:
       ``None`` for a factor that other masses, friction or rotors can explain.
     """
-    motion = test.motion(test.data)
+    motion = test.data.motion(recorded.all_positions)
     bodies = body_torques(recorded.model, *motion).sum(axis=2)
     own = own_torques(recorded.model, *motion)
     free, solution = test.fitted(np.concatenate([bodies[:, :, None], own], axis=2))
@@ -152,8 +152,7 @@ def _forces(
 ) -> tuple[Filtered | None, dict[int, int]]:
     """The filtered recordings, and the one actuator of each joint whose force is known."""
     model = recorded.model
-    scalar = model.nq == model.nv == model.njnt == len(recorded.positions)
-    if not scalar or model.neq or model.ntendon or np.any(model.body_gravcomp):
+    if not recorded.all_positions or model.neq or model.ntendon or np.any(model.body_gravcomp):
         return None, {}
     acting: dict[int, list[int]] = {}
     for actuator in range(model.nu):
@@ -166,14 +165,13 @@ def _forces(
         joint: actuators[0]
         for joint, actuators in acting.items()
         if len(actuators) == 1 and actuators[0] in inputs
-        and int(model.actuator_dyntype[actuators[0]]) == int(mujoco.mjtDyn.mjDYN_NONE)
+        and has_affine_law(model, actuators[0])
         and not any(is_free("body", name) for name in _carried(model, joint))
         and not is_free("actuator", str(model.actuator(actuators[0]).name))
         and not is_free("signal", inputs[actuators[0]])
     }  # fmt: skip
     labels = [*recorded.positions.values(), *(inputs[actuator] for actuator in known.values())]
-    data = filtered(recorded, list(dict.fromkeys(labels))) if known else None
-    return (data if data is not None and len(data.block) >= _ROWS else None), known
+    return (filtered(recorded, list(dict.fromkeys(labels)), _ROWS) if known else None), known
 
 
 def _carried(model: mujoco.MjModel, joint: int) -> Iterator[str]:
@@ -189,11 +187,7 @@ def _carried(model: mujoco.MjModel, joint: int) -> Iterator[str]:
 
 def _joints(recorded: Recorded, data: Filtered, known: dict[int, int]) -> list[_Joint]:
     model = recorded.model
-    labels = [recorded.positions[joint] for joint in range(model.njnt)]
-    value, rate, second = (
-        np.column_stack([part[label] for label in labels])
-        for part in (data.value, data.rate, data.second)
-    )
+    value, rate, second = data.motion(recorded.all_positions)
     still: FloatArray = np.zeros_like(value)
     gravity = body_torques(model, value, still, still)
     moving = body_torques(model, value, rate, second).sum(axis=2) - gravity.sum(axis=2)
@@ -204,7 +198,7 @@ def _joints(recorded: Recorded, data: Filtered, known: dict[int, int]) -> list[_
         usual = _SLOW * float(np.sqrt(np.mean(rate[:, dof] ** 2))) + 1e-9
         friction = np.tanh(rate[:, dof] / usual)
         columns = [moving[:, dof], second[:, dof], rate[:, dof], friction, np.ones(len(value))]
-        if float(np.ravel(model.jnt_stiffness[joint])[0]) > 0.0:
+        if linear(model.jnt_stiffness[joint]) > 0.0:
             columns.append(value[:, dof])
         use = ~strong
         if np.count_nonzero(use) >= _ROWS and len(np.unique(data.block[use])) > 2:
@@ -218,18 +212,13 @@ def _force(
 ) -> tuple[FloatArray, BoolArray]:
     """Force of a joint's actuator (n,), and where it may be at its limit."""
     model, position = recorded.model, recorded.positions[joint]
-    gear = float(model.actuator_gear[actuator, 0])
-    inputs = {**recorded.efforts, **recorded.servos}
-    force = model.actuator_gainprm[actuator, 0] * data.value[inputs[actuator]]
-    if actuator in recorded.servos:
-        bias = model.actuator_biasprm[actuator]
-        force = force + bias[0] + gear * bias[1] * data.value[position]
-        force = force + gear * bias[2] * data.rate[position]
+    command = data.value[{**recorded.efforts, **recorded.servos}[actuator]]
+    force = affine_force(model, actuator, command, data.value[position], data.rate[position])
     strong = np.zeros(len(force), dtype=np.bool_)
     if model.actuator_forcelimited[actuator]:
         low, high = _LIMIT * model.actuator_forcerange[actuator]
         strong = (force < low) | (force > high)
-    return gear * force, strong
+    return float(model.actuator_gear[actuator, 0]) * force, strong
 
 
 def _suspect(model: mujoco.MjModel, joints: Sequence[_Joint]) -> tuple[str, float]:

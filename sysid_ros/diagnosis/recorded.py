@@ -82,12 +82,20 @@ class Recorded:
         return int(self.model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
 
     @property
+    def all_positions(self) -> list[str]:
+        """Labels of the positions of all joints, in their order.
+
+        None where a joint is neither hinge nor slide, or one is not measured.
+        """
+        joints = range(self.model.njnt)
+        scalar = self.model.nq == self.model.nv == len(joints)
+        measured = scalar and all(joint in self.positions for joint in joints)
+        return [self.positions[joint] for joint in joints] if measured else []
+
+    @property
     def is_open_chain(self) -> bool:
         """True if the model is a tree of hinges and slides whose positions are all measured."""
-        model = self.model
-        scalar = model.nq == model.nv == model.njnt and model.njnt > 0
-        measured = all(joint in self.positions for joint in range(model.njnt))
-        return scalar and measured and not np.any(model.eq_active0)
+        return bool(self.all_positions) and not np.any(self.model.eq_active0)
 
     @property
     def interval(self) -> float:
@@ -130,7 +138,7 @@ def recorded(groups: Sequence[ModelSequences]) -> Recorded:
     Args:
       groups: Sequences by model, at least one.
     """
-    group = max(groups, key=lambda one: len(one.sequence_name))
+    group = max(groups, key=len)
     torques = _torque_sensors(group)
     spec = _with_motors(group.spec, torques) if torques else group.spec.copy()
     model = spec.compile()

@@ -14,7 +14,14 @@ import yaml
 
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.engine.elements import matching_names
-from sysid_ros.experiment import UNITS, Experiment, SignalConfig, apply_overrides, parse_yaml, plain
+from sysid_ros.experiment import (
+    UNITS,
+    Experiment,
+    SignalConfig,
+    apply_overrides,
+    parse_yaml,
+    without_places,
+)
 from sysid_ros.recording.mapping import SignalKind
 
 Entry = dict[str, Any]
@@ -38,7 +45,7 @@ class ExperimentLines:
     def __init__(self, experiment: Experiment) -> None:
         source = str(experiment.path or "experiment")
         root = apply_overrides(parse_yaml(experiment.text, source), experiment.overrides)
-        tree = plain(root)
+        tree = without_places(root)
         self._signals: list[Entry] = list(tree.get("signals") or [])
         self._parameters: list[Entry] = list(tree.get("parameters") or [])
         self._configs = {signal.label: signal for signal in experiment.signals}

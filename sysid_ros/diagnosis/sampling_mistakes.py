@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -24,8 +23,8 @@ _UNEVEN = 0.4  # of the usual interval, the 95th percentile of the deviation fro
 _COARSE = {"position": 0.002, "velocity": 0.01, "effort": 0.02}  # level step over range
 _DITHERED = 1.5  # noise over that of the levels, from which the levels hide nothing
 PLAYED = "command"  # its levels and rate are its own business
-_LEAST_TURN = 0.05  # rad
-_LEAST_TRAVEL = 0.005  # m
+_LEAST_TURN = 0.02  # rad: less may be the give of a gear
+_LEAST_TRAVEL = 0.002  # m
 _OVER_NOISE = 10.0  # range over the noise from sample to sample
 
 
@@ -104,8 +103,8 @@ def motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:
     noise = 0.0
     if sampled is not None and _is_fine(sampled):
         noise = jitter_of([part.values for part in parts])
-    hinge = int(recorded.model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
-    return float(high - low), max(_LEAST_TURN if hinge else _LEAST_TRAVEL, _OVER_NOISE * noise)
+    least = _LEAST_TURN if recorded.is_hinge(joint) else _LEAST_TRAVEL
+    return float(high - low), max(least, _OVER_NOISE * noise)
 
 
 def jitter_of(parts: Sequence[FloatArray]) -> float:

@@ -16,7 +16,7 @@ from sysid_ros.diagnosis.finding import FindingKind
 from sysid_ros.diagnosis.fits import ServoEquation, decisive
 from sysid_ros.diagnosis.hypotheses import SERVO_LAGS, Family
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.tracking import Tracking, tracked
+from sysid_ros.diagnosis.tracking import Tracking
 
 _SMALLEST_LAG = 0.004  # s
 _LARGEST_LAG = 0.98 * SERVO_LAGS[-1]  # s; there the best lag would be longer still
@@ -66,12 +66,11 @@ def servo_lags(recorded: Recorded, topic_of: Callable[[str], str]) -> list[Expla
       recorded: What was recorded, other mistakes repaired.
       topic_of: The topic of a signal by its label.
     """
-    servos = tracked(recorded)
-    test = Tracking(recorded, servos) if servos else None
-    if test is None or not test.usable:
+    test = Tracking.of(recorded)
+    if test is None:
         return []
     topics: dict[str, list[_Late]] = {}
-    for servo in servos:
+    for servo in test.servos:
         topic = topic_of(recorded.servos[servo])
         topics.setdefault(topic, []).append(_Late.of(test, servo, SERVO_LAGS))
     found = []

@@ -21,7 +21,7 @@ from sysid_ros.diagnosis.hypotheses import DEGREE, SCALES, SERVO_LAGS, Family, j
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.sampling_mistakes import motion_range, moves
 from sysid_ros.diagnosis.servo_exchanges import exchanged
-from sysid_ros.diagnosis.tracking import Tracking, tracked
+from sysid_ros.diagnosis.tracking import Tracking
 
 _VISIBLE = 0.0025  # of a command's power, from which something may be wrong
 _PROMISING = 0.5  # of the power that screening leaves without a repair
@@ -84,14 +84,13 @@ def servo_explanations(recorded: Recorded) -> list[Explanation]:
     Returns:
       To be applied in order; those of one servo stand together.
     """
-    servos = tracked(recorded)
-    test = Tracking(recorded, servos) if servos else None
-    if test is None or not test.usable:
+    test = Tracking.of(recorded)
+    if test is None:
         return []
     found: list[tuple[list[Explanation], tuple[int, ...]]] = [
-        (_of_one(recorded, test, servo), (servo,)) for servo in servos
+        (_of_one(recorded, test, servo), (servo,)) for servo in test.servos
     ]
-    found += exchanged(recorded, test, servos)
+    found += exchanged(recorded, test)
     found = [entry for entry in found if entry[0]]
     found.sort(key=lambda entry: entry[0][-1].after / max(entry[0][0].before, 1e-12))
     accepted: list[Explanation] = []

@@ -80,7 +80,9 @@ def torque_explanations(recorded: Recorded, test: Dynamics) -> list[Explanation]
         return [_explanation(recorded, test, before, accepted)]
     for first in tried[:_MOST_PAIRED]:
         after = repaired(recorded, first.change)
-        other = Dynamics(after)
+        other = Dynamics.of(after)
+        if other is None:
+            continue
         pairs = [
             one
             for one in _tried(after, other, first.misfit)

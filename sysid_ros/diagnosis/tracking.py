@@ -23,6 +23,7 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, bounded_fit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.engine.elements import linear
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
@@ -40,37 +41,29 @@ class Tracking:
 
     Args:
       recorded: What was recorded.
-      servos: Those of :func:`tracked`.
+      servos: Those that are tested.
+      data: The recordings as they are tested.
     """
 
-    def __init__(self, recorded: Recorded, servos: Sequence[int]) -> None:
+    def __init__(self, recorded: Recorded, servos: Sequence[int], data: Filtered) -> None:
+        self.servos = servos
+        self.data = data
         self._recorded = recorded
-        labels = [*recorded.positions.values(), *(recorded.servos[a] for a in servos)]
-        self._plain = filtered(recorded, list(dict.fromkeys(labels)))
         self._known_loads: dict[str, FloatArray | None] = {}
 
-    @property
-    def usable(self) -> bool:
-        """True if there is enough data."""
-        return self._plain is not None and len(self._plain.block) >= _LEAST_ROWS
+    @classmethod
+    def of(cls, recorded: Recorded) -> Tracking | None:
+        """The test of servos whose joints are measured and whose commands move; ``None`` without.
 
-    @property
-    def data(self) -> Filtered:
-        """The recordings as they are tested.
-
-        Raises:
-          ValueError: There is too little of them.
+        Also where there is too little of the recordings.
         """
-        if self._plain is None:
-            raise ValueError("the recordings are too short")
-        return self._plain
+        servos = _tracked(recorded)
+        labels = [*recorded.positions.values(), *(recorded.servos[a] for a in servos)]
+        data = filtered(recorded, list(dict.fromkeys(labels)), _LEAST_ROWS) if servos else None
+        return None if data is None else cls(recorded, servos, data)
 
     def misfit(self, servos: Sequence[int], *changes: Change) -> Misfit:
-        """Return the remainder of some servos' commands after some repairs, applied in order.
-
-        Raises:
-          ValueError: There is too little data.
-        """
+        """Return the remainder of some servos' commands after some repairs, applied in order."""
         data = self.data.delayed(total_delays(changes)).changed(changes)
         residuals = []
         for servo in servos:
@@ -113,7 +106,7 @@ class Tracking:
         velocity = data.rate[position]
         kp = -float(model.actuator_biasprm[servo, 1])
         kv = -float(model.actuator_biasprm[servo, 2])
-        damping = kv + float(np.ravel(model.dof_damping[dof])[0])
+        damping = kv + linear(model.dof_damping[dof])
         usual = float(np.sqrt(np.mean(velocity**2))) + 1e-9
         columns = [velocity, np.tanh(velocity / (0.02 * usual)), data.second[position]]
         limits = [
@@ -131,23 +124,13 @@ class Tracking:
 
     def _loads(self, data: Filtered, changes: tuple[Change, ...]) -> FloatArray | None:
         """Torques that the bodies' weights and inertias take, where all joints are measured."""
-        model, positions = self._recorded.model, self._recorded.positions
-        if not (model.nq == model.nv == model.njnt == len(positions)):
+        labels = self._recorded.all_positions
+        if not labels:
             return None
-        labels = [positions[joint] for joint in range(model.njnt)]
         key = repr([change for change in changes if {*labels} & {*change.signals}])
         if key not in self._known_loads:
-            self._known_loads[key] = self._body_torques(data, labels)
+            self._known_loads[key] = body_torques(self._recorded.model, *data.motion(labels))
         return self._known_loads[key]
-
-    def _body_torques(self, data: Filtered, labels: list[str]) -> FloatArray:
-        return body_torques(
-            self._recorded.model,
-            *(
-                np.column_stack([part[label] for label in labels])
-                for part in (data.value, data.rate, data.second)
-            ),
-        )
 
 
 def _robust_residual(matrix: FloatArray, target: FloatArray, limits: FloatArray) -> FloatArray:
@@ -173,7 +156,7 @@ def _robust_residual(matrix: FloatArray, target: FloatArray, limits: FloatArray)
     return compressed
 
 
-def tracked(recorded: Recorded) -> list[int]:
+def _tracked(recorded: Recorded) -> list[int]:
     """Servos whose joints are measured and whose commands move."""
     return [
         actuator

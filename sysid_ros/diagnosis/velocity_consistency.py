@@ -45,8 +45,8 @@ def disagreement(recorded: Recorded) -> Disagreement | None:
     if not joints:
         return None
     labels = [recorded.positions[j] for j in joints] + [recorded.velocities[j] for j in joints]
-    data = filtered(recorded, labels)
-    if data is None or len(data.block) < _LEAST_ROWS:
+    data = filtered(recorded, labels, _LEAST_ROWS)
+    if data is None:
         return None
     slopes = np.stack([data.rate[recorded.positions[joint]] for joint in joints])
     velocities = np.stack([data.value[recorded.velocities[joint]] for joint in joints])

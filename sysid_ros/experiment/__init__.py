@@ -28,7 +28,7 @@ from sysid_ros.experiment.overrides import apply_overrides
 from sysid_ros.experiment.packages import PACKAGE, Packages, as_uri
 from sysid_ros.experiment.units import UNITS
 from sysid_ros.experiment.written_places import check_study, output_of
-from sysid_ros.experiment.yaml_tree import parse_yaml, plain
+from sysid_ros.experiment.yaml_tree import parse_yaml, without_places
 
 __all__ = [
     "FRICTION",
@@ -55,8 +55,8 @@ __all__ = [
     "packages_of",
     "parse_experiment",
     "parse_yaml",
-    "plain",
     "with_bags",
     "with_folders",
     "with_overrides",
+    "without_places",
 ]

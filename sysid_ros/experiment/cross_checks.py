@@ -115,7 +115,7 @@ def _check_condition(
         problems.add(here, unknown_name("condition", name, names, where="validation.condition"))
     if unknown or not condition:
         return
-    matching = sum(matches_condition(sequence, condition) for sequence in experiment.sequences)
+    matching = sum(sequence.meets(condition) for sequence in experiment.sequences)
     if matching in (0, len(experiment.sequences)):
         count = "no sequence has" if matching == 0 else "every sequence has"
         shown = ", ".join(f"{name}: {value}" for name, value in condition.items())
@@ -152,13 +152,6 @@ def _check_method(experiment: Experiment, place: Callable[..., Place], problems:
                 f"fit.{key} belongs to method: forward; {fit.method} simulates nothing and finds "
                 "the best parameters wherever they are",
             )
-
-
-def matches_condition(sequence: SequenceConfig, condition: object) -> bool:
-    """Return whether a recording's conditions agree with every one that ``condition`` names."""
-    if not isinstance(condition, dict):
-        return False
-    return all(sequence.conditions.get(name) == value for name, value in condition.items())
 
 
 def _bag_key(sequence: SequenceConfig) -> str:

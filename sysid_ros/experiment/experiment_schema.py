@@ -11,9 +11,10 @@ is not a key.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as key  # SignalConfig has a field called "field"
 from pathlib import Path
+from typing import Any
 
 from sysid_ros.choices import LOG_NAMES
 from sysid_ros.experiment.fit_schema import FitConfig, InitialStateConfig, WindowConfig
@@ -25,22 +26,10 @@ from sysid_ros.recording.mapping import SignalKind as SignalKind
 from sysid_ros.recording.messages import Clock as Clock
 
 SENSOR_TYPES = (
-    "accelerometer",
-    "gyro",
-    "velocimeter",
-    "magnetometer",
-    "force",
-    "torque",
-    "framepos",
-    "framequat",
-    "framelinvel",
-    "frameangvel",
-    "framelinacc",
-    "frameangacc",
-    "jointpos",
-    "jointvel",
+    "accelerometer", "gyro", "velocimeter", "magnetometer", "force", "torque", "framepos",
+    "framequat", "framelinvel", "frameangvel", "framelinacc", "frameangacc", "jointpos", "jointvel",
     "jointactuatorfrc",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -174,6 +163,10 @@ class SequenceConfig:
     def name(self) -> str:
         """The bag's last path component, for tables and file names."""
         return Path(self.bag).name
+
+    def meets(self, condition: Mapping[str, float | str]) -> bool:
+        """Return whether the recording's conditions agree with all of these."""
+        return all(self.conditions.get(name) == value for name, value in condition.items())
 
 
 @dataclass(frozen=True)
@@ -394,3 +387,11 @@ class Experiment:
     def max_gap(self) -> float:
         """Longer gaps [s] in a signal are masked: with signals and clock what maps a recording."""
         return self.fit.max_gap
+
+    def with_fit(self, **settings: Any) -> Experiment:
+        """The experiment with other settings of its fit."""
+        return replace(self, fit=replace(self.fit, **settings))
+
+    def anywhere(self) -> Experiment:
+        """The same for processes that run in another folder: its path is absolute."""
+        return replace(self, path=self.path.absolute() if self.path else None)

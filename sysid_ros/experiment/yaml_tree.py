@@ -197,11 +197,11 @@ def _shortened(text: str, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-def plain(value: Value) -> Any:
-    """A tree as plain dictionaries, lists and scalars, without places."""
+def without_places(value: Value) -> Any:
+    """A tree as plain dictionaries, lists and scalars."""
     content = value.content
     if isinstance(content, dict):
-        return {key: plain(entry) for key, entry in content.items()}
+        return {key: without_places(entry) for key, entry in content.items()}
     if isinstance(content, list):
-        return [plain(entry) for entry in content]
+        return [without_places(entry) for entry in content]
     return content

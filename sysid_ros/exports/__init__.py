@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.exports.applying import WrittenValue, apply_parameters, of_robot, write_applied
-from sysid_ros.exports.formats import FORMATS, URDF, Identified, SourceModel, write_exports
+from sysid_ros.exports.formats import FORMATS, URDF, Identified, write_exports
 from sysid_ros.exports.model_file import ASSETS, MODEL, StartState, write_model
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "MODEL",
     "URDF",
     "Identified",
-    "SourceModel",
     "StartState",
     "WrittenValue",
     "apply_parameters",

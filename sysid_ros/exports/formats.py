@@ -27,17 +27,9 @@ from sysid_ros.exports.urdf_edits import edited_urdf
 from sysid_ros.files import dumps, replace_file
 from sysid_ros.judgement import Outcome, signal_corrections
 from sysid_ros.processes import return_freed_memory
-from sysid_ros.robots import ModelText
+from sysid_ros.robots import LoadedModel
 
 Texts = Mapping[str, bytes | str]  # by path in the result folder
-
-
-@dataclass(frozen=True)
-class SourceModel:
-    """The model that was identified, as it was given."""
-
-    text: ModelText
-    spec: mujoco.MjSpec
 
 
 @dataclass(frozen=True)
@@ -53,7 +45,7 @@ class Identified:
 
     outcome: Outcome
     spec: mujoco.MjSpec
-    source: SourceModel | None = None
+    source: LoadedModel | None = None
     start_state: StartState | None = None
 
     @cached_property

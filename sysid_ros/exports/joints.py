@@ -9,11 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import mujoco
-import numpy as np
-import numpy.typing as npt
 
 from sysid_ros.engine.attributes import is_position_servo
-from sysid_ros.engine.elements import SCALAR, joint_of
+from sysid_ros.engine.elements import SCALAR, joint_of, linear
 from sysid_ros.judgement import AppliedParameter
 
 
@@ -59,20 +57,15 @@ def joints_of(model: mujoco.MjModel) -> tuple[Joint, ...]:
             Joint(
                 name=name,
                 armature=float(model.dof_armature[dof]),
-                damping=_linear(model.dof_damping[dof]),
+                damping=linear(model.dof_damping[dof]),
                 frictionloss=float(model.dof_frictionloss[dof]),
-                stiffness=_linear(model.jnt_stiffness[i]),
+                stiffness=linear(model.jnt_stiffness[i]),
                 # Length and force of an actuator both carry its gear.
                 kp=-float(servos[i].biasprm[1]) * gear**2 if i in servos else None,
                 kd=-float(servos[i].biasprm[2]) * gear**2 if i in servos else None,
             )
         )
     return tuple(found)
-
-
-def _linear(coefficients: npt.ArrayLike) -> float:
-    """The first of a polynomial's, where it is one."""
-    return float(np.ravel(coefficients)[0])
 
 
 def targets(applied: Iterable[AppliedParameter], element: str) -> dict[str, set[str]]:

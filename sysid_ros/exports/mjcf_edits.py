@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import compiled, read_inertia
+from sysid_ros.engine.elements import compiled, pairs, read_inertia
 from sysid_ros.exports.actuator_edits import force_law, force_law_changed
 from sysid_ros.exports.inertial_edits import edit_inertial, inertial_changed
 from sysid_ros.exports.mjcf_documents import MjcfDocuments
@@ -53,14 +53,6 @@ _MJCF_NAMES = {
     "solimp_friction": "solimpfriction",
     "fluid_coefs": "fluidcoef",
 }
-_LISTS = {
-    "joint": "joints",
-    "geom": "geoms",
-    "pair": "pairs",
-    "tendon": "tendons",
-    "body": "bodies",
-    "actuator": "actuators",
-}
 
 
 def edit_mjcf(documents: MjcfDocuments, before: Any, after: Any) -> None:
@@ -75,12 +67,12 @@ def edit_mjcf(documents: MjcfDocuments, before: Any, after: Any) -> None:
       ModelError: Something changed in an element that no file writes by its name.
     """
     for kind, attributes in _ATTRIBUTES.items():
-        for old, new in _pairs(before, after, kind):
+        for old, new in pairs(before, after, kind):
             changes = list(_changes(old, new, attributes))
             if changes:
                 document, element = documents.find(kind, old.name)
                 _set(document, element, changes)
-    for old, new in _pairs(before, after, "actuator"):
+    for old, new in pairs(before, after, "actuator"):
         if force_law_changed(old, new):
             document, element = documents.find("actuator", old.name)
             tag, law = force_law(element.tag, old, new)
@@ -91,14 +83,6 @@ def edit_mjcf(documents: MjcfDocuments, before: Any, after: Any) -> None:
     _edit_inertials(documents, before, after)
     _edit_global(documents, "option", before.option, after.option, _OPTIONS)
     _edit_global(documents, "size", before, after, _SIZES)
-
-
-def _pairs(before: Any, after: Any, kind: str) -> Iterator[tuple[Any, Any]]:
-    """Elements of one name, before and after."""
-    for old in getattr(before, _LISTS[kind]):
-        new = getattr(after, kind)(old.name) if old.name else None
-        if new is not None:
-            yield old, new
 
 
 @dataclass(frozen=True)
@@ -137,8 +121,8 @@ def _set(document: XmlText, element: Element, changes: Iterable[_Change]) -> Non
 
 def _edit_inertials(documents: MjcfDocuments, before: Any, after: Any) -> None:
     overridden = _edit_compiler(documents, before, after)
-    pairs = _pairs(before, after, "body")
-    changed = [old.name for old, new in pairs if inertial_changed(old, new)]
+    bodies = pairs(before, after, "body")
+    changed = [old.name for old, new in bodies if inertial_changed(old, new)]
     model = compiled(before) if changed else None
     for name in changed:
         document, body = documents.find("body", name)

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import mujoco
+import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import keep_authored
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.assets import Assets
@@ -38,6 +40,22 @@ class StartState:
     act: Sequence[float] = ()
     ctrl: Sequence[float] = ()
     name: str = "start"
+
+    @classmethod
+    def of(cls, spec: mujoco.MjSpec, state: FloatArray) -> StartState:
+        """Read the start off a state of MuJoCo's: time, qpos, qvel, act and what follows, (n,).
+
+        Raises:
+          ModelError: It is too short for the model.
+        """
+        model = spec.copy().compile()
+        ends = np.cumsum([1, model.nq, model.nv, model.na])
+        if len(state) < ends[-1]:
+            raise ModelError(
+                f"the start state has {len(state)} numbers, the model needs {ends[-1]}"
+            )
+        _, qpos, qvel, act, _ = np.split(np.asarray(state), ends)
+        return cls(qpos.tolist(), qvel.tolist(), act.tolist())
 
 
 def write_model(

@@ -12,7 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import BodyInertia, full_inertia, read_inertia, rotation_matrix
+from sysid_ros.engine.elements import (
+    BodyInertia,
+    full_inertia,
+    linear,
+    pairs,
+    read_inertia,
+    rotation_matrix,
+)
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.inertial_edits import full_values, inertial_changed
 from sysid_ros.robots import Element, ModelText, XmlText, number, numbers
@@ -43,15 +50,13 @@ def edited_urdf(source: ModelText, before: Any, after: Any) -> bytes:
     if document.root.tag != "robot":
         raise ModelError(f"{source.name} is no URDF: its root is <{document.root.tag}>")
     links = {link.attributes.get("name"): link for link in document.root.named("link")}
-    for old in before.bodies:
-        new = after.body(old.name) if old.name else None
-        if new is not None and old.name in links and inertial_changed(old, new):
+    for old, new in pairs(before, after, "body"):
+        if old.name in links and inertial_changed(old, new):
             was, now = read_inertia(before, old.name), read_inertia(after, old.name)
             _edit_link(document, links[old.name], was, now)
     joints = {joint.attributes.get("name"): joint for joint in document.root.named("joint")}
-    for old in before.joints:
-        new = after.joint(old.name) if old.name else None
-        if new is not None and old.name in joints:
+    for old, new in pairs(before, after, "joint"):
+        if old.name in joints:
             _edit_dynamics(document, joints[old.name], old, new)
     return document.edited()
 
@@ -82,9 +87,9 @@ def _edit_link(document: XmlText, link: Element, was: BodyInertia, now: BodyIner
 
 def _edit_dynamics(document: XmlText, joint: Element, old: Any, new: Any) -> None:
     changed = {
-        urdf: _first(new, attribute)
+        urdf: linear(getattr(new, attribute))
         for urdf, attribute in _DYNAMICS
-        if _first(new, attribute) != _first(old, attribute)
+        if linear(getattr(new, attribute)) != linear(getattr(old, attribute))
     }
     if not changed:
         return
@@ -95,11 +100,6 @@ def _edit_dynamics(document: XmlText, joint: Element, old: Any, new: Any) -> Non
         return
     attributes = " ".join(f'{name}="{number(value)}"' for name, value in changed.items())
     document.insert_last(joint, f"<dynamics {attributes}/>")
-
-
-def _first(joint: Any, attribute: str) -> float:
-    """The linear coefficient, where the attribute is a polynomial."""
-    return float(np.atleast_1d(getattr(joint, attribute))[0])
 
 
 def _inertial(inertia: BodyInertia) -> str:

@@ -20,6 +20,7 @@ from sysid_ros.files.json_forms import (
     optional,
     several,
 )
+from sysid_ros.files.labels import labels_of
 from sysid_ros.files.plain_xml import parsed_xml
 from sysid_ros.files.plain_yaml import read_yaml
 from sysid_ros.files.regular_file import (
@@ -41,6 +42,7 @@ __all__ = [
     "by_name",
     "check_regular",
     "dumps",
+    "labels_of",
     "matrix",
     "named",
     "number",

@@ -38,7 +38,7 @@ class Form:
     write: Callable[[Any], Any] = lambda value: value
 
 
-def plain(kind: type | tuple[type, ...], words: str) -> Form:
+def of_type(kind: type | tuple[type, ...], words: str) -> Form:
     """Return the form of what JSON knows by itself."""
 
     def read(value: Any, key: str) -> Any:
@@ -49,13 +49,13 @@ def plain(kind: type | tuple[type, ...], words: str) -> Form:
     return Form(read)
 
 
-TEXT = plain(str, "a text")
-INTEGER = plain(int, "an integer")
-_NUMBER = plain((int, float), "a number or null")
-LIST = plain(list, "a list")
-MAPPING = plain(dict, "a mapping")
+TEXT = of_type(str, "a text")
+INTEGER = of_type(int, "an integer")
+_NUMBER = of_type((int, float), "a number or null")
+LIST = of_type(list, "a list")
+MAPPING = of_type(dict, "a mapping")
 _ANYTHING = Form(lambda value, key: value)
-_PLAIN = {str: TEXT, int: INTEGER, bool: plain(bool, "true or false"), Any: _ANYTHING}
+_PLAIN = {str: TEXT, int: INTEGER, bool: of_type(bool, "true or false"), Any: _ANYTHING}
 
 
 def number(unknown: float = math.nan) -> Form:

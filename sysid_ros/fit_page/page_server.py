@@ -146,6 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
     server_version = "sysid_ros"
     sys_version = ""
+    default_request_version = "HTTP/1.0"  # or what is no request gets no status with its answer
     timeout = _LONGEST
 
     def do_GET(self) -> None:
@@ -182,6 +183,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.progress.canceling()
             self.server.cancel()
             self._answer(HTTPStatus.ACCEPTED, "text/plain", b"cancelling\n")
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Called for what is no request, or none of those above."""
+        status = HTTPStatus(code)
+        self._answer(status, "text/plain", f"{status.phrase}\n".encode())
 
     def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002
         """Nothing: a page that asks twice a second would fill the log."""

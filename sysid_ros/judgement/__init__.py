@@ -9,6 +9,7 @@ from sysid_ros.judgement.evaluation import evaluate, evaluate_model
 from sysid_ros.judgement.outcome import (
     HASH_PREFIX,
     RECORDED_PREFIX,
+    VERSION_PREFIX,
     AppliedParameter,
     Evaluation,
     JointTorque,
@@ -18,6 +19,7 @@ from sysid_ros.judgement.outcome import (
     Score,
     SequenceFit,
     SignalFit,
+    versions,
 )
 from sysid_ros.judgement.prediction_errors import PredictionError, prediction_errors
 from sysid_ros.judgement.residual_diagnostics import ResidualDiagnostics, residual_diagnostics
@@ -37,6 +39,7 @@ __all__ = [
     "HASH_PREFIX",
     "PRECISION",
     "RECORDED_PREFIX",
+    "VERSION_PREFIX",
     "AppliedParameter",
     "Evaluation",
     "JointTorque",
@@ -64,6 +67,7 @@ __all__ = [
     "signal_corrections",
     "sufficiency_of",
     "title_of",
+    "versions",
     "with_provenance",
     "with_verdict",
 ]

@@ -84,11 +84,6 @@ def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
     )
 
 
-def judged(outcome: Outcome) -> Score | None:
-    """Return the score that counts: that of what was held out, where there is any."""
-    return outcome.validation or outcome.training
-
-
 def yardstick(score: Score, fit: FitResult) -> tuple[float, float]:
     """Errors over all measured quantities, initial and fitted.
 
@@ -169,7 +164,7 @@ def _overfit(outcome: Outcome) -> str:
 
 
 def _no_skill(outcome: Outcome) -> str:
-    score = judged(outcome)
+    score = outcome.score
     if score is None:
         return ""
     others = {
@@ -184,7 +179,7 @@ def _no_skill(outcome: Outcome) -> str:
 
 
 def _no_improvement(outcome: Outcome) -> str:
-    score = judged(outcome)
+    score = outcome.score
     if score is None or falls(*yardstick(score, outcome.fit)):
         return ""
     return "the model as it was predicts about as well"
@@ -192,7 +187,7 @@ def _no_improvement(outcome: Outcome) -> str:
 
 def _mixed(outcome: Outcome) -> str:
     """Say which kinds of measured quantities got worse."""
-    score = judged(outcome)
+    score = outcome.score
     kinds = {} if score is None else _by_kind(score)
     if score is None or len(kinds) < 2:
         return ""

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import math
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from importlib import metadata
 from typing import Any
 
 import numpy as np
 
+import sysid_ros
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult
 from sysid_ros.engine.parameters import Target, target_of
@@ -20,7 +23,17 @@ from sysid_ros.recording.mapping import TopicQuality
 
 # Provenance entries of this beginning name a recording and hold its date.
 RECORDED_PREFIX = "recorded "
+VERSION_PREFIX = "version "  # of these a package, and hold its version
 HASH_PREFIX = "sha256 "  # of these an input, model or recording, and hold its SHA-256
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Entries of the provenance: this package, those it was run with, and Python."""
+    return {
+        f"{VERSION_PREFIX}sysid_ros": sysid_ros.__version__,
+        **{f"{VERSION_PREFIX}{package}": metadata.version(package) for package in packages},
+        f"{VERSION_PREFIX}python": platform.python_version(),
+    }
 
 
 class Judgement(str, Enum):
@@ -60,6 +73,11 @@ class SignalFit:
     joint: str = ""  # the joint that it shows, if it shows one
     # Of an orientation's rotation vector: the quaternion that was measured first.
     origin: tuple[float, ...] = ()
+
+    @property
+    def is_position(self) -> bool:
+        """True of a position, by its unit."""
+        return self.unit in ("rad", "m")
 
     @property
     def rmse(self) -> float:
@@ -198,6 +216,16 @@ class Outcome:
     undriven: tuple[str, ...] = ()  # actuators that no signal drives
     implausible: tuple[str, ...] = ()  # values that no such robot has
     torques: tuple[JointTorque, ...] = ()  # by joint, of the held-out recordings if there are any
+
+    @property
+    def score(self) -> Score | None:
+        """The score that counts: that of what was held out, where there is any."""
+        return self.validation or self.training
+
+    @property
+    def scored_on(self) -> str:
+        """``"held out"`` or ``"training"``, or nothing where nothing was scored."""
+        return "held out" if self.validation else "training" if self.training else ""
 
     @property
     def input_hashes(self) -> dict[str, str]:

@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import actuators_on
+from sysid_ros.engine.elements import actuators_on, affine_force, has_affine_law
 from sysid_ros.engine.signals import control_names, sensor_unit
 from sysid_ros.engine.windows import START_SAMPLE, MeasuredJoint, SequenceData, measured_joints
 from sysid_ros.judgement.outcome import ResidualTrend
@@ -145,25 +145,15 @@ def _actuator_torque(
     position: FloatArray,
     velocity: FloatArray,
 ) -> FloatArray:
-    """Gear times gain * command + bias, within its limits; NaN for what has its own dynamics."""
-    simple = (
-        int(model.actuator_gaintype[actuator]) == int(mujoco.mjtGain.mjGAIN_FIXED)
-        and int(model.actuator_biastype[actuator])
-        in (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
-        and int(model.actuator_dyntype[actuator]) == int(mujoco.mjtDyn.mjDYN_NONE)
-    )
-    if not simple:
+    """Torque on its joint, within its limits; NaN for what has a law or a state of its own."""
+    if not has_affine_law(model, actuator):
         return np.full(command.shape, np.nan)
     if model.actuator_ctrllimited[actuator]:
         command = np.clip(command, *model.actuator_ctrlrange[actuator])
-    gear = float(model.actuator_gear[actuator, 0])
-    force = model.actuator_gainprm[actuator, 0] * command
-    if int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_AFFINE):
-        constant, stiffness, damping = model.actuator_biasprm[actuator, :3]
-        force = force + constant + gear * (stiffness * position + damping * velocity)
+    force = affine_force(model, actuator, command, position, velocity)
     if model.actuator_forcelimited[actuator]:
         force = np.clip(force, *model.actuator_forcerange[actuator])
-    return np.asarray(gear * force, dtype=np.float64)
+    return np.asarray(model.actuator_gear[actuator, 0] * force, dtype=np.float64)
 
 
 def _binned(

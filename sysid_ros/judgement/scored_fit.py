@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import partial
-from importlib import metadata
 
-import sysid_ros
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset, FitInputs, SequenceSet
 from sysid_ros.diagnosis import exchanged_signals
@@ -39,6 +36,7 @@ from sysid_ros.judgement.outcome import (
     ResidualTrend,
     Score,
     SequenceFit,
+    versions,
 )
 from sysid_ros.judgement.physical_limits import impossible_values
 from sysid_ros.judgement.plausibility import with_plausibility
@@ -149,9 +147,9 @@ def outcome_of(
             simulated = replace(simulated, exchanged=_exchanged(dataset))
     except StopRequestedError:
         simulated = _Simulated()
-    combinations = servo_combinations(result, params, dataset.source_spec)
+    combinations = servo_combinations(result, params, dataset.source.spec)
     builder = CandidateBuilder(
-        dataset.source_spec, params.for_robot(dataset.training.groups[0].robot)
+        dataset.source.spec, params.for_robot(dataset.training.groups[0].robot)
     )
     before = builder.build(params.as_vector()).model
     outcome = Outcome(
@@ -281,14 +279,8 @@ def _dates(dataset: Dataset) -> dict[str, str]:
 
 
 def _provenance(experiment: Experiment, dataset: Dataset) -> Mapping[str, str]:
-    versions = {
-        f"version {package}": metadata.version(package)
-        for package in ("mujoco", "numpy", "scipy", "rosbags")
-    }
     return {
-        "version sysid_ros": sysid_ros.__version__,
-        **versions,
-        "version python": platform.python_version(),
+        **versions("mujoco", "numpy", "scipy", "rosbags"),
         **{f"{HASH_PREFIX}{name}": digest for name, digest in dataset.hashes.items()},
         **_dates(dataset),
         "command": " ".join(sys.argv),

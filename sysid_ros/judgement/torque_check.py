@@ -60,7 +60,7 @@ def torque_errors(
     seen = recorded(groups)
     if not seen.is_open_chain or has_friction(seen.model):
         return ()
-    group = max(groups, key=lambda one: len(one.sequence_name))
+    group = max(groups, key=len)
     builder = CandidateBuilder(group.spec, params.for_robot(group.robot))
     before, after = builder.build(params.as_vector()), builder.build(values)
     if before.model.njnt != seen.model.njnt:  # joints that are not measured were welded
@@ -119,9 +119,7 @@ def _errors(
     from sysid_ros.engine.regressor import Motion, mujoco_torque  # loads numba, which takes long
 
     model = candidate.model
-    order = [seen.positions[joint] for joint in range(model.njnt)]
-    parts = (data.value, data.rate, data.second)
-    motion = Motion(*(np.column_stack([part[label] for label in order]) for part in parts))
+    motion = Motion(*data.motion(seen.all_positions))
     used = _unconstrained(model, motion.qpos)
     if np.count_nonzero(used) < _FEWEST:
         return None

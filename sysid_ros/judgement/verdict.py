@@ -14,7 +14,7 @@ from sysid_ros.engine.estimation import FitResult, model_error_sentences
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.errors import listed
 from sysid_ros.experiment import Experiment, SignalConfig
-from sysid_ros.judgement.findings import falls, findings, judged, yardstick
+from sysid_ros.judgement.findings import falls, findings, yardstick
 from sysid_ros.judgement.outcome import Judgement, Outcome, Score
 from sysid_ros.recording.mapping import Interpolation, SignalKind
 
@@ -23,7 +23,7 @@ FEW = 2  # warnings of one kind; more become one line with their number
 
 def judge(outcome: Outcome) -> Judgement | None:
     """Return the use of a fit; ``None`` where nothing was scored."""
-    if judged(outcome) is None:
+    if outcome.score is None:
         return None
     found = findings(outcome)
     return found[0].judgement if found else Judgement.IMPROVED
@@ -47,7 +47,7 @@ def with_verdict(outcome: Outcome) -> Outcome:
 
 def _change(outcome: Outcome) -> str:
     """The change of the error that counts, as a clause."""
-    score = judged(outcome)
+    score = outcome.score
     if score is None:
         return "nothing was scored"
     kind = "held-out" if outcome.validation is not None else "training"

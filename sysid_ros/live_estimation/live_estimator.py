@@ -35,7 +35,6 @@ from sysid_ros.recording.messages import RawMessage
 from sysid_ros.robots import build_parameters, by_sensor, have_own_parameters, with_namespace
 
 PERIOD = 0.1  # s between estimates
-BEFORE = 2.0  # s before the first window that is still needed, for filters and delays
 LONGEST_FAILURE = 2.0  # s after which messages that cannot be used are forgotten
 AT_FIRST = 0.3  # s that a robot is listened to before the first look
 
@@ -159,7 +158,7 @@ class LiveEstimator:
             stamp_ns = mapped.start_ns + round(1e9 * estimate.time)
             self._latest = LiveEstimate(estimate, stamp_ns)
         if not math.isnan(self._horizon.needed_from):
-            self._buffer.forget_before(self._horizon.needed_from - BEFORE)
+            self._buffer.forget_before(self._horizon.needed_from)
         return self._latest
 
     def _failed(self, problem: str) -> str:

@@ -71,7 +71,7 @@ class MessageBuffer:
         for topic in {signal.topic for signal in self._wanted.settings.signals}:
             if not len(columns[topic].log_ns):
                 raise BagError(f"no message of {topic} yet")
-        found = map_columns(columns, self._wanted, name=name, start_ns=self._start_ns)
+        found = map_columns(columns, self._wanted, name=name, start_ns=self._start_ns, whole=False)
         self._start_ns = found.start_ns
         self._known.append((known_until(found), self.received_ns))
         return found

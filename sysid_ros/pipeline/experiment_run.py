@@ -21,7 +21,7 @@ from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.engine.uncertainty import unfitted
 from sysid_ros.errors import StopRequestedError
 from sysid_ros.experiment import Experiment, check_fittable
-from sysid_ros.exports import SourceModel, StartState
+from sysid_ros.exports import StartState
 from sysid_ros.judgement import (
     Outcome,
     applied_parameters,
@@ -99,6 +99,7 @@ def run_experiment(
     inputs = FitInputs.read(experiment, data_dir, deadline.while_reading(on_reading))
     deadline.reading_ended()
     dataset, params = inputs.dataset, inputs.params
+    first = dataset.training.groups[0]
     with (
         compilation_told(tell) as stage,
         RunFolder(output, title_of(experiment), work_dir) as folder,
@@ -116,12 +117,12 @@ def run_experiment(
         stage("writing results")
         files = write_results(
             outcome,
-            _identified_spec(dataset, params, result, dataset.training.groups[0].robot),
+            _identified_spec(dataset, params, result, first.robot),
             output,
-            start_state=_start_state(dataset),
+            start_state=StartState.of(first.spec, first.initial_state[0]),
             partial=folder.path,
             draw=deadline.allows_drawing,
-            source=SourceModel(dataset.source_text, dataset.source_spec),
+            source=dataset.source,
             robots={
                 group.robot: _identified_spec(dataset, params, result, group.robot)
                 for group in dataset.training.groups
@@ -234,28 +235,17 @@ def _within(experiment: Experiment, deadline: Deadline) -> Experiment:
     """The experiment with what is left of its time limit."""
     if experiment.fit.time_limit is None:
         return experiment
-    left = max(deadline.remaining, 1e-3)
-    return replace(experiment, fit=replace(experiment.fit, time_limit=left))
+    return experiment.with_fit(time_limit=max(deadline.remaining, 1e-3))
 
 
 def _identified_spec(
     dataset: Dataset, params: ParameterDict, result: FitResult, robot: str | None
 ) -> mujoco.MjSpec:
     """The model with the values that are common to all robots, and those of one."""
-    spec = CandidateBuilder(dataset.source_spec, params.for_robot(robot)).spec(result.values)
+    spec = CandidateBuilder(dataset.source.spec, params.for_robot(robot)).spec(result.values)
     if result.torque is not None:
         for joint, (viscous, dry) in result.torque.plain_friction.items():
             apply_friction_to_spec(spec, joint, FrictionParameters(viscous, dry))
         if result.torque.sharp_friction:
             sharpen_friction(spec)
     return spec
-
-
-def _start_state(dataset: Dataset) -> StartState | None:
-    group = dataset.training.groups[0]
-    model, state = group.spec.copy().compile(), group.initial_state[0]
-    return StartState(
-        qpos=state[1 : 1 + model.nq].tolist(),
-        qvel=state[1 + model.nq : 1 + model.nq + model.nv].tolist(),
-        act=state[1 + model.nq + model.nv : 1 + model.nq + model.nv + model.na].tolist(),
-    )

@@ -48,9 +48,8 @@ class FitTask:
         cls, experiment: Experiment, data_dir: Path | None, *, threads: int | None = None
     ) -> FitTask:
         """The fit of an experiment as it is."""
-        path = experiment.path.absolute() if experiment.path else None
         return cls(
-            experiment=replace(experiment, path=path),
+            experiment=experiment.anywhere(),
             data_dir=data_dir.absolute() if data_dir else None,
             threads=threads,
         )
@@ -59,7 +58,7 @@ class FitTask:
         """The experiment with this task's hold-out and threads."""
         experiment = self.experiment
         if self.threads is not None:
-            experiment = replace(experiment, fit=replace(experiment.fit, threads=self.threads))
+            experiment = experiment.with_fit(threads=self.threads)
         return _holding_out(experiment, self.held_out) if self.held_out else experiment
 
 

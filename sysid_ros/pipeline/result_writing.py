@@ -13,7 +13,7 @@ from pathlib import Path
 import mujoco
 
 from sysid_ros.engine.least_squares import FitStatus
-from sysid_ros.exports import MODEL, Identified, SourceModel, StartState, write_exports
+from sysid_ros.exports import MODEL, Identified, StartState, write_exports
 from sysid_ros.files import replace_file, translated_os_errors, write_json
 from sysid_ros.judgement import Outcome
 from sysid_ros.processes import return_freed_memory
@@ -37,6 +37,7 @@ from sysid_ros.results import (
     write_parameters,
     write_signals,
 )
+from sysid_ros.robots import LoadedModel
 from sysid_ros.video import drawing
 
 _DONE = (FitStatus.CONVERGED, FitStatus.STALLED)  # more of the same would change nothing
@@ -49,7 +50,7 @@ def write_results(
     *,
     start_state: StartState | None = None,
     partial: Path | None = None,
-    source: SourceModel | None = None,
+    source: LoadedModel | None = None,
     robots: Mapping[str, mujoco.MjSpec] | None = None,
     draw: bool = True,
 ) -> ResultFolder:

@@ -23,7 +23,6 @@ from sysid_ros.engine.elements import SCALAR
 from sysid_ros.engine.signals import joint_named, joint_shown
 from sysid_ros.judgement import SequenceFit, SignalFit
 
-_POSITION = ("rad", "m")
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 # What signals that name a joint instead of a sensor are called by; see robots/state_sensors.py.
 _STATE = re.compile(r"(?P<joint>.+)_qpos(?:(?:_position|_orientation)?\[[012]\])?")
@@ -119,7 +118,7 @@ def resampled(signal: SignalFit, which: str, times: FloatArray) -> FloatArray:
 
 def _joint_of(model: mujoco.MjModel, signal: SignalFit) -> int | None:
     """The joint whose position a signal is a part of."""
-    if signal.unit not in _POSITION:
+    if not signal.is_position:
         return None
     name = joint_name(model, signal)
     joint = mujoco.mj_name2id(model, int(mujoco.mjtObj.mjOBJ_JOINT), name) if name else -1

@@ -15,14 +15,17 @@ from sysid_ros.processes.execution import (
 from sysid_ros.processes.interrupt import StopRequest
 from sysid_ros.processes.memory import keep_large_blocks_apart, return_freed_memory
 from sysid_ros.processes.process_life import die_with_parent
+from sysid_ros.processes.time_out import TimeOutInterrupt, interrupted_after
 
 __all__ = [
     "IN_THIS_PROCESS",
     "StopRequest",
     "TaskPool",
+    "TimeOutInterrupt",
     "Workers",
     "WorkersError",
     "die_with_parent",
+    "interrupted_after",
     "keep_large_blocks_apart",
     "return_freed_memory",
     "run_tasks",

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 
 import mujoco
 
-from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo, joints_of_tendon
+from sysid_ros.engine.elements import (
+    ON_JOINT,
+    is_effort,
+    is_servo,
+    is_velocity_servo,
+    joints_of_tendon,
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,21 @@ def drives_of(model: mujoco.MjModel) -> list[Drive]:
             names = tuple(dict.fromkeys([name, *_targets(model, actuator)]))
             found.append(Drive(actuator, name, names, _quantity(model, actuator)))
     return found
+
+
+def driven_joints(model: mujoco.MjModel) -> frozenset[str]:
+    """Names of the joints with an actuator; all where an actuator acts on no joint alone."""
+    names: set[str] = set()
+    for actuator in range(model.nu):
+        kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
+        if kind in ON_JOINT:
+            names.add(str(model.joint(target).name))
+        elif kind == int(mujoco.mjtTrn.mjTRN_TENDON):
+            names.update(str(model.joint(j).name) for j in joints_of_tendon(model, target))
+        else:
+            names.clear()
+            break
+    return frozenset(names or (str(model.joint(j).name) for j in range(model.njnt)))
 
 
 def _targets(model: mujoco.MjModel, actuator: int) -> list[str]:

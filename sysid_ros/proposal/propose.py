@@ -29,7 +29,7 @@ from sysid_ros.experiment import (
     apply_overrides,
     parse_experiment,
     parse_yaml,
-    plain,
+    without_places,
 )
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.channels import Channel, read_channels, topics_of
@@ -269,7 +269,7 @@ def _tested(draft: Draft, output: Path) -> tuple[Draft, tuple[Finding, ...], Dat
     if not repaired:
         return draft, rest, dataset
     overrides = [one for finding in repaired for one in finding.overrides]
-    tree = plain(apply_overrides(parse_yaml(draft.text(), "proposal"), overrides))
+    tree = without_places(apply_overrides(parse_yaml(draft.text(), "proposal"), overrides))
     doubts = {label: finding.sentence for finding in repaired for label in finding.signals}
     signals = tuple(
         SignalEntry(

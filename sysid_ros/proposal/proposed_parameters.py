@@ -16,6 +16,7 @@ from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import is_servo
 from sysid_ros.errors import SysidError
 from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.drives import driven_joints
 from sysid_ros.proposal.joint_scales import JointScale, joint_scales
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
@@ -72,8 +73,9 @@ def candidates(
         if (a := mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)) >= 0
         and is_servo(model, a)
     ]
+    driven = driven_joints(model)
     found: list[Candidate | None] = [
-        _of_joint(spec, joint, attribute, scales[joint])
+        _of_joint(spec, joint, attribute, scales[joint], is_driven=joint in driven)
         for attribute in _JOINT_ATTRIBUTES
         for joint in joints
         if joint in scales
@@ -104,13 +106,17 @@ def mass_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) ->
 
 
 def _of_joint(
-    spec: mujoco.MjSpec, joint: str, attribute: str, scale: JointScale
+    spec: mujoco.MjSpec, joint: str, attribute: str, scale: JointScale, *, is_driven: bool
 ) -> Candidate | None:
-    """A candidate with what such a joint can have; none where the model has no such thing."""
+    """A candidate with what such a joint can have; none where the model has no such thing.
+
+    A joint that nothing drives has no rotor and no gear: what its model lacks is on demand.
+    """
     nominal = _nominal(spec, "joint", joint, attribute)
     if nominal is None:
         return None
     typical = max(nominal, scale.typical(attribute))
+    lacking = not is_driven and nominal == 0.0 and attribute != "damping"
     return Candidate(
         element="joint",
         name=joint,
@@ -118,7 +124,9 @@ def _of_joint(
         low=0.0,
         high=_round(scale.most(attribute, nominal)),
         typical=typical,
-        initial=None if nominal > 0.0 else _round(_START * typical),
+        initial=None if nominal > 0.0 or lacking else _round(_START * typical),
+        on_demand=lacking,
+        doubt=f"nothing drives {joint}, and the model has no {attribute} there" if lacking else "",
     )
 
 

@@ -89,7 +89,7 @@ def rehearse(
       SysidError: The experiment cannot be rehearsed at all.
     """
     threads = workers.threads_each(experiment.fit.threads)
-    prepared = replace(experiment, fit=replace(experiment.fit, threads=threads))
+    prepared = experiment.with_fit(threads=threads)
     tasks = [_Task(prepared, data_dir, seed + k, motion) for k in range(repeats)]
     count = 0
 
@@ -125,7 +125,7 @@ def _attempted(task: _Task) -> Attempt:
     with tempfile.TemporaryDirectory(prefix="sysid_ros_rehearsal_") as name:
         experiment, data_dir, folder = task.experiment, task.data_dir, Path(name)
         if task.motion is not None:
-            spec = model_of(experiment, experiment.sequences[0], data_dir).spec
+            spec = model_of(experiment, experiment.sequences[0], data_dir).given.spec
             new = {
                 bag: folder / f"commanded_{number}" for number, bag in enumerate(_bags(experiment))
             }

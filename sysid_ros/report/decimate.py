@@ -13,6 +13,8 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.time_intervals import shortest_gap
 
+_MIN_POINTS = 200
+
 
 @dataclass(frozen=True)
 class Curves:
@@ -24,6 +26,11 @@ class Curves:
     times: FloatArray
     values: tuple[FloatArray, ...]
     reduced: bool  # whether samples were left out
+
+
+def points_each(budget: int, curves: int, most: int) -> int:
+    """Points of each of so many curves that share a budget: even, at most ``most``, never few."""
+    return max(_MIN_POINTS, min(most, budget // max(1, curves))) // 2 * 2
 
 
 def reduce_curves(times: FloatArray, values: Sequence[FloatArray], max_points: int) -> Curves:

@@ -71,7 +71,7 @@ def _row(outcome: Outcome, label: str, earlier: Outcome) -> HistoryRow:
         if apart is not None and apart > SIGNIFICANT:
             old, new = (to_error(p.value, p.standard_error) for p in (then[name], now[name]))
             moved.append(f"{name}: {old} → {new} {unit(now[name].unit)}".rstrip())
-    score, before = (o.validation or o.training for o in (outcome, earlier))
+    score, before = (o.score for o in (outcome, earlier))
     same_data = set(outcome.input_hashes.values()) == set(earlier.input_hashes.values())
     comparable = same_data and (outcome.validation is None) == (earlier.validation is None)
     return HistoryRow(
@@ -81,7 +81,7 @@ def _row(outcome: Outcome, label: str, earlier: Outcome) -> HistoryRow:
         change=percent_change(before.rmse_all, score.rmse_all)
         if before and score and comparable
         else "",
-        kind="" if before is None else "held out" if earlier.validation else "training",
+        kind=earlier.scored_on,
         same_data=same_data,
         moved=tuple(moved),
         freed=tuple(name for name in now if name not in then),

@@ -122,23 +122,16 @@ def next_experiment(outcome: Outcome) -> list[str]:
 def _vague(parameters: Iterable[ParameterEstimate]) -> dict[Kind, list[ParameterEstimate]]:
     found: dict[Kind, list[ParameterEstimate]] = {}
     for parameter in parameters:
-        if "unidentifiable" in parameter.flags or _relative(parameter) > VAGUE:
+        if "unidentifiable" in parameter.flags or (parameter.relative or 0.0) > VAGUE:
             found.setdefault(kind_of(parameter), []).append(parameter)
     return found
 
 
-def _relative(parameter: ParameterEstimate) -> float:
-    """Half the interval relative to the value, zero where none is claimed."""
-    interval = parameter.interval()
-    if interval is None or parameter.value == 0.0:
-        return 0.0
-    return 0.5 * (interval[1] - interval[0]) / abs(parameter.value)
-
-
 def _for_kind(kind: Kind, members: Sequence[ParameterEstimate]) -> str:
+    widths = [(parameter.relative or 0.0, parameter.name) for parameter in members]
     named = [
-        f"{p.name} ({f'±{number(100 * _relative(p), 2)} %' if _relative(p) else 'open'})"
-        for p in sorted(members, key=_relative, reverse=True)
+        f"{name} ({f'±{number(100 * width, 2)} %' if width else 'open'})"
+        for width, name in sorted(widths, key=lambda one: one[0], reverse=True)
     ]
     return f"For {listed(named, _NAMED, last=' and ')}: {kind.value}."
 

@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sysid_ros.judgement import SequenceFit, SignalFit
-from sysid_ros.report.decimate import reduce_curves
+from sysid_ros.report.decimate import points_each, reduce_curves
 from sysid_ros.report.render import asset, json_for_html
 from sysid_ros.report.signal_data import packed_curve, packed_times
 from sysid_ros.report.svg import unit
 
 _VALUE_BUDGET = 3_000_000  # 16-bit values in base64: 8 MB
 _MAX_POINTS = 8_000  # per curve
-_MIN_POINTS = 200
 
 
 def overlay_data(predictions: Mapping[str, Sequence[SequenceFit]]) -> list[dict[str, Any]]:
@@ -30,9 +29,8 @@ def overlay_data(predictions: Mapping[str, Sequence[SequenceFit]]) -> list[dict[
       One dictionary per recording, ready for JSON: what was measured, and each model's curve.
     """
     first = next(iter(predictions.values()))
-    signals = max(1, sum(len(sequence.signals) for sequence in first))
-    share = _VALUE_BUDGET // (signals * (len(predictions) + 1))
-    points = max(_MIN_POINTS, min(_MAX_POINTS, share)) // 2 * 2
+    signals = sum(len(sequence.signals) for sequence in first)
+    points = points_each(_VALUE_BUDGET, signals * (len(predictions) + 1), _MAX_POINTS)
     return [
         {
             "name": sequence.name,

@@ -61,7 +61,7 @@ class Section:
 
 
 def _verdict(shown: Shown) -> Content:
-    score = shown.outcome.validation or shown.outcome.training
+    score = shown.outcome.score
     return {
         "tone": _tone(shown.outcome),
         "score": score,
@@ -72,7 +72,7 @@ def _verdict(shown: Shown) -> Content:
 
 def _tone(outcome: Outcome) -> str:
     """``good``, ``caution`` or ``bad``: how the verdict is coloured."""
-    score = outcome.validation or outcome.training
+    score = outcome.score
     worse = score is not None and not score.rmse_all < score.rmse_all_initial
     if worse or outcome.judgement in _BAD:
         return "bad"

@@ -52,13 +52,13 @@ def result_rows(results: Mapping[str, Outcome]) -> list[ResultRow]:
     """One row per result, by its label."""
     rows = []
     for label, outcome in results.items():
-        score = outcome.validation or outcome.training
+        score = outcome.score
         rows.append(
             ResultRow(
                 label=label,
                 title=outcome.title,
                 status=outcome.fit.status.value.replace("_", " ").lower(),
-                kind="" if score is None else "held out" if outcome.validation else "training",
+                kind=outcome.scored_on,
                 before=number(score.rmse_all_initial, zeros=True) if score else "",
                 after=number(score.rmse_all, zeros=True) if score else "",
                 unit=unit(score.unit_all) if score else "",

@@ -17,13 +17,12 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.judgement import SequenceFit, SignalFit
-from sysid_ros.report.decimate import reduce_curves
+from sysid_ros.report.decimate import points_each, reduce_curves
 from sysid_ros.report.svg import unit
 
 # A report stays below 15 MB: 4 million values of 16 bits in base64 are 10.7 MB.
 _VALUE_BUDGET = 4_000_000
 _MAX_POINTS = 24_000  # per curve; more makes zooming sluggish and shows nothing new
-_MIN_POINTS = 200
 _CURVES = ("measured", "initial", "fitted", "residual")
 _MISSING = -32768
 _LARGEST = 1e150  # a simulation that runs away; its span stays finite
@@ -41,9 +40,8 @@ def signal_data(
     Returns:
       One dictionary per sequence, ready for JSON.
     """
-    count = max(1, sum(len(sequence.signals) for sequence in sequences))
-    share = _VALUE_BUDGET // (count * len(_CURVES))
-    points = max(_MIN_POINTS, min(_MAX_POINTS, share)) // 2 * 2
+    count = sum(len(sequence.signals) for sequence in sequences)
+    points = points_each(_VALUE_BUDGET, count * len(_CURVES), _MAX_POINTS)
     return [
         {
             "name": sequence.name,

@@ -17,7 +17,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement import Outcome, Score, SequenceFit, SignalFit, prediction_errors
-from sysid_ros.report.svg import bounds_bar, number, percent_change, to_error, unit
+from sysid_ros.report.svg import bounds_bar, number, percent_change, to_error, unit, with_unit
 
 _UNCLAIMED = ("at ", "unidentifiable", "from the prior", "poorly determined")  # flags
 
@@ -54,9 +54,7 @@ def unclaimed_rows(fit: FitResult) -> list[ParameterRow]:
 def _parameter_row(parameter: ParameterEstimate) -> ParameterRow:
     error = parameter.standard_error
     interval = parameter.interval()
-    relative = math.inf
-    if interval is not None and parameter.value:
-        relative = 50.0 * (interval[1] - interval[0]) / abs(parameter.value)
+    relative = math.inf if parameter.relative is None else 100.0 * parameter.relative
     return ParameterRow(
         name=parameter.name,
         unit=unit(parameter.unit),
@@ -65,7 +63,7 @@ def _parameter_row(parameter: ParameterEstimate) -> ParameterRow:
         interval=""
         if interval is None
         else f"{to_error(interval[0], error)} … {to_error(interval[1], error)}",
-        relative="" if interval is None or math.isinf(relative) else f"±{number(relative, 2)} %",
+        relative="" if math.isinf(relative) else f"±{number(relative, 2)} %",
         bar=bounds_bar(parameter),
         flags=parameter.flags,
         value_sort=parameter.value,
@@ -147,7 +145,7 @@ def sequence_rows(sequences: Sequence[SequenceFit]) -> tuple[list[str], list[Seq
                 errors=tuple(_errors(by_name.get(name)) for name in units),
             )
         )
-    return [f"{name} [{unit(text)}]" if text else name for name, text in units.items()], rows
+    return [with_unit(name, text) for name, text in units.items()], rows
 
 
 def _errors(signal: SignalFit | None) -> tuple[str, str]:

@@ -14,7 +14,16 @@ import numpy as np
 from markupsafe import Markup
 
 from sysid_ros.report.render import render_page
-from sysid_ros.report.svg import Axis, Frame, element, group, number, to_error, unit
+from sysid_ros.report.svg import (
+    Axis,
+    Frame,
+    element,
+    group,
+    number,
+    to_error,
+    unit,
+    with_unit,
+)
 from sysid_ros.trend import DatedResult, ParameterTrend, date_text, overall
 
 _TONES = {"OK": "good", "WARN": "caution", "ERROR": "bad", "UNKNOWN": "caution"}
@@ -110,12 +119,11 @@ def trend_over_days(trend: ParameterTrend) -> Markup:
     """Every result with its interval, the course with its band, and the change points."""
     half = 1.96 * trend.errors
     ends = [*(trend.values - half), *(trend.values + half)]
-    label = f"{trend.name} [{unit(trend.unit)}]" if trend.unit else trend.name
     low, high = (trend.times.min(), trend.times.max()) if trend.times.size else (0.0, 1.0)
     pad = max(0.05 * (high - low), 0.02)
     frame = Frame(
         DateAxis(float(low - pad), float(high + pad), "date (UTC)"),
-        Axis.over(ends, label),
+        Axis.over(ends, with_unit(trend.name, trend.unit)),
         f"{trend.name} against date: {trend.level.value}, {trend.sentence}",
     )
     parts = []

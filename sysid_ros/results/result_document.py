@@ -29,6 +29,7 @@ from sysid_ros.files import (
 )
 from sysid_ros.judgement import (
     HASH_PREFIX,
+    VERSION_PREFIX,
     AppliedParameter,
     Evaluation,
     Outcome,
@@ -37,7 +38,6 @@ from sysid_ros.judgement import (
 )
 
 FORMAT = 1
-VERSION_PREFIX = "version "
 
 SCORE = optional(Record(Score).form)
 APPLIED = several(Record(AppliedParameter).form)

@@ -10,13 +10,20 @@ from sysid_ros.robots.declared_parameters import build_parameters, set_values
 from sysid_ros.robots.hook import hook_file
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.several_robots import have_own_parameters, with_namespace
-from sysid_ros.robots.source import description_in, load_model, with_free_base, with_state_sensors
+from sysid_ros.robots.source import (
+    LoadedModel,
+    description_in,
+    load_model,
+    with_free_base,
+    with_state_sensors,
+)
 from sysid_ros.robots.state_sensors import by_sensor
 from sysid_ros.robots.torque_parameters import measures_torque
 from sysid_ros.robots.xml_text import Element, XmlText, number, numbers
 
 __all__ = [
     "Element",
+    "LoadedModel",
     "ModelText",
     "XmlText",
     "build_parameters",

@@ -10,7 +10,9 @@ import functools
 import importlib
 import importlib.util
 import sys
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,9 @@ from sysid_ros.engine.parameters import (
 )
 from sysid_ros.errors import ExperimentError, SysidError
 from sysid_ros.experiment import Experiment
+from sysid_ros.processes import TimeOutInterrupt, interrupted_after
+
+_LEAST = 5.0  # s that a call may take however little is left of the time limit
 
 
 def call_hook(experiment: Experiment, parameters: ParameterDict, spec: Any) -> None:
@@ -48,11 +53,12 @@ def call_hook(experiment: Experiment, parameters: ParameterDict, spec: Any) -> N
         return
     module_name, _, function_name = experiment.modifiers.partition(":")
     what = f"{experiment.path or 'experiment'}: modifiers {experiment.modifiers!r}"
-    with _foreign(f"{what}: importing it failed"):
+    limit = _Limit(experiment.fit.time_limit, time.monotonic())
+    with _foreign(f"{what}: importing it failed", limit):
         function = getattr(_module(module_name, experiment.path), function_name, None)
     if not callable(function):
         raise ExperimentError(f"{what}: the module has no function {function_name!r}")
-    with _foreign(f"{what} failed"):
+    with _foreign(f"{what} failed", limit):
         returned = function(parameters, spec.copy())
     if returned is not None and returned is not parameters:
         raise ExperimentError(
@@ -63,25 +69,47 @@ def call_hook(experiment: Experiment, parameters: ParameterDict, spec: Any) -> N
         _check(what, name, parameter)
         modifier = parameter.modifier
         if modifier is not None and not isinstance(modifier, (AttributeModifier, SignalModifier)):
-            parameter.modifier = _attributed(modifier, f"{what}: modifier of {name!r}")
+            parameter.modifier = _attributed(modifier, f"{what}: modifier of {name!r}", limit)
 
 
-def _attributed(modifier: ModifierFn, what: str) -> ModifierFn:
+@dataclass(frozen=True)
+class _Limit:
+    """The time limit of the command, which a hook that never returns must not outlast.
+
+    Attributes:
+      seconds: ``None`` for as long as it takes.
+      began: Monotonic s.
+    """
+
+    seconds: float | None
+    began: float
+
+    @property
+    def left(self) -> float | None:
+        """The time that a call may take, s."""
+        if self.seconds is None:
+            return None
+        return max(self.seconds - (time.monotonic() - self.began), _LEAST)
+
+
+def _attributed(modifier: ModifierFn, what: str, limit: _Limit) -> ModifierFn:
     """The same modifier, whose errors say that they come from the hook."""
 
     @functools.wraps(modifier)
     def apply(spec: Any, parameter: Parameter) -> None:
-        with _foreign(f"{what} failed"):
+        with _foreign(f"{what} failed", limit):
             modifier(spec, parameter)
 
     return apply
 
 
 @contextlib.contextmanager
-def _foreign(what: str) -> Iterator[None]:
+def _foreign(what: str, limit: _Limit) -> Iterator[None]:
     """Run the user's code: whatever it raises says where, and what it prints spoils no result."""
+    left = limit.left
+    late = None if left is None else f"it had not returned after {left:.0f} s; see fit.time_limit"
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(sys.stderr), interrupted_after(left, late or ""):
             yield
     except (SysidError, KeyboardInterrupt):
         raise
@@ -140,4 +168,5 @@ def _file_beside(module: str, experiment_file: Path | None) -> Path | None:
 
 
 def _described(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+    late = isinstance(error, TimeOutInterrupt)
+    return str(error) if late else f"{type(error).__name__}: {error}"

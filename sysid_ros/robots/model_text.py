@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import hashlib
+import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
 
 from sysid_ros.errors import ModelError
-from sysid_ros.files import read_regular
-from sysid_ros.robots.xml_text import XmlText
+from sysid_ros.files import parsed_xml, read_regular
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,8 @@ class ModelText:
 
     @property
     def is_urdf(self) -> bool:
-        """True if the text is URDF; MJCF otherwise.
-
-        Raises:
-          ModelError: It is no well-formed XML.
-        """
-        return XmlText(self.text).root.tag == "robot"
+        """True if the text is URDF; MJCF, or no well-formed XML, otherwise."""
+        try:
+            return bool(parsed_xml(self.text.decode(errors="replace")).tag == "robot")
+        except ET.ParseError:
+            return False

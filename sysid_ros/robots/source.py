@@ -22,7 +22,7 @@ from sysid_ros.robots.declared_sensors import add_declared_sensor
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.refused_models import check_limits
 from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
-from sysid_ros.robots.urdf import PreparedUrdf, is_urdf, prepare_urdf
+from sysid_ros.robots.urdf import prepare_urdf
 
 _SHORTEST_STEP, _LONGEST_STEP = 1e-6, 1.0  # s
 
@@ -34,16 +34,12 @@ class LoadedModel:
     Attributes:
       text: As its author wrote it.
       spec: The model; it compiles.
-      digest: SHA-256 of its text.
       warnings: What of it had to be left out, one sentence each.
-      urdf: Whether it was a URDF.
     """
 
     text: ModelText
     spec: mujoco.MjSpec
-    digest: str
     warnings: tuple[str, ...] = ()
-    urdf: bool = False
 
 
 def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
@@ -58,7 +54,7 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
     """
     text = ModelText.from_file(path)
     check_limits(text.text, f"file {path}", [path.absolute().parent])
-    if is_urdf(text.text.decode(errors="replace")):
+    if text.is_urdf:
         return _load_text(text, f"file {path}", packages or Packages.of())
     try:
         # As it was written: copies lose elements that refer to what is not there.
@@ -66,7 +62,7 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
         spec = mujoco.MjSpec.from_file(str(path))
     except (ValueError, OSError) as error:
         raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
-    return LoadedModel(text, spec, text.digest)
+    return LoadedModel(text, spec)
 
 
 def model_from_description(text: str, source: str, packages: Packages | None = None) -> LoadedModel:
@@ -87,14 +83,16 @@ def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
     xml = text.text.decode(errors="replace")
     own = [] if text.folder is None else [text.folder]
     check_limits(text.text, source, [*own, *packages.neighbours, *packages.given.values()])
-    urdf = is_urdf(xml)
-    prepared = prepare_urdf(xml, source, text.folder, packages) if urdf else PreparedUrdf(xml, ())
-    folders = () if urdf else (*packages.neighbours, *packages.given.values())
+    folders: tuple[Path, ...] = (*packages.neighbours, *packages.given.values())
+    warnings: tuple[str, ...] = ()
+    if text.is_urdf:
+        xml, warnings = prepare_urdf(xml, source, text.folder, packages)
+        folders = ()
     try:
-        spec = _compiling(prepared.xml, folders)
+        spec = _compiling(xml, folders)
     except ValueError as error:
         raise ModelError(f"the model from {source} does not compile: {_one_line(error)}") from error
-    return LoadedModel(text, spec, text.digest, prepared.warnings, urdf)
+    return LoadedModel(text, spec, warnings)
 
 
 def _compiling(xml: str, folders: Iterable[Path]) -> mujoco.MjSpec:
@@ -154,7 +152,7 @@ def with_free_base(model: LoadedModel, signals: Sequence[SignalConfig]) -> Loade
     measured = {s.name for s in signals if s.kind in (SignalKind.QPOS, SignalKind.QVEL)}
     roots = [body for body in model.spec.worldbody.bodies if not body.joints]
     floating = [body.name for body in roots if body.name in measured]
-    if not model.urdf or not floating:
+    if not floating or not model.text.is_urdf:
         return model
     spec = model.spec.copy()
     for name in floating:

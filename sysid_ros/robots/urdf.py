@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -26,15 +25,9 @@ _SHOWN = 3  # meshes named in a warning
 _XACRO = "ros.org/wiki/xacro"  # in the namespace of its elements
 
 
-@dataclass(frozen=True)
-class PreparedUrdf:
-    """A URDF that MuJoCo can read, and what had to be left out."""
-
-    xml: str
-    warnings: tuple[str, ...]
-
-
-def prepare_urdf(text: str, source: str, folder: Path | None, packages: Packages) -> PreparedUrdf:
+def prepare_urdf(
+    text: str, source: str, folder: Path | None, packages: Packages
+) -> tuple[str, tuple[str, ...]]:
     """Resolve the meshes of a URDF and keep the names of its links.
 
     Meshes that are only drawn are left out, as MuJoCo does, unless the file's own
@@ -48,6 +41,9 @@ def prepare_urdf(text: str, source: str, folder: Path | None, packages: Packages
       source: Where it came from, for messages.
       folder: The folder of its file; ``None`` for a topic's description.
       packages: Where ``package://`` is looked for.
+
+    Returns:
+      A URDF that MuJoCo can read, and what had to be left out, one sentence each.
 
     Raises:
       ModelError: It is not XML, or a xacro file that has not been expanded.
@@ -71,15 +67,7 @@ def prepare_urdf(text: str, source: str, folder: Path | None, packages: Packages
         else:
             mesh.set("filename", str(found))
     warnings = (*meshes.warnings(source), *make_physical(root))
-    return PreparedUrdf(ET.tostring(root, encoding="unicode"), warnings)
-
-
-def is_urdf(text: str) -> bool:
-    """Return whether a model's text is a URDF; text that is no XML is not."""
-    try:
-        return bool(parsed_xml(text).tag == "robot")
-    except ET.ParseError:
-        return False
+    return ET.tostring(root, encoding="unicode"), warnings
 
 
 def _refuse_xacro(root: ET.Element, source: str) -> None:

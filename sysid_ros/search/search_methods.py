@@ -30,6 +30,8 @@ METHODS: Mapping[str, Callable[[int, int, FloatArray, int], Method]] = {
     "cma-es": lambda size, trials, start, seed: BipopCmaEs(start, seed),
     "random": lambda size, trials, start, seed: Uniform(size, seed),
 }
+# Those of whose candidates several are fitted from, not the best alone.
+FITTED_FROM_SEVERAL = ("starts",)
 # Those that keep what they know in a study: its sampler from a seed, and the method.
 STUDY_METHODS: Mapping[str, tuple[Callable[[int], Any], Callable[[SearchSpace, Study], Method]]] = {
     "nsga2": (nsga2_sampler, Nsga2)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.experiment import Experiment, SearchConfig
 from sysid_ros.processes import IN_THIS_PROCESS, TaskPool, Workers
-from sysid_ros.search.search_methods import Costs, SearchEnd, run_search
+from sysid_ros.search.search_methods import FITTED_FROM_SEVERAL, Costs, SearchEnd, run_search
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.torque_start import torque_start
 from sysid_ros.search.trial_task import (
@@ -102,7 +102,7 @@ def find_start(
         if end.stopped:
             return FoundStart(end.best(1, space)[0], end.trials, f"{summary}, stopped")
         _check_simulated(end.trials, end.elsewhere)
-        starts = end.best(config.starts if config.method == "starts" else 1, space)
+        starts = end.best(config.starts if config.method in FITTED_FROM_SEVERAL else 1, space)
         if len(starts) == 1:
             return FoundStart(starts[0], end.trials, summary)
         try:
@@ -180,9 +180,8 @@ class _Search:
 
 def _key(experiment: Experiment, data_dir: Path | None, workers: Workers) -> SearchKey:
     """The experiment as other processes need it."""
-    path = experiment.path.absolute() if experiment.path else None
     threads = workers.threads_each(experiment.fit.threads)
-    sent = replace(experiment, path=path, fit=replace(experiment.fit, threads=threads))
+    sent = experiment.anywhere().with_fit(threads=threads)
     return SearchKey(sent, data_dir.absolute() if data_dir else None)
 
 

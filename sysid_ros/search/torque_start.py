@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -34,10 +32,8 @@ def torque_start(inputs: FitInputs) -> tuple[FloatArray, str]:
       SysidError: No torque or no positions are measured, or no parameter has to do with torque.
     """
     experiment = inputs.experiment
-    torque = replace(experiment.fit, method=INVERSE_DYNAMICS, search=None)
-    params = build_parameters(
-        replace(experiment, fit=torque), inputs.dataset.training.groups[0].spec
-    )
+    torque = experiment.with_fit(method=INVERSE_DYNAMICS, search=None)
+    params = build_parameters(torque, inputs.dataset.training.groups[0].spec)
     for parameter in params.values():
         own = parameter.name in inputs.params and not speaks_of_torque(parameter)
         parameter.frozen = parameter.frozen or own  # what was added by itself stays free

@@ -17,8 +17,8 @@ import scipy
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import ResidualFunction
 from sysid_ros.engine.signals import ModelSequences
-from sysid_ros.errors import ModelError, OutputError
-from sysid_ros.files import replace_file
+from sysid_ros.errors import ModelError
+from sysid_ros.files import replace_file, translated_os_errors
 
 if TYPE_CHECKING:
     from sysid_ros.judgement import Outcome
@@ -96,10 +96,8 @@ def default_report(
     report = Report(outcome, _video(models_sequences[0], outcome) if generate_videos else None)
     if save_path is not None:
         folder = Path(save_path)
-        try:
+        with translated_os_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"cannot write to {folder}: {error.strerror}") from error
         report.save(folder / "report.html")
     return report
 

@@ -5,14 +5,11 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from typing import Any
 
 import numpy as np
 
-import sysid_ros
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.least_squares import FitStatus, ReducedSystem
@@ -33,6 +30,7 @@ from sysid_ros.judgement import (
     SignalFit,
     pooled_score,
     result_warnings,
+    versions,
     with_verdict,
 )
 
@@ -85,7 +83,7 @@ def library_outcome(
             quality=(),
             verdict="",
             warnings=(*result_warnings(fit), WHITE_NOISE),
-            provenance=_versions(),
+            provenance=versions("mujoco", "numpy", "scipy"),
         )
     )
 
@@ -217,12 +215,3 @@ def _noise(sequences: Sequence[SequenceFit]) -> dict[str, float]:
         for signal in sequence.signals:
             blocks.setdefault(signal.name, []).append(_errors(signal, signal.fitted))
     return {name: float(np.std(np.concatenate(errors))) for name, errors in blocks.items()}
-
-
-def _versions() -> dict[str, str]:
-    packages = ("mujoco", "numpy", "scipy")
-    return {
-        "version sysid_ros": sysid_ros.__version__,
-        **{f"version {package}": metadata.version(package) for package in packages},
-        "version python": platform.python_version(),
-    }

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.errors import ModelError, OutputError, unknown_name
+from sysid_ros.errors import OutputError, unknown_name
 from sysid_ros.files import replacing
 
 _SUFFIXES = (".xml", ".mjb")
@@ -42,9 +42,9 @@ def save_model(
     if target.suffix not in _SUFFIXES:
         raise OutputError(f"{target}: {unknown_name('suffix', target.suffix, _SUFFIXES)}")
     # The files that make a model complete belong to exports, which know the library.
-    from sysid_ros.exports import ASSETS, write_model
+    from sysid_ros.exports import ASSETS, StartState, write_model
 
-    start = None if start_state is None else _start(spec, start_state)
+    start = None if start_state is None else StartState.of(spec, start_state)
     try:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".model-") as temporary:
             written = write_model(spec, Path(temporary), start_state=start)
@@ -57,19 +57,6 @@ def save_model(
                 stream.write(written.read_bytes())
     except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror}") from error
-
-
-def _start(spec: Any, state: FloatArray) -> Any:
-    from sysid_ros.exports import StartState
-
-    model = spec.copy().compile()
-    size = 1 + model.nq + model.nv + model.na
-    if len(state) < size:
-        raise ModelError(f"the start state has {len(state)} numbers, the model needs {size}")
-    _, qpos, qvel, act, _ = np.split(
-        np.asarray(state), np.cumsum([1, model.nq, model.nv, model.na])
-    )
-    return StartState(qpos.tolist(), qvel.tolist(), act.tolist())
 
 
 def _save_binary(xml: Path, target: Path) -> None:

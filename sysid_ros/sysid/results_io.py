@@ -16,8 +16,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.parameters import ParameterDict, apply_param_modifiers_spec
 from sysid_ros.engine.signals import ModelSequences, save_npz
 from sysid_ros.engine.uncertainty import calculate_intervals
-from sysid_ros.errors import OutputError
-from sysid_ros.files import write_json
+from sysid_ros.files import translated_os_errors, write_json
 from sysid_ros.sysid.model_saving import save_model
 
 
@@ -50,10 +49,8 @@ def save_results(
       ModelError: A model does not compile or lacks a file.
     """
     folder = Path(experiment_results_folder)
-    try:
+    with translated_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot write to {folder}: {error.strerror}") from error
     initial_params.save_to_disk(folder / "params_x_0.yaml")
     opt_params.save_to_disk(folder / "params_x_hat.yaml")
     residuals, *_ = residual_fn(opt_params.as_vector(), opt_params)

@@ -18,8 +18,6 @@ from sysid_ros.playback import configurations, shown_joints
 
 SECONDS = 4.0
 
-_POSITION_UNITS = ("rad", "m")
-
 
 @dataclass(frozen=True)
 class Stretch:
@@ -42,7 +40,7 @@ def telling_stretch(sequences: Sequence[SequenceFit]) -> Stretch | None:
     if not sequences:
         return None
     chosen = next((i for i, s in enumerate(sequences) if s.role == "validation"), 0)
-    positions = [s for s in sequences[chosen].signals if s.unit in _POSITION_UNITS and s.times.size]
+    positions = [s for s in sequences[chosen].signals if s.is_position and s.times.size]
     if not positions:
         return None
     begin = min(float(s.times[0]) for s in positions)

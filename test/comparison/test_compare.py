@@ -17,9 +17,9 @@ from pendulum_experiment import write_pendulum_bag, write_pendulum_experiment
 from sysid_ros.cli import main
 from sysid_ros.comparison.compare import _within_limit
 from sysid_ros.comparison.model_fits import ModelTask
-from sysid_ros.comparison.overlay import labels_of
 from sysid_ros.errors import ErrorCode
 from sysid_ros.experiment import ValidationConfig, load_experiment
+from sysid_ros.files import labels_of
 from sysid_ros.pipeline import FitTask
 
 ALTERNATIVES = """

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 from torque_arm import JOINTS, moved, torque_sequences, true_spec
 
-from sysid_ros.diagnosis.dynamics import Dynamics, can_be_tested
+from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.recorded import recorded
 from sysid_ros.diagnosis.torque_mistakes import torque_explanations
 
@@ -30,6 +30,7 @@ def test_a_torque_of_the_wrong_sign_is_found_beside_fingers_that_are_not_measure
     group = torque_sequences(with_fingers(true_spec()), times, motion.qpos, torque)
     seen = recorded([group])
     assert [seen.joint_name(joint) for joint in sorted(seen.positions)] == list(JOINTS)
-    assert can_be_tested(seen)
-    (found,) = torque_explanations(seen, Dynamics(seen))
+    test = Dynamics.of(seen)
+    assert test is not None
+    (found,) = torque_explanations(seen, test)
     assert found.change.scale == {"b_effort": -1.0}

@@ -58,6 +58,21 @@ def test_friction_and_armature_of_every_driven_joint_and_one_delay() -> None:
     assert {one.attribute for one in found}.isdisjoint({"force_limit", "kv"})
 
 
+def test_what_nothing_drives_has_no_rotor_and_friction_only_where_recordings_say_so() -> None:
+    xml = arm(2).replace('<motor name="m1" joint="j1"/>', "")
+    found = {(one.name, one.attribute): one for one in offered(xml, inputs(1))}
+    assert not any(found["j0", a].on_demand for a in ("frictionloss", "damping", "armature"))
+    assert not found["j1", "damping"].on_demand
+    assert found["j1", "armature"].on_demand
+    assert found["j1", "frictionloss"].on_demand
+    assert found["j1", "frictionloss"].initial is None
+    own = {
+        (one.name, one.attribute): one
+        for one in offered(xml.replace('name="j1"', 'name="j1" frictionloss=".1"'), inputs(1))
+    }
+    assert not own["j1", "frictionloss"].on_demand
+
+
 def test_a_topic_with_other_signals_has_a_delay_for_each_input() -> None:
     found = offered(arm(2), inputs(2, alone=False))
     delays = [(one.name, one.shared) for one in found if one.attribute == "delay"]

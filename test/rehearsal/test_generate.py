@@ -32,6 +32,7 @@ from sysid_ros.rehearsal import (
     TrueParameter,
     generate,
 )
+from sysid_ros.rehearsal.simulation import Seen
 
 ARM = """<mujoco><option timestep="0.002"/><worldbody>
   <body><joint name="a" axis="0 1 0" damping="0.5" armature="0.02"/>
@@ -201,3 +202,24 @@ def test_what_cannot_be_made_says_why(tmp_path: Path) -> None:
         generate(arm, RecordingPlan(truth=stiff, timestep=0.01), tmp_path / "d")
     with pytest.raises(RehearsalError, match="rate must be positive"):
         RecordingPlan(rate=0.0)
+
+
+def test_the_time_step_of_the_truth_is_not_in_what_is_recorded(tmp_path: Path) -> None:
+    """A mass on a spring that is pulled: twice the time step errs four times as much, not twice."""
+    text = """<mujoco><worldbody><body><joint name="a" type="slide" axis="1 0 0"/>
+      <geom size=".1" mass="1"/></body></worldbody>
+      <actuator><position name="pull" joint="a" kp="400"/></actuator></mujoco>"""
+
+    def motion(step: float) -> Seen:
+        plan = RecordingPlan(
+            duration=1.5, timestep=step, controllers=(Controller(delay=0.011),), settle=0.0,
+            sensors=(JointStates(timing=Timing(rate=125.0)),), rate=25.0,
+        )  # fmt: skip
+        return generate(spec(text), plan, tmp_path / f"{step}").course.seen["/joint_states"]
+
+    finest, fine, coarse = motion(1.25e-4), motion(5e-4), motion(1e-3)
+    for quantity in ("qpos", "qvel"):
+        best = getattr(finest, quantity)
+        error = np.std(getattr(coarse, quantity) - best)
+        assert error > 3.0 * np.std(getattr(fine, quantity) - best)
+        assert error < 1e-3 * np.std(best)

@@ -199,6 +199,7 @@ def test_attributes_of_a_body_that_overlap_exclude_each_other(
 
 
 HOOK = """\
+import time
 from sysid_ros.engine.parameters.parameter import Parameter
 
 def add(parameters, spec):
@@ -236,6 +237,13 @@ def leave_nothing_finite(parameters, spec):
 
 def leave_no_function(parameters, spec):
     parameters.add(Parameter("offset", 0, -1, 1, modifier=5))
+
+def hang(parameters, spec):
+    while True:
+        pass
+
+def add_one_that_hangs(parameters, spec):
+    parameters.add(Parameter("slow", 0, -1, 1, modifier=lambda spec, parameter: time.sleep(1e6)))
 
 def talk(parameters, spec):
     print("talking")
@@ -283,6 +291,19 @@ def test_a_modifier_of_a_hook_that_fails_is_named(spec: mujoco.MjSpec, tmp_path:
     parameters = build_parameters(parse_experiment(text, path=tmp_path / "e.yaml"), spec)
     with pytest.raises(ExperimentError, match="modifier of 'broken' failed: AttributeError"):
         written(spec, parameters)
+
+
+def test_a_hook_that_never_returns_ends_with_the_time_limit(
+    spec: mujoco.MjSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hooks.py").write_text(HOOK)
+    monkeypatch.setattr("sysid_ros.robots.hook._LEAST", 0.02)
+    text = "model: m.xml\nfit: {{time_limit: 0.02}}\nmodifiers: hooks:{}"
+    with pytest.raises(ExperimentError, match="'hooks:hang' failed: it had not returned after"):
+        build_parameters(parse_experiment(text.format("hang"), path=tmp_path / "e.yaml"), spec)
+    slow = parse_experiment(text.format("add_one_that_hangs"), path=tmp_path / "e.yaml")
+    with pytest.raises(ExperimentError, match="modifier of 'slow' failed: it had not returned"):
+        written(spec, build_parameters(slow, spec))
 
 
 @pytest.mark.parametrize(

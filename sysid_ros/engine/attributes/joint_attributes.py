@@ -13,7 +13,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes.attribute import Attribute, around, scalar
 from sysid_ros.engine.attributes.number_attributes import first, higher, number
-from sysid_ros.engine.elements import SCALAR, find
+from sysid_ros.engine.elements import SCALAR, find, linear
 from sysid_ros.errors import ModelError
 
 
@@ -48,7 +48,7 @@ _SOFT = 1e-4  # N m/rad or N/m
 
 def _read_offset(spec: Any, name: str) -> FloatArray:
     joint = _without_spring(spec, name)
-    soft = float(np.atleast_1d(joint.stiffness)[0]) == _SOFT
+    soft = linear(joint.stiffness) == _SOFT
     return scalar(-_SOFT * joint.springref / _per_radian(spec, joint) if soft else 0.0)
 
 
@@ -65,7 +65,7 @@ def _without_spring(spec: Any, name: str) -> Any:
     joint = find(spec, "joint", name)
     if joint.type not in SCALAR:
         raise ModelError(f"torque_offset of joint {name!r}: only hinges and slides have one")
-    if np.atleast_1d(joint.stiffness)[0] not in (0.0, _SOFT):
+    if linear(joint.stiffness) not in (0.0, _SOFT):
         raise ModelError(
             f"torque_offset of joint {name!r}: it has a spring; identify its springref instead"
         )

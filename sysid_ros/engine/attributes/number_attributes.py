@@ -18,7 +18,7 @@ from sysid_ros.engine.attributes.attribute import (
     non_negative,
     scalar,
 )
-from sysid_ros.engine.elements import find
+from sysid_ros.engine.elements import find, linear
 from sysid_ros.engine.friction import LEAST_FRICTIONLOSS
 from sysid_ros.errors import ModelError
 
@@ -41,7 +41,7 @@ def first(element: str, name: str, unit: str, at_least: float) -> Attribute:
     """The row of the linear coefficient of a polynomial force; a plain number before MuJoCo 3.5."""
 
     def read(spec: Any, target: str) -> FloatArray:
-        return scalar(np.atleast_1d(getattr(find(spec, element, target), name))[0])
+        return scalar(linear(getattr(find(spec, element, target), name)))
 
     def write(spec: Any, target: str, value: FloatArray) -> None:
         item = find(spec, element, target)

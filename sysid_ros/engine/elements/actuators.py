@@ -53,6 +53,41 @@ def is_velocity_servo(model: Any, actuator: int) -> bool:
     return _is_affine(model, actuator) and float(bias[1]) == 0.0 and float(bias[2]) < 0.0
 
 
+def has_affine_law(model: Any, actuator: int) -> bool:
+    """Return whether an actuator's force follows from its input and its joint's motion at once.
+
+    A fixed gain times the input, and nothing more than a servo adds.
+    """
+    plain = int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_NONE)
+    at_once = int(model.actuator_dyntype[actuator]) == int(mujoco.mjtDyn.mjDYN_NONE)
+    known = plain or _is_affine(model, actuator)
+    return known and at_once and _has_fixed_gain(model, actuator)
+
+
+def affine_force(
+    model: Any,
+    actuator: int,
+    command: FloatArray,
+    position: FloatArray | float = 0.0,
+    velocity: FloatArray | float = 0.0,
+) -> FloatArray:
+    """The force of an actuator on a joint before its limits and its gear, (n,).
+
+    Args:
+      model: An MjModel.
+      actuator: One of :func:`has_affine_law`, by number.
+      command: Its input, (n,).
+      position: Of its joint, rad or m, (n,).
+      velocity: Of its joint, (n,).
+    """
+    force = float(model.actuator_gainprm[actuator, 0]) * command
+    if not _is_affine(model, actuator):
+        return force
+    gear = float(model.actuator_gear[actuator, 0])
+    constant, stiffness, damping = model.actuator_biasprm[actuator, :3]
+    return np.asarray(force + constant + gear * (stiffness * position + damping * velocity))
+
+
 def _is_affine(model: Any, actuator: int) -> bool:
     return int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
 

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import mujoco
+import numpy as np
+import numpy.typing as npt
 
 from sysid_ros.errors import ModelError, unknown_name
 
@@ -71,6 +73,14 @@ def find(spec: Any, element: str, name: str) -> Any:
     return found
 
 
+def pairs(before: Any, after: Any, element: str) -> Iterator[tuple[Any, Any]]:
+    """The elements of one kind that two specs have by the same name, in the first's order."""
+    for old in getattr(before, _LISTS[element]):
+        new = getattr(after, element)(old.name) if old.name else None
+        if new is not None:
+            yield old, new
+
+
 def matching(spec: Any, element: str, pattern: str) -> list[str]:
     """Names of the elements that match a shell pattern, in the spec's order.
 
@@ -93,6 +103,11 @@ def matching(spec: Any, element: str, pattern: str) -> list[str]:
 def matching_names(valid: Iterable[str], pattern: str) -> list[str]:
     """Those of ``valid`` that match a shell pattern, in order; possibly none."""
     return [name for name in valid if fnmatch.fnmatchcase(name, pattern)]
+
+
+def linear(coefficients: npt.ArrayLike) -> float:
+    """The linear coefficient of a force, which is a polynomial since MuJoCo 3.5."""
+    return float(np.ravel(coefficients)[0])
 
 
 def is_slide(spec: Any, name: str) -> bool:

@@ -20,7 +20,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import find
+from sysid_ros.engine.elements import find, linear
 from sysid_ros.engine.friction.models import PARAMETERS, SHAPE, FrictionParameters
 from sysid_ros.engine.friction.user_rows import row_start, with_row
 from sysid_ros.errors import ModelError
@@ -77,9 +77,7 @@ def friction_of_spec(spec: Any, joint: str) -> FrictionParameters:
       ModelError: There is no such joint, or it is neither hinge nor slide.
     """
     item = _single(spec, joint)
-    return _read(
-        float(np.atleast_1d(item.damping)[0]), float(item.frictionloss), np.array(item.userdata)
-    )
+    return _read(linear(item.damping), float(item.frictionloss), np.array(item.userdata))
 
 
 def mark_joint(spec: Any, joint: str) -> None:
@@ -116,7 +114,7 @@ def joint_frictions(model: Any) -> Mapping[str, FrictionParameters]:
         if _row_start(model.jnt_user[i]) is not None:
             dof = int(model.jnt_dofadr[i])
             found[model.joint(i).name or str(i)] = _read(
-                _linear(model.dof_damping[dof]), model.dof_frictionloss[dof], model.jnt_user[i]
+                linear(model.dof_damping[dof]), model.dof_frictionloss[dof], model.jnt_user[i]
             )
     return found
 
@@ -210,7 +208,3 @@ def _read(viscous: float, base: float, users: Any) -> FrictionParameters:
 
 def _row_start(users: Any) -> int | None:
     return row_start(users, MARK, ROW)
-
-
-def _linear(damping: Any) -> float:
-    return float(np.atleast_1d(damping)[0])

@@ -28,12 +28,14 @@ from sysid_ros.engine.inverse_dynamics.coupling import (
     with_coupling,
 )
 from sysid_ros.engine.inverse_dynamics.estimate import (
+    Estimate,
     estimate,
     estimated_gains,
     without_gains,
 )
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
+from sysid_ros.engine.inverse_dynamics.merged_columns import MergedColumns
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
@@ -62,10 +64,12 @@ __all__ = [
     "BaseParameters",
     "Columns",
     "CombinationFit",
+    "Estimate",
     "Evidence",
     "Filters",
     "FreeParameters",
     "InverseDynamicsFit",
+    "MergedColumns",
     "Motion",
     "Recording",
     "Regressor",

@@ -12,8 +12,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import INERTIAL
-from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scales, reach
+from sysid_ros.engine.elements import INERTIAL, inertial_parameters
+from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scale, reach
 from sysid_ros.engine.inverse_dynamics.delay_doubt import doubts_of_delays
 from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
@@ -46,6 +46,7 @@ class Estimate:
       prior: Of parameters and gains.
       equations: Of parameters and gains, at the last weights, by block.
       uncertainty: Of parameters and gains.
+      inflation: Of residuals' variances, by what ties neighbouring rows together.
     """
 
     x: FloatArray
@@ -55,6 +56,7 @@ class Estimate:
     prior: Prior
     equations: Equations
     uncertainty: Uncertainty
+    inflation: float = 1.0
 
 
 def estimate(
@@ -64,6 +66,8 @@ def estimate(
     settings: Settings,
     gain_dofs: IndexArray,
     gain_spread: FloatArray,
+    *,
+    before: Estimate | None = None,
 ) -> Estimate:
     """Estimate parameters from sums of all rows.
 
@@ -77,15 +81,21 @@ def estimate(
       settings: Prior, margin, iterations.
       gain_dofs: Degrees of freedom whose torque has an unknown factor.
       gain_spread: Prior standard deviation of those factors.
+      before: The estimate from nearly the same sums, of which one round makes this one.
     """
     prior = _prior(model, free, grams, settings, gain_spread)
     limits = _constraints(model, free, prior, settings, len(gain_dofs))
     k = len(free.names)
-    x, gains, weights = _first(model, free, grams, settings, gain_dofs, prior)
-    inflation = 1.0
-    for _ in range(_CONSISTENT + len(gain_dofs)):
+    if before is None:
+        x, gains, weights = _first(model, free, grams, settings, gain_dofs, prior)
+        start, inflation, rounds = None, 1.0, _CONSISTENT + len(gain_dofs)
+    else:
+        x, gains, weights = before.x, before.gains, _weights(grams, free, before.x, before.gains)
+        start, inflation, rounds = before.solution.x, before.inflation, 1
+    for _ in range(rounds):
         system = equations(grams, free, weights / inflation, gains, gain_dofs, x)
-        solution = solve(system.hessians.sum(axis=0), system.gradients.sum(axis=0), prior, limits)
+        hessian, gradient = system.hessians.sum(axis=0), system.gradients.sum(axis=0)
+        solution = solve(hessian, gradient, prior, limits, start)
         x, gains = solution.x[:k], _with(gains, gain_dofs, solution.x[k:])
         uncertainty = _uncertainty(solution, system, prior)
         used, weights = weights / inflation, _weights(grams, free, x, gains)
@@ -93,7 +103,7 @@ def estimate(
     uncertainty = allowing_for_reversals(
         uncertainty, solution, prior, free, grams, used, gains, gain_dofs
     )
-    return Estimate(x, gains, used, solution, prior, system, uncertainty)
+    return Estimate(x, gains, used, solution, prior, system, uncertainty, inflation)
 
 
 def first_estimate(
@@ -193,12 +203,12 @@ def _prior(
     settings: Settings,
     gain_spread: FloatArray,
 ) -> Prior:
-    scales, extra = body_scales(model), len(gain_spread)
+    own, extra = inertial_parameters(model), len(gain_spread)
     terms = []
     for condition, body in free.bodies():
-        rows = free.columns.of_body(body)
+        rows, scale = free.columns.of_body(body), body_scale(own[body])
         matrix = np.hstack([free.matrix[condition][rows], np.zeros((len(rows), extra))])
-        terms.append(BodyTerm(condition, body, matrix, free.fixed[condition][rows], scales[body]))
+        terms.append(BodyTerm(condition, body, matrix, free.fixed[condition][rows], scale))
     inertial = np.any([np.any(term.matrix, axis=0) for term in terms], axis=0) if terms else False
     loudness = np.maximum(_loudness(free, grams), _sober(model, free, grams))
     precision = np.where(inertial, 0.0, np.append(loudness, np.zeros(extra)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -200,26 +201,48 @@ def equations(
     """
     blocks = 1 if together else max(len(one.counts) for one in grams.values())
     k, extra = len(free.names), len(gain_dofs)
-    hessians, gradients = np.zeros((blocks, k + extra, k + extra)), np.zeros((blocks, k + extra))
+    found = Equations(np.zeros((blocks, k + extra, k + extra)), np.zeros((blocks, k + extra)))
+    places = {int(dof): place for place, dof in enumerate(gain_dofs, k)}
     for condition, one in grams.items():
-        matrix, fixed = free.matrix[condition], free.fixed[condition]
         theta = free.theta(x, condition)
-        used = [None] if together else np.flatnonzero(one.counts.sum(axis=1)).tolist()
-        for block in used:
-            b = block or 0
-            normal, plain = one.normal(weights, gains, block)
-            hessians[b, :k, :k] += matrix.T @ normal @ matrix
-            gradients[b, :k] += matrix.T @ (plain - normal @ fixed)
-            for place, dof in enumerate(gain_dofs, k):
-                alone = np.where(one.dofs == dof, weights, 0.0)
-                own, target = one.normal(alone, np.ones(len(gains)), block)
-                s = gains[dof]
-                hessians[b, place, place] += theta @ own @ theta
-                hessians[b, :k, place] += s * matrix.T @ own @ theta
-                hessians[b, place, :k] = hessians[b, :k, place]
-                gradients[b, :k] += s**2 * matrix.T @ own @ theta
-                gradients[b, place] += theta @ (target + s * own @ (theta - fixed))
-    return Equations(hessians, gradients)
+        for dof, weight, own, sums in zip(one.dofs, weights, one.support, one.sums, strict=True):
+            if weight == 0.0 or not own.size:
+                continue
+            rows = _Rows(
+                weight * (sums.sum(axis=0, keepdims=True) if together else sums),
+                free.matrix[condition][own], free.fixed[condition][own], theta[own], gains[dof],
+            )  # fmt: skip
+            rows.add_to(found, places.get(int(dof)))
+    return found
+
+
+class _Rows(NamedTuple):
+    """Rows of one kind, their weight included."""
+
+    sums: FloatArray  # (blocks, s + 1, s + 1) of (R, tau)
+    matrix: FloatArray  # (s, k)
+    fixed: FloatArray  # (s,)
+    theta: FloatArray  # (s,) so far
+    gain: float
+
+    def add_to(self, found: Equations, place: int | None) -> None:
+        """Add their normal equations; ``place`` is that of an estimated gain."""
+        normal, plain, gain = self.sums[:, :-1, :-1], self.sums[:, :-1, -1], self.gain
+        k, blocks = self.matrix.shape[1], len(normal)
+        seen = self.matrix.T @ normal
+        found.hessians[:blocks, :k, :k] += gain**2 * seen @ self.matrix
+        found.gradients[:blocks, :k] += gain * plain @ self.matrix - gain**2 * seen @ self.fixed
+        if place is None:
+            return
+        along = normal @ self.theta
+        mixed = gain * along @ self.matrix
+        found.hessians[:blocks, place, place] += along @ self.theta
+        found.hessians[:blocks, :k, place] += mixed
+        found.hessians[:blocks, place, :k] += mixed
+        found.gradients[:blocks, :k] += gain * mixed
+        found.gradients[:blocks, place] += plain @ self.theta + gain * along @ (
+            self.theta - self.fixed
+        )
 
 
 def moving_bodies(model: mujoco.MjModel) -> list[int]:

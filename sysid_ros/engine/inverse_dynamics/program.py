@@ -25,13 +25,15 @@ import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, MARGIN
-from sysid_ros.engine.inverse_dynamics.normal_equations import solve_symmetric
+from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares, solve_symmetric
 from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 from sysid_ros.errors import DataError, SysidError
 
 _ACTIVE = 1e-3  # relative slack below which a constraint holds the solution
 _TOLERANCE = 3e-8
 _STEPS = 30  # of Newton
+_GAIN = 1e-10  # of half the log-likelihood, that a solution may lack
+_NEAR = "Solved"  # Clarabel's word for it
 _ROUNDS = 5  # of finding which bounds hold the solution
 _ROOT2 = np.sqrt(2.0)
 
@@ -75,7 +77,11 @@ class Solution:
 
 
 def solve(
-    hessian: FloatArray, gradient: FloatArray, prior: Prior, constraints: Constraints
+    hessian: FloatArray,
+    gradient: FloatArray,
+    prior: Prior,
+    constraints: Constraints,
+    start: FloatArray | None = None,
 ) -> Solution:
     """Solve the program.
 
@@ -84,10 +90,15 @@ def solve(
       gradient: g (k,), of the data.
       prior: On the parameters.
       constraints: On the parameters.
+      start: Near the solution, (k,): where Newton steps from there end at it, that is all.
 
     Raises:
       DataError: No parameters satisfy the constraints, or the numbers are out of range.
     """
+    if start is not None and constraints.equal is None:
+        near = _refined(start, hessian, gradient, prior, constraints, _NEAR)
+        if near is not None and _settled(near, hessian, gradient, prior):
+            return near
     scale = _scales(hessian, prior)
     rows = _Rows(len(gradient), scale)
     for body, term in enumerate(prior.bodies):
@@ -267,6 +278,14 @@ def _refined(
     if np.any(rises[held] < 0.0) or not _satisfied(x, prior, constraints):
         return None
     return Solution(x, held, (), status)
+
+
+def _settled(found: Solution, hessian: FloatArray, gradient: FloatArray, prior: Prior) -> bool:
+    """Return whether one more Newton step would gain nothing, in units of the log-likelihood."""
+    slope, curvature = prior.derivatives(found.x)
+    go = ~found.at_bound
+    slope, curvature = (slope + hessian @ found.x - gradient)[go], curvature + hessian
+    return float(slope @ least_squares(curvature[np.ix_(go, go)], slope)) < _GAIN
 
 
 def _polish(

@@ -112,12 +112,9 @@ def jackknife(
     prior = curvature[np.ix_(go, go)]
     scale = inverse_root(np.diag(total + prior))
     spread = np.outer(scale, scale)
-    shifts = np.zeros((blocks, int(go.sum())))
-    scores = np.zeros_like(shifts)
-    for b in range(blocks):
-        scores[b] = (gradients[b] - hessians[b] @ x)[go]
-        left = (total - hessians[b][np.ix_(go, go)] + prior) * spread
-        shifts[b] = -scale * solve_symmetric(left, scale * scores[b])
+    scores = (gradients - hessians @ x)[:, go]
+    left = (total - hessians[:, go][:, :, go] + prior) * spread
+    shifts = -scale * _solve_each(left, scale * scores)
     shifts -= shifts.mean(axis=0)
     inverse = spread * solve_symmetric((total + prior) * spread, np.eye(len(scale)))
     robust = (blocks - 1) / blocks * shifts.T @ shifts
@@ -132,6 +129,16 @@ def jackknife(
     ratio = np.diag(robust)[share] / np.maximum(np.diag(naive)[share], 1e-300)
     inflation = float(np.median(ratio)) if share.any() else 1.0
     return Uncertainty(covariance, information, inflation, blocks)
+
+
+def _solve_each(matrices: FloatArray, sides: FloatArray) -> FloatArray:
+    """Solutions (n, k) of symmetric equations (n, k, k) of like sizes, each with its side."""
+    try:
+        np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:  # something has no effect on some of these data
+        pairs = zip(matrices, sides, strict=True)
+        return np.array([solve_symmetric(one, side) for one, side in pairs])
+    return np.asarray(np.linalg.solve(matrices, sides[:, :, None])[:, :, 0])
 
 
 def quick_errors(x: FloatArray, hessians: FloatArray, gradients: FloatArray) -> FloatArray:

@@ -20,6 +20,7 @@ from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal, torque
 from sysid_ros.engine.measured_torque.torque_sums import (
     TorqueEstimate,
     estimate_from,
+    merged_columns,
     still_joints,
 )
 
@@ -35,6 +36,7 @@ __all__ = [
     "fit_torque",
     "found_couplings",
     "later_recording",
+    "merged_columns",
     "regression_settings",
     "speaks_of_torque",
     "still_joints",

@@ -130,7 +130,7 @@ def body_findings(
       theta: All parameters of the regressor, (p,), by robot.
     """
     columns = free.columns
-    scales = body_scales(declared.model)
+    scales = body_scales(declared.model) if free.bodies() else {}
     found = []
     for robot, body in free.bodies():
         ten = theta[robot][columns.of_body(body)]

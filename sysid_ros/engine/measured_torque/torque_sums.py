@@ -15,7 +15,9 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import INERTIAL, central
 from sysid_ros.engine.estimation import BodyFinding
 from sysid_ros.engine.inverse_dynamics import (
+    Estimate,
     FreeParameters,
+    MergedColumns,
     Settings,
     Uncertainty,
     estimate,
@@ -47,6 +49,7 @@ class TorqueEstimate:
       theta: All parameters of the regressor, by robot.
       weights: Of degrees of freedom, inverse variances of filtered torque, (nv,).
       gains: Factors of measured torque, (nv,).
+      regression: What it comes from, the start of the next one.
     """
 
     values: FloatArray
@@ -57,6 +60,7 @@ class TorqueEstimate:
     theta: Mapping[str, FloatArray]
     weights: FloatArray
     gains: FloatArray
+    regression: Estimate
 
 
 @dataclass(frozen=True)
@@ -109,8 +113,20 @@ def values_at(
     return declared.values(x, own)
 
 
+def merged_columns(declared: Declared, still: Collection[int]) -> MergedColumns | None:
+    """The columns that sums need, where they are the same whatever the estimate; else ``None``."""
+    if declared.curved or len(declared.robots) > 1:
+        return None
+    return MergedColumns.of(declared.free(declared.params.as_vector(), still))
+
+
 def estimate_from(
-    declared: Declared, grams: Mapping[str, Grams], settings: Settings, still: Collection[int]
+    declared: Declared,
+    grams: Mapping[str, Grams],
+    settings: Settings,
+    still: Collection[int],
+    merged: MergedColumns | None = None,
+    before: TorqueEstimate | None = None,
 ) -> TorqueEstimate:
     """Estimate parameters from sums of rows.
 
@@ -119,11 +135,17 @@ def estimate_from(
       grams: Sums by condition.
       settings: Of the regression.
       still: Joints that do not move.
+      merged: The columns that the sums have, where not all of them.
+      before: The estimate from nearly the same sums, which saves time.
     """
-    values, _ = linearised(declared, grams, settings, still, declared.params.as_vector())
-    free = declared.free(values, still)
+    if merged is None:
+        values, _ = linearised(declared, grams, settings, still, declared.params.as_vector())
+        free = used = declared.free(values, still)
+    else:
+        free, used = merged.whole, merged.free
     dofs, spread = estimated_gains(declared.model, settings)
-    found = estimate(declared.model, free, grams, settings, dofs, spread)
+    last = None if before is None else before.regression
+    found = estimate(declared.model, used, grams, settings, dofs, spread, before=last)
     k = len(free.names)
     regression = _Regression(found.x, without_gains(found, k), np.zeros(k))
     values, slope = values_at(declared, found.x, found.gains)
@@ -155,6 +177,7 @@ def estimate_from(
         theta,
         found.weights,
         found.gains,
+        found,
     )
 
 

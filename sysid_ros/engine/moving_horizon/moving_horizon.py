@@ -43,6 +43,7 @@ from sysid_ros.engine.uncertainty import (
 )
 from sysid_ros.errors import DataError, StopRequestedError
 
+BEFORE = 2.0  # s before the first window that is still needed, for filters and delays
 # Change of a parameter after which windows are simulated anew: in magnitudes, in standard errors;
 # and the change from which on a search takes the place of a step.
 NEAR = 0.02, 0.3
@@ -96,7 +97,7 @@ class MovingHorizon:
     @property
     def needed_from(self) -> float:
         """The first instant whose samples an update still needs, s; NaN before the first."""
-        return self._growing.done
+        return self._growing.done - BEFORE
 
     def begin_anew(self) -> None:
         """Keep what is known, and await a recording on another time axis."""

@@ -44,6 +44,17 @@ class Block:
         counts = np.round(weight * self.grams.counts).astype(np.int64)
         return replace(self, grams=replace(self.grams, sums=sums, counts=counts))
 
+    def quieter(self, share: FloatArray) -> Block:
+        """The same rows, whose noise has a share of its variance, of each kind, (kinds,)."""
+        sums = tuple(own * one for own, one in zip(share, self.grams.sums, strict=True))
+        return replace(self, grams=replace(self.grams, sums=sums))
+
+    def variance(self, theta: FloatArray, gains: FloatArray) -> FloatArray:
+        """Mean squared residual of each kind of rows, (kinds,)."""
+        squares, counts = self.grams.squares(theta, gains), self.grams.counts
+        found: FloatArray = squares.sum(axis=0) / np.maximum(counts.sum(axis=0), 1)
+        return found
+
     def plus(self, later: Block) -> Block:
         """Both together, at the later one's instant."""
         pairs = zip(self.grams.sums, later.grams.sums, strict=True)

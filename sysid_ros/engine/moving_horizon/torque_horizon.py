@@ -5,31 +5,34 @@
 
 The rows are those of the fit by inverse dynamics, filtered alike and summed once when they are new.
 They are linear in the parameters, so that nothing has to be computed anew: the estimate is that of
-the fit from the sums that count. Rows that the estimate does not explain are set apart. If other
-values of the parameters explain them, a load was taken up or put down, and what was before counts
-no more; otherwise they are due to a force from outside, and are left out.
+the fit from the sums that count. The latest moments count by rows of shorter filters. Rows that
+the estimate does not explain are set apart. If other values of the parameters explain them, a load
+was taken up or put down, and what was before counts no more; otherwise they are due to a force from
+outside, and are left out.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitSettings
+from sysid_ros.engine.inverse_dynamics import FreeParameters, MergedColumns, Recording
 from sysid_ros.engine.measured_torque import (
     TorqueEstimate,
     TorqueProblem,
     estimate_from,
     later_recording,
+    merged_columns,
     regression_settings,
     still_joints,
     torque_problem,
 )
+from sysid_ros.engine.moving_horizon.growing_rows import GrowingRows, shortest_filters
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
 from sysid_ros.engine.moving_horizon.torque_blocks import (
     LENGTH,
@@ -39,16 +42,65 @@ from sysid_ros.engine.moving_horizon.torque_blocks import (
     joined,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.regressor import Filters, choose_filters, smooth, stretches_of, sum_grams
+from sysid_ros.engine.regressor import choose_filters, stretches_of
 from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import single_blas_thread
 
+BEFORE = 0.2  # s before the first sample in a row that is still to come, for delays
 LISTENED = 2.0  # s of motion from which filters are chosen
 FEWEST = 3  # blocks before the first estimate
+FOLLOWED = 0.05  # share of the latest residuals in what is usual of provisional rows
+SETTLED = 6  # blocks after which little changes from one estimate to the next
 EXCESS = 3.0  # times the usual residual: such rows are not explained
 SAME_CAUSE = 0.8  # share of that which other values explain, where they have changed
 # Rows by update that are not explained: left out at the beginning, where a filter has seen both
 # loads; needed to tell what they are; kept.
 AT_EDGE, TELLING, KEPT = 2, 3, 8
+
+
+@dataclass
+class _Rows:
+    """Everything that is known once filters are chosen.
+
+    Attributes:
+      regular: Rows of the fit.
+      provisional: Rows of shorter filters, where those of the fit lie too far back.
+      latest: The provisional ones that still count.
+      spread: Their mean squared residual, of each kind of rows, (kinds,).
+      still: Joints that do not move.
+      merged: The columns that are needed, where they are known beforehand.
+    """
+
+    regular: GrowingRows
+    provisional: GrowingRows | None
+    still: list[int]
+    merged: MergedColumns | None
+    latest: list[Block] = field(default_factory=list)
+    spread: FloatArray | None = None
+
+    def needed(self, block: Block | None) -> Block | None:
+        """A block with the columns that are needed."""
+        if block is None or self.merged is None:
+            return block
+        return replace(block, grams=self.merged.grams(block.grams))
+
+    def weighted(self, new: Block, found: TorqueEstimate) -> Block:
+        """Provisional rows with the weight that their own noise leaves them."""
+        own = new.variance(self.theta(found), found.gains)
+        before = own if self.spread is None else self.spread
+        self.spread = before + FOLLOWED * (np.minimum(own, EXCESS**2 * before) - before)
+        return new.quieter(1.0 / np.maximum(found.weights * self.spread, 1.0))
+
+    def free(self, problem: TorqueProblem, params: ParameterDict) -> FreeParameters:
+        """The parameters to estimate, with these columns."""
+        if self.merged is None:
+            return problem.declared.free(params.as_vector(), self.still)
+        return self.merged.free
+
+    def theta(self, found: TorqueEstimate) -> FloatArray:
+        """Factors of these columns."""
+        (theta,) = found.theta.values()
+        return theta if self.merged is None else self.merged.theta(theta)
 
 
 class TorqueHorizon:
@@ -68,9 +120,8 @@ class TorqueHorizon:
         self._settings = settings.torque
         self._blocks = TorqueBlocks(horizon.forgetting)
         self._problem: TorqueProblem | None = None
-        self._filters: Filters | None = None
+        self._rows: _Rows | None = None
         self._latest: TorqueEstimate | None = None
-        self._done = math.nan
         self._changed: float | None = None
         self._thinned = 0.0
         self._apart: list[Block] = []  # rows that are not explained
@@ -78,20 +129,23 @@ class TorqueHorizon:
     @property
     def needed_from(self) -> float:
         """The first instant whose samples an update still needs, s; NaN before the first."""
-        if self._filters is None:
-            return math.nan
-        return self._done - 2.0 / self._filters.rows - 2.0 / float(self._filters.motion.max())
+        return math.nan if self._rows is None else self._rows.regular.needed_from - BEFORE
 
     def begin_anew(self) -> None:
         """Keep what is known, and await a recording on another time axis."""
         self._blocks.begin_anew()
-        self._done, self._changed = math.nan, None
+        self._changed = None
+        if self._rows is not None:
+            self._rows.latest.clear()
+            for rows in filter(None, (self._rows.regular, self._rows.provisional)):
+                rows.done = math.nan
 
     def skip_to(self, time: float) -> None:
         """Leave out what lies before an instant, s, and count it."""
-        if self._done < time:
-            self._thinned += (time - self._done) / LENGTH
-            self._done = time
+        if self._rows is not None and self._rows.regular.done < time:
+            self._thinned += (time - self._rows.regular.done) / LENGTH
+            for rows in filter(None, (self._rows.regular, self._rows.provisional)):
+                rows.done = max(rows.done, time)
 
     def update(
         self,
@@ -116,75 +170,88 @@ class TorqueHorizon:
           SysidError: Torque or positions are missing, nothing moves, or a parameter cannot be
             estimated in this way.
         """
-        with threadpool_limits(1, "blas"):
+        with single_blas_thread():
             if self._problem is None:
                 (name,) = sequences.sequence_name
                 self._problem = torque_problem([sequences], self._params, {name: gaps})
-            new = self._new_rows(self._problem, sequences, gaps)
-            if new is None:
+            recording = later_recording(self._problem, sequences, gaps)
+            rows = self._rows = self._rows or self._listened(self._problem, recording)
+            if rows is None:
                 return None
-            if self._latest is None or self._explains(new, self._latest):
-                self._apart.clear()
-                self._blocks.add(new)
-                said: tuple[str, ...] = ()
-            else:
-                self._apart = [*self._apart, new][-KEPT:]
-                said = self._judge(self._problem, self._latest)
+            new = rows.needed(rows.regular.new(recording))
+            said: tuple[str, ...] = ()
+            if new is not None:
+                said = self._taken(self._problem, rows, new)
+            if not self._look_ahead(rows, recording, ended=ended) and new is None:
+                return None
             if len(self._blocks) >= FEWEST and not said:
-                self._latest = self._estimate(self._problem)
+                self._latest = self._estimate(self._problem, rows, ended=ended)
             elif self._latest is None:
                 return None
             elif not said:
                 said = (f"the load has changed at {self._changed:.1f} s; it is not known yet",)
-        return self._answer(self._problem, self._latest, said)
+            return self._answer(self._problem, rows, self._latest, said)
 
-    def _new_rows(
-        self, problem: TorqueProblem, sequences: ModelSequences, gaps: Sequence[tuple[float, float]]
-    ) -> Block | None:
-        """Sum the rows that have come since the last call."""
-        model = problem.regressor.model
-        recording = later_recording(problem, sequences, gaps)
-        if self._filters is None and recording.times[-1] - recording.times[0] < LISTENED:
+    def _listened(self, problem: TorqueProblem, recording: Recording) -> _Rows | None:
+        """Choose filters, once there is enough motion."""
+        if recording.times[-1] - recording.times[0] < LISTENED:
             return None
+        model, given = problem.regressor.model, self._settings
         stretches = stretches_of(model, recording)
-        if self._filters is None and stretches:
-            given = self._settings
-            self._filters = choose_filters(model, stretches, given.motion_cutoff, given.row_cutoff)
-        if self._filters is None:
+        if not stretches:
             return None
-        found = [s for one in stretches if (s := smooth(model, one, self._filters)) is not None]
-        new = [
-            replace(s, shifted=np.where((s.times > self._done)[:, None, None], s.shifted, np.nan))
-            if s.times[0] <= self._done
-            else s
-            for s in found
-            if not s.times[-1] <= self._done
-        ]
-        if not new:
-            return None
-        begin = float(new[0].times[0]) if math.isnan(self._done) else self._done
-        self._done = float(new[-1].times[-1])
-        numbers = [np.zeros(len(s.times), dtype=np.intp) for s in new]
-        grams = sum_grams(problem.regressor, new, self._filters, numbers, 1)
-        return Block(begin, self._done, grams)
+        filters = choose_filters(model, stretches, given.motion_cutoff, given.row_cutoff)
+        still = still_joints(problem.declared, filters)
+        short = shortest_filters(filters, 1.0 / stretches[0].step)
+        return _Rows(
+            GrowingRows(problem.regressor, filters),
+            None if short is None else GrowingRows(problem.regressor, short),
+            still,
+            merged_columns(problem.declared, still),
+        )
 
-    def _explains(self, new: Block, latest: TorqueEstimate) -> bool:
+    def _taken(self, problem: TorqueProblem, rows: _Rows, new: Block) -> tuple[str, ...]:
+        """Take over new rows, or set them apart and say why."""
+        if self._latest is None or self._explains(rows, new, self._latest):
+            self._apart.clear()
+            self._blocks.add(new)
+            return ()
+        self._apart = [*self._apart, new][-KEPT:]
+        return self._judge(problem, rows, self._latest)
+
+    def _look_ahead(self, rows: _Rows, recording: Recording, *, ended: bool) -> bool:
+        """Make provisional rows up to the end, and return whether there are new ones."""
+        ahead, done = rows.provisional, rows.regular.done
+        rows.latest = [each for each in rows.latest if 0.5 * (each.begin + each.time) > done]
+        if ahead is None or ended or self._latest is None or self._apart or math.isnan(done):
+            rows.latest.clear()
+            return False
+        ahead.done = done if math.isnan(ahead.done) else max(done, ahead.done)
+        new = rows.needed(ahead.new(recording))
+        if new is None:
+            return False
+        new = rows.weighted(new, self._latest)
+        # What is not explained waits for the rows of the fit, which tell why.
+        rows.latest = [*rows.latest, new] if self._explains(rows, new, self._latest) else []
+        return bool(rows.latest)
+
+    def _explains(self, rows: _Rows, new: Block, latest: TorqueEstimate) -> bool:
         """Return whether an estimate explains rows as well as those before."""
         if self._changed is not None and len(self._blocks) < FEWEST:
             return True  # there is nothing yet to compare with
-        (theta,) = latest.theta.values()
-        squares = new.grams.squares(theta, latest.gains).sum(axis=0) * latest.weights
-        rows = int(new.grams.counts[:, latest.weights > 0.0].sum())
-        return float(squares.sum()) <= EXCESS**2 * max(rows, 1)
+        squares = new.grams.squares(rows.theta(latest), latest.gains).sum(axis=0) * latest.weights
+        count = int(new.grams.counts[:, latest.weights > 0.0].sum())
+        return float(squares.sum()) <= EXCESS**2 * max(count, 1)
 
-    def _judge(self, problem: TorqueProblem, latest: TorqueEstimate) -> tuple[str, ...]:
+    def _judge(
+        self, problem: TorqueProblem, rows: _Rows, latest: TorqueEstimate
+    ) -> tuple[str, ...]:
         """Find out what the rows that were set apart are due to."""
         telling = self._apart[AT_EDGE:]
         if len(telling) < TELLING:
             return ("torque differs from what is expected; a moment tells why",)
-        ((robot, theta),) = latest.theta.items()
-        grams = joined(telling)
-        matrix = problem.declared.free(self._params.as_vector()).matrix[robot]
+        theta, grams = rows.theta(latest), joined(telling)
+        (matrix,) = rows.free(problem, self._params).matrix.values()
         share = explained_share(grams, matrix, theta, latest.weights)
         if share >= SAME_CAUSE:
             self._changed = telling[0].begin
@@ -201,23 +268,36 @@ class TorqueHorizon:
             f"from what is expected, most of it at {joint}: a contact or a push",
         )
 
-    def _estimate(self, problem: TorqueProblem) -> TorqueEstimate:
+    def _estimate(self, problem: TorqueProblem, rows: _Rows, *, ended: bool) -> TorqueEstimate:
         settings = regression_settings(problem.declared, self._settings)
         (robot,) = problem.declared.robots
-        still = still_joints(problem.declared, self._filters) if self._filters else []
-        grams = {robot: joined(self._blocks.at(self._done))}
-        return estimate_from(problem.declared, grams, settings, still)
+        blocks = self._blocks.at(rows.regular.done)
+        for one in rows.latest:
+            blocks[-1] = blocks[-1].plus(one)
+        known = len(blocks) > SETTLED and not ended
+        return estimate_from(
+            problem.declared,
+            {robot: joined(blocks)},
+            settings,
+            rows.still,
+            rows.merged,
+            self._latest if known else None,
+        )
 
     def _answer(
-        self, problem: TorqueProblem, found: TorqueEstimate, unexplained: tuple[str, ...]
+        self,
+        problem: TorqueProblem,
+        rows: _Rows,
+        found: TorqueEstimate,
+        unexplained: tuple[str, ...],
     ) -> HorizonEstimate:
         spread: FloatArray = 1.0 / np.sqrt(np.maximum(found.weights, 1e-300))
         return HorizonEstimate(
-            time=self._done,
+            time=max([rows.regular.done, *(each.time for each in rows.latest)]),
             parameters=found.parameters,
             covariance=found.covariance,
             scales=self._params.bounds.scale_at(found.values),
-            settled=len(self._blocks) > 2 * FEWEST,
+            settled=len(self._blocks) > SETTLED,
             undetermined=(),
             unexplained=unexplained,
             windows=len(self._blocks),

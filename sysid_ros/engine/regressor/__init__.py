@@ -9,6 +9,7 @@ from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, co
 from sysid_ros.engine.regressor.filtering import (
     INDEPENDENT,
     Filters,
+    RowGrid,
     SmoothStretch,
     choose_filters,
     coordinate_groups,
@@ -45,6 +46,7 @@ __all__ = [
     "Motion",
     "Recording",
     "Regressor",
+    "RowGrid",
     "ShiftedGrams",
     "SmoothStretch",
     "Stretch",

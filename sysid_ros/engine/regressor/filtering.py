@@ -21,7 +21,7 @@ and the row filter's kernel h, h * tau = (h' * P + h * Q) theta.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -79,6 +79,56 @@ class SmoothStretch:
     times: FloatArray
     recording: int
     shifted: FloatArray
+
+    def later_than(self, time: float) -> SmoothStretch | None:
+        """The rows behind an instant, s; ``None`` for none."""
+        first = int(np.searchsorted(self.times, time, side="right"))
+        if first == len(self.times):
+            return None
+        return replace(
+            self,
+            motion=Motion(*(part[first * self.every :] for part in self.motion)),
+            torque=self.torque[first:],
+            times=self.times[first:],
+            shifted=self.shifted[first:],
+        )
+
+
+@dataclass(frozen=True)
+class RowGrid:
+    """The samples of an evenly sampled stretch at which rows lie.
+
+    Attributes:
+      edge: Samples on either side that the motion filters reach.
+      thin: Samples from one instant of the inner grid to the next.
+      reach: Inner steps on either side that the row filter reaches.
+      every: Inner steps from one row that is kept to the next.
+    """
+
+    edge: int
+    thin: int
+    reach: int
+    every: int
+
+    @classmethod
+    def of(cls, filters: Filters, step: float) -> RowGrid:
+        """The grid of some filters for samples that are ``step`` s apart."""
+        fastest = max(filters.rows, float(filters.motion.max()))
+        thin = max(1, int(1.0 / (_INNER_RATE * fastest * step)))
+        inner = thin * step
+        edge = max(half_samples(float(c), step) for c in filters.motion)
+        every = max(1, int(1.0 / (_ROW_RATE * filters.rows * inner)))
+        return cls(edge, thin, half_samples(filters.rows, inner), every)
+
+    @property
+    def first(self) -> int:
+        """The sample at which the first row lies."""
+        return self.edge + self.thin * self.reach
+
+    @property
+    def apart(self) -> int:
+        """Samples from one row to the next."""
+        return self.thin * self.every
 
 
 def choose_filters(
@@ -150,30 +200,26 @@ def smooth(
     """
     shifts = np.zeros((model.nv, 1)) if shifts is None else shifts
     step, n = stretch.step, len(stretch.qpos)
-    fastest = max(filters.rows, float(filters.motion.max()))
-    thin = max(1, int(1.0 / (_INNER_RATE * fastest * step)))
-    inner = thin * step
-    edge = max(half_samples(float(c), step) for c in filters.motion)
-    reach = half_samples(filters.rows, inner)
+    grid = RowGrid.of(filters, step)
+    edge, thin, reach, every = grid.edge, grid.thin, grid.reach, grid.every
     row_reach = half_samples(filters.rows, step) + int(np.ceil(np.abs(shifts).max() / step))
     count = (n - 2 * edge - 1) // thin + 1
-    every = max(1, int(1.0 / (_ROW_RATE * filters.rows * inner)))
     rows = (count - 2 * reach - 1) // every + 1
     if n <= 2 * edge or rows < 1:
         return None
     motion = _motion(model, stretch, filters, edge, thin)
-    centres = edge + thin * (reach + every * np.arange(rows))
+    centres = grid.first + grid.apart * np.arange(rows)
     inside = (centres >= row_reach) & (centres < n - row_reach)
     if not inside.any():
         return None
     first = int(np.argmax(inside))  # without a shift all but rounding keeps every one
     centres = centres[inside]
-    shifted = _filtered_torque(stretch.torque, filters.rows, step, centres, thin * every, shifts)
+    shifted = _filtered_torque(stretch.torque, filters.rows, step, centres, grid.apart, shifts)
     used = slice(first * every, (first + len(centres) - 1) * every + 2 * reach + 1)
     motion = Motion(*(part[used] for part in motion))
     times: FloatArray = (stretch.start + step * centres).astype(np.float64)
     torque = shifted[:, :, shifted.shape[2] // 2]
-    return SmoothStretch(motion, inner, every, torque, times, stretch.recording, shifted)
+    return SmoothStretch(motion, thin * step, every, torque, times, stretch.recording, shifted)
 
 
 def row_weights(filters: Filters, inner: float, order: int) -> FloatArray:

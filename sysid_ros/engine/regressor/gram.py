@@ -151,12 +151,12 @@ def sum_joined(
     """
     classes = CLASSES if apart else 1
     dofs = np.repeat(np.arange(regressor.model.nv), classes)
-    support = [one for one in regressor.support() for _ in range(classes)]
+    support = [one for one in regressor.support for _ in range(classes)]
     sums = [np.zeros((blocks, len(s) + nodes, len(s) + nodes)) for s in support]
     counts = np.zeros((blocks, len(dofs)), dtype=np.int64)
     for stretch, numbers in zip(stretches, block_of, strict=True):
         first = 0
-        for rows in filtered_rows(regressor, stretch, filters, momentum=momentum):
+        for rows in filtered_rows(regressor, stretch, filters, momentum=momentum, apart=apart):
             here = numbers[first : first + len(rows.times)]
             first += len(rows.times)
             for block in np.unique(here):
@@ -171,7 +171,12 @@ def sum_joined(
 
 
 def filtered_rows(
-    regressor: Regressor, stretch: SmoothStretch, filters: Filters, *, momentum: bool = False
+    regressor: Regressor,
+    stretch: SmoothStretch,
+    filters: Filters,
+    *,
+    momentum: bool = False,
+    apart: bool = True,
 ) -> Iterator[FilteredRows]:
     """The rows of a stretch, a few hundred at a time, less the torque that is known.
 
@@ -180,12 +185,13 @@ def filtered_rows(
       stretch: Smoothed motion with filtered torque.
       filters: With which it was smoothed.
       momentum: Whether rows are in momentum form.
+      apart: Whether it is asked how sure friction's sign is.
     """
     from sysid_ros.engine.regressor import regressor_kernel as kernel  # see regressor.py
 
     weights = row_weights(filters, stretch.inner, 0)
     slopes = row_weights(filters, stretch.inner, 1)
-    support, every, taps = regressor.support(), stretch.every, len(weights)
+    support, every, taps = regressor.support, stretch.every, len(weights)
     size = regressor.model.nv * len(regressor.columns)
     at_once = max(_FEWEST_ROWS, (_CHUNK // size - taps) // every)
     scratch = np.empty(((at_once - 1) * every + taps, regressor.model.nv, len(regressor.columns)))
@@ -207,5 +213,8 @@ def filtered_rows(
             torque = torque - added[:, :, None]
         table = filtered.reshape(last - first, regressor.model.nv, -1)
         parts = tuple(table[:, j, columns] for j, columns in enumerate(support))
-        classes = row_classes(regressor.model, motion, weights, every, last - first)
+        count = last - first
+        classes = np.zeros((count, regressor.model.nv), dtype=np.intp)
+        if apart:
+            classes = row_classes(regressor.model, motion, weights, every, count)
         yield FilteredRows(stretch.times[first:last], torque, parts, classes)

@@ -14,6 +14,7 @@ What is compiled is imported where it is used: numba takes half a second of ever
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import mujoco
@@ -195,6 +196,7 @@ class Regressor:
         te = -self._plain_torques(slow, passive[None])[:, 0]
         return loaded(laws, motion.qvel, sign, tm, te), te
 
+    @cached_property
     def support(self) -> list[IndexArray]:
         """Columns that can differ from zero in the row of each degree of freedom."""
         tree, columns, nv = self._tree, self.columns, self.model.nv

@@ -5,11 +5,12 @@
 
 The clustered covariance lets residuals be correlated and of unequal size inside a window and asks
 only that windows are independent (Liang & Zeger 1986). Each window's score is corrected for its
-own leverage, the jackknife-like CR3 estimator of Bell & McCaffrey (2002). The quantiles are
-Student's t with their degrees of freedom for each parameter, at most one less than windows: where
-few windows carry the information, as those in which a joint with dry friction turns around, the
-variance itself is uncertain. The white-noise covariance is the classical one and honest only if
-residuals are independent.
+own leverage, the jackknife-like CR3 estimator of Bell & McCaffrey (2002), less what it is too
+large by on average if the noise is independent. The quantiles are Student's t with the degrees of
+freedom of the same authors for each parameter, at most one less than windows: where few windows
+carry the information, as those in which a joint with dry friction turns around, the variance itself
+is uncertain. The white-noise covariance is the classical one and honest only if residuals are
+independent.
 
 A prior is one more observation, of the parameter itself: its information adds to the variance of
 the scores as to the Hessian, so that what only the prior determines is as uncertain as the prior.
@@ -206,8 +207,9 @@ class _Evidence:
             # Windows scatter around the optimum, which a bound may keep out of reach.
             corrections = _leverage_corrections(own.window_hessians, bread)
             corrected = np.einsum("wij,wj->wi", corrections, own.scores(step))
-            data = bread @ (corrected.T @ corrected) @ bread * (n_clusters - 1) / n_clusters
-            dof = _degrees_of_freedom(corrections, bread)
+            shape = _ClusteredVariance.of(corrections, bread, np.diag(bread - priors))
+            data = bread @ (corrected.T @ corrected) @ bread / shape.excess
+            dof = shape.dof
         else:
             data = (bread - priors) * self.variance
             dof = np.full(chosen.size, self.dof)
@@ -292,32 +294,42 @@ def _pseudo_inverse(matrix: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.pinv(matrix, rcond=len(matrix) * np.finfo(np.float64).eps))
 
 
-def _degrees_of_freedom(corrections: FloatArray, bread: FloatArray) -> FloatArray:
-    """Satterthwaite's degrees of freedom of each parameter's variance (Bell & McCaffrey 2002).
+@dataclass(frozen=True)
+class _ClusteredVariance:
+    """The distribution of clustered variances under independent noise (Bell & McCaffrey 2002).
 
-    Under independent noise, a parameter's variance is estimated by ``sum_w (a_w^T r_w)^2`` with
+    A parameter's variance is estimated by ``sum_w (a_w^T r_w)^2`` with
     ``a_w = (I - H_ww)^-1 J_w A^-1 e_j``. Its terms have the covariance
     ``diag(d) - U A^-1 U^T``, where ``u_w = (K_w - I) e_j`` and
-    ``d_w = e_j^T K_w^T A^-1 (K_w - I) e_j``; the degrees of freedom are the squared trace of that
-    matrix over its squared Frobenius norm.
+    ``d_w = e_j^T K_w^T A^-1 (K_w - I) e_j``.
 
-    Args:
-      corrections: ``K_w`` by window, (n_windows, p, p).
-      bread: ``A^-1``, (p, p).
-
-    Returns:
-      Between one and the number of windows less one, (p,).
+    Attributes:
+      excess: By how much the estimates are too large on average, (p, p) for covariances: CR3 is
+        where few windows carry the information (Imbens & Kolesar 2016).
+      dof: Satterthwaite's degrees of freedom, the squared trace of that matrix over its squared
+        Frobenius norm, between one and the number of windows less one, (p,).
     """
-    n, p, _ = corrections.shape
-    excess = corrections - np.eye(p)
-    dof = np.ones(p)
-    for j in range(p):
-        u = excess[:, :, j]
-        weighted = u @ bread
-        own = np.einsum("wi,wi->w", corrections[:, :, j] @ bread, u)
-        shared = np.einsum("wi,wi->w", weighted, u)
-        cross = weighted.T @ u
-        trace = float(np.sum(own - shared))
-        square = float(np.sum(own**2 - 2.0 * own * shared) + np.sum(cross * cross.T))
-        dof[j] = np.clip(trace**2 / square, 1.0, n - 1.0) if square > 0.0 else 1.0
-    return dof
+
+    excess: FloatArray
+    dof: FloatArray
+
+    @classmethod
+    def of(cls, corrections: FloatArray, bread: FloatArray, true: FloatArray) -> _ClusteredVariance:
+        """That of ``K_w`` by window, (n_windows, p, p), ``A^-1``, and the true variances, (p,)."""
+        n, p, _ = corrections.shape
+        leverage = corrections - np.eye(p)
+        excess, dof = np.ones(p), np.ones(p)
+        for j in range(p):
+            u = leverage[:, :, j]
+            weighted = u @ bread
+            own = np.einsum("wi,wi->w", corrections[:, :, j] @ bread, u)
+            shared = np.einsum("wi,wi->w", weighted, u)
+            cross = weighted.T @ u
+            trace = float(np.sum(own - shared))
+            square = float(np.sum(own**2 - 2.0 * own * shared) + np.sum(cross * cross.T))
+            if square > 0.0:
+                dof[j] = np.clip(trace**2 / square, 1.0, n - 1.0)
+                # One that a window determines alone has no trace, and nothing to be corrected by.
+                excess[j] = max(trace / max(true[j], 1e-300), n / (n - 1.0))
+        root = np.sqrt(excess)
+        return cls(np.outer(root, root), dof)

@@ -65,6 +65,14 @@ class ParameterEstimate:
             self._end(level, self.value, self.upper, self.lower),
         )
 
+    @property
+    def relative(self) -> float | None:
+        """Half the interval over the value; ``None`` without the one or the other."""
+        interval = self.interval()
+        if interval is None or not self.value:
+            return None
+        return 0.5 * (interval[1] - interval[0]) / abs(self.value)
+
     def _end(self, level: float, value: float, near: float, far: float) -> float:
         """The upper end with ``near`` as the upper bound; the lower one with all signs changed."""
         error = self.standard_error or 0.0

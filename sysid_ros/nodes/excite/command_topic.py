@@ -14,6 +14,7 @@ from sysid_ros.excitation import FloatArray
 from sysid_ros.nodes.excite.settings import ExcitationSettings
 
 _EVERY = 5  # commands of an announcement, of which one becomes a point
+_UNKNOWN = "_NODE_NAME_UNKNOWN_"  # rmw: a publisher is heard of before the node that it belongs to
 
 
 class CommandTopic:
@@ -39,7 +40,12 @@ class CommandTopic:
         """Name others that publish commands, in a sentence; empty if nobody does."""
         topic = self._publisher.topic_name
         found = self._node.get_publishers_info_by_topic(topic)
-        names = [f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in found]
+        names = [
+            f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+            if info.node_name != _UNKNOWN
+            else "a node whose name is not known yet"
+            for info in found
+        ]
         own = self._node.get_fully_qualified_name()
         if own in names:
             names.remove(own)  # once: another node may have the same name

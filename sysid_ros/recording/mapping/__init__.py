@@ -14,10 +14,10 @@ from sysid_ros.recording.mapping.mapped_series import (
 from sysid_ros.recording.mapping.mapping_settings import (
     ClockCorrection,
     Interpolation,
-    MappingSettings,
-    MaskSettings,
+    MappingRequest,
+    MaskRequest,
     SignalKind,
-    SignalSettings,
+    SignalRequest,
 )
 from sysid_ros.recording.mapping.signal_map import WantedFields, map_columns, map_recording
 from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC
@@ -30,10 +30,10 @@ __all__ = [
     "Interpolation",
     "MappedRecording",
     "MappedSignal",
-    "MappingSettings",
-    "MaskSettings",
+    "MappingRequest",
+    "MaskRequest",
     "SignalKind",
-    "SignalSettings",
+    "SignalRequest",
     "TopicQuality",
     "WantedFields",
     "choose_stamps",

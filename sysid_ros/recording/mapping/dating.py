@@ -16,9 +16,9 @@ from sysid_ros.errors import DataError
 from sysid_ros.recording.bags import FASTEST_CLOCK, ClockRelation, relate
 from sysid_ros.recording.mapping.mapping_settings import (
     ClockCorrection,
-    MaskSettings,
+    MaskRequest,
     SignalKind,
-    SignalSettings,
+    SignalRequest,
 )
 from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC, SimulationTime, simulation_time
 from sysid_ros.recording.mapping.stamps import Stamps, choose_stamps, put_in_order
@@ -64,15 +64,15 @@ class DatedRecording:
     topics: Mapping[Source, DatedTopic]
 
 
-def source_of(used: SignalSettings | MaskSettings, clock: Clock) -> Source:
+def source_of(used: SignalRequest | MaskRequest, clock: Clock) -> Source:
     """Return a signal's or mask's topic and clock; ``clock`` counts where it does not say."""
     return used.topic, used.clock or clock
 
 
 def date_topics(
     columns: Mapping[str, TopicColumns],
-    signals: Sequence[SignalSettings],
-    masks: Sequence[MaskSettings],
+    signals: Sequence[SignalRequest],
+    masks: Sequence[MaskRequest],
     clock: Clock,
     correction: ClockCorrection = ClockCorrection.NONE,
     start_ns: int | None = None,
@@ -91,7 +91,7 @@ def date_topics(
       DataError: Header stamps are missing, stamps jump back, or two clocks have nothing in common.
     """
     simulation = simulation_time(columns)
-    read: list[SignalSettings | MaskSettings] = [*signals, *masks]
+    read: list[SignalRequest | MaskRequest] = [*signals, *masks]
     if simulation is None or not _simulated(columns, read, clock, simulation):
         simulation = None
     dated = {
@@ -139,7 +139,7 @@ def _dated(
 
 def _simulated(
     columns: Mapping[str, TopicColumns],
-    read: Sequence[SignalSettings | MaskSettings],
+    read: Sequence[SignalRequest | MaskRequest],
     clock: Clock,
     simulation: SimulationTime,
 ) -> bool:

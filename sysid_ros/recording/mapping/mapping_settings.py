@@ -38,7 +38,7 @@ class SignalKind(str, Enum):
     EFFORT = "effort"  # read as one of kind ACTUATOR
 
 
-class MaskSettings(Protocol):
+class MaskRequest(Protocol):
     """A message field that says when something counts: powered, in a mode, in sight."""
 
     @property
@@ -62,7 +62,7 @@ class MaskSettings(Protocol):
         """The time of a message that counts; ``None`` for the experiment's choice."""
 
 
-class SignalSettings(Protocol):
+class SignalRequest(Protocol):
     """A message field tied to an element of the model."""
 
     @property
@@ -102,15 +102,15 @@ class SignalSettings(Protocol):
         """The time of a message that counts; ``None`` for the experiment's choice."""
 
     @property
-    def enabled_when(self) -> Sequence[MaskSettings]:
+    def enabled_when(self) -> Sequence[MaskRequest]:
         """The conditions under which the signal counts."""
 
 
-class MappingSettings(Protocol):
+class MappingRequest(Protocol):
     """Settings of the signal map; the experiment file has this shape."""
 
     @property
-    def signals(self) -> Sequence[SignalSettings]:
+    def signals(self) -> Sequence[SignalRequest]:
         """The signals to read."""
 
     @property
@@ -126,5 +126,5 @@ class MappingSettings(Protocol):
         """Longer intervals [s] without a sample are listed as gaps."""
 
     @property
-    def enabled_when(self) -> Sequence[MaskSettings]:
+    def enabled_when(self) -> Sequence[MaskRequest]:
         """The conditions under which anything counts, besides each signal's own."""

@@ -19,7 +19,7 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedRecording, DatedTopic, source_of
-from sysid_ros.recording.mapping.mapping_settings import MaskSettings
+from sysid_ros.recording.mapping.mapping_settings import MaskRequest
 from sysid_ros.recording.mapping.samples import samples
 from sysid_ros.recording.messages import Clock, parse_field
 from sysid_ros.time_intervals import Intervals, complement, shortest_gap, union
@@ -28,7 +28,7 @@ _INSTANT = 1e-6  # s; a message speaks for its own instant, also where the next 
 
 
 def masked_stretches(
-    masks: Sequence[MaskSettings], dated: DatedRecording, clock: Clock, max_gap: float
+    masks: Sequence[MaskRequest], dated: DatedRecording, clock: Clock, max_gap: float
 ) -> Intervals:
     """Return when at least one of several masks did not hold, or is unknown.
 
@@ -52,7 +52,7 @@ def masked_stretches(
     )
 
 
-def _masked(mask: MaskSettings, topic: DatedTopic, max_gap: float) -> Intervals:
+def _masked(mask: MaskRequest, topic: DatedTopic, max_gap: float) -> Intervals:
     where = f"enabled_when ({mask.topic}, {mask.field})"
     column = topic.columns.paths.index(parse_field(mask.field))
     times, table = samples(topic, [column], where)
@@ -64,7 +64,7 @@ def _masked(mask: MaskSettings, topic: DatedTopic, max_gap: float) -> Intervals:
     return complement(_enabled_stretches(times, values, enabled, max_gap), -np.inf, np.inf)
 
 
-def _holds(mask: MaskSettings, values: FloatArray) -> BoolArray:
+def _holds(mask: MaskRequest, values: FloatArray) -> BoolArray:
     """Say for each value whether it means enabled; what is not a number never does."""
     holds = values != 0.0 if mask.equals is None else np.isin(values, mask.equals)
     enabled: BoolArray = np.isfinite(values) & (holds != mask.invert)

@@ -14,7 +14,7 @@ from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
 from sysid_ros.recording.mapping.gaps import unknown_intervals
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
-from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalSettings
+from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalRequest
 from sysid_ros.recording.mapping.samples import check_samples, samples
 from sysid_ros.recording.messages import (
     Components,
@@ -44,13 +44,15 @@ class Range:
 
 
 def map_signal(
-    signal: SignalSettings,
+    signal: SignalRequest,
     numbers: Components,
     topic: DatedTopic,
     used: Range,
     span: Range,
     masked: Intervals,
     max_gap: float,
+    *,
+    whole: bool = True,
 ) -> MappedSignal:
     """Make one signal and check that it can be used.
 
@@ -63,6 +65,8 @@ def map_signal(
       masked: When the signal does not count [s]. Measurements made then are dropped. Commands
         stay, since a delayed one may reach out of a masked stretch, unless they are no numbers.
       max_gap: Longer intervals [s] without a sample are gaps.
+      whole: Whether this is a whole recording, in which a signal neither stays the same nor is
+        missing for most of the time.
 
     Raises:
       DataError: The samples cannot support a fit.
@@ -89,11 +93,12 @@ def map_signal(
         times, raw = times[~dropped], raw[~dropped]
         if not len(times):
             raise DataError(f"{where} has no sample while its enabled_when holds")
-    check_samples(times, raw, where, constant_allowed=control)
+    check_samples(times, raw, where, constant_allowed=control or not whole)
     gaps = unknown_intervals(
         times, span.start, span.end, max_gap, held=held, masked=masked, lasting=played_back
     )
-    _check_coverage(gaps, span, masked, max_gap, where)
+    if whole:
+        _check_coverage(gaps, span, masked, max_gap, where)
     values = _in_model_units(raw, signal, numbers, where)
     return MappedSignal(
         kind=signal.kind,
@@ -116,7 +121,7 @@ def _played(topic: DatedTopic, path: FieldPath, where: str) -> tuple[FloatArray,
 
 
 def _in_model_units(
-    raw: FloatArray, signal: SignalSettings, numbers: Components, where: str
+    raw: FloatArray, signal: SignalRequest, numbers: Components, where: str
 ) -> FloatArray:
     """Apply scale and offset; orientations become unit quaternions instead."""
     values: FloatArray = signal.factor * raw + signal.offset
@@ -128,7 +133,7 @@ def _in_model_units(
     return values
 
 
-def _is_held(signal: SignalSettings, msgtype: str) -> bool:
+def _is_held(signal: SignalRequest, msgtype: str) -> bool:
     if signal.interpolation is not None:
         return signal.interpolation is Interpolation.HOLD
     if is_expanded(parse_field(signal.field)):

@@ -20,10 +20,10 @@ from sysid_ros.recording.bags import Recording, TopicTypes, read_columns
 from sysid_ros.recording.mapping.dating import DatedRecording, Source, date_topics, source_of
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording
 from sysid_ros.recording.mapping.mapping_settings import (
-    MappingSettings,
-    MaskSettings,
+    MappingRequest,
+    MaskRequest,
     SignalKind,
-    SignalSettings,
+    SignalRequest,
 )
 from sysid_ros.recording.mapping.mapping_warnings import mapping_warnings
 from sysid_ros.recording.mapping.masks import masked_stretches
@@ -44,7 +44,7 @@ from sysid_ros.time_intervals import Intervals, length, union, within
 
 def map_recording(
     recording: Recording,
-    settings: MappingSettings,
+    settings: MappingRequest,
     *,
     name: str,
     start: float | None = None,
@@ -99,12 +99,12 @@ class WantedFields:
       fields: The fields of each topic.
     """
 
-    settings: MappingSettings
+    settings: MappingRequest
     numbers: tuple[Components, ...]
     fields: Mapping[str, tuple[FieldPath, ...]]
 
     @classmethod
-    def of(cls, recording: TopicTypes, settings: MappingSettings) -> WantedFields:
+    def of(cls, recording: TopicTypes, settings: MappingRequest) -> WantedFields:
         """Find out what signals, and the conditions under which they count, need.
 
         Raises:
@@ -125,6 +125,7 @@ def map_columns(
     end: float | None = None,
     promised: Mapping[str, int | None] | None = None,
     start_ns: int | None = None,
+    whole: bool = True,
 ) -> MappedRecording:
     """Make signals of the model of what was read from a recording; see :func:`map_recording`.
 
@@ -136,6 +137,8 @@ def map_columns(
       end: Seconds.
       promised: How many messages the bag promises by topic, where it does.
       start_ns: Epoch nanoseconds of t = 0, where it is not the first stamp.
+      whole: Whether this is a whole recording. Of a moment, nothing is said about its quality, and
+        a signal may be constant or missing.
 
     Returns:
       The signals, without a hash of the bag.
@@ -156,7 +159,14 @@ def map_columns(
         ]
         mapped = [
             map_signal(
-                signal, parts, dated.topics[source_of(signal, clock)], used, span, out, max_gap
+                signal,
+                parts,
+                dated.topics[source_of(signal, clock)],
+                used,
+                span,
+                out,
+                max_gap,
+                whole=whole,
             )
             for signal, parts, out in zip(signals, numbers, masked, strict=True)
         ]
@@ -173,10 +183,10 @@ def map_columns(
             max_gap,
             left_out.get(source, ()),
         )
-        for source, topic in dated.topics.items()
+        for source, topic in (dated.topics.items() if whole else ())
     )
     controls = tuple(signal for signal in mapped if signal.kind is SignalKind.ACTUATOR)
-    warnings = mapping_warnings(dated, quality, controls, span.end - span.start)
+    said = mapping_warnings(dated, quality, controls, span.end - span.start) if whole else ()
     return MappedRecording(
         name=name,
         start_ns=dated.start_ns,
@@ -186,26 +196,26 @@ def map_columns(
         quality=quality,
         input_hash="",
         masked=union(stretch for out in masked for stretch in out),
-        warnings=tuple(f"{name}: {text}" for text in warnings),
+        warnings=tuple(f"{name}: {text}" for text in said),
     )
 
 
-def _numbers(recording: TopicTypes, signal: SignalSettings) -> Components:
+def _numbers(recording: TopicTypes, signal: SignalRequest) -> Components:
     """The numbers that a signal's field stands for."""
     msgtype = recording.topic(signal.topic).msgtype
     return components_of(parse_field(signal.field), msgtype, recording.types(signal.topic))
 
 
-def _masks(settings: MappingSettings) -> list[MaskSettings]:
+def _masks(settings: MappingRequest) -> list[MaskRequest]:
     own = (mask for signal in settings.signals for mask in signal.enabled_when)
     return [*settings.enabled_when, *own]
 
 
 def _fields(
     recording: TopicTypes,
-    signals: Sequence[SignalSettings],
+    signals: Sequence[SignalRequest],
     numbers: Sequence[Components],
-    masks: Sequence[MaskSettings],
+    masks: Sequence[MaskRequest],
 ) -> dict[str, tuple[FieldPath, ...]]:
     """Every field of every topic that is needed."""
     fields: dict[str, dict[FieldPath, None]] = {}
@@ -230,7 +240,7 @@ def _check_messages(recording: Recording, columns: Mapping[str, TopicColumns]) -
 
 
 def _longest(
-    signals: Sequence[SignalSettings], masked: Sequence[Intervals], clock: Clock
+    signals: Sequence[SignalRequest], masked: Sequence[Intervals], clock: Clock
 ) -> dict[Source, Intervals]:
     """Per topic what masks keep out of the one of its signals that loses most."""
     found: dict[Source, Intervals] = {}
@@ -242,7 +252,7 @@ def _longest(
 
 
 def _span(
-    signals: Sequence[SignalSettings], dated: DatedRecording, clock: Clock, used: Range
+    signals: Sequence[SignalRequest], dated: DatedRecording, clock: Clock, used: Range
 ) -> Range:
     """Find from when to when anything is measured."""
     measured = {

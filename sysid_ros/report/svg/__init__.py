@@ -23,7 +23,7 @@ from sysid_ros.report.svg.element import element, group
 from sysid_ros.report.svg.forest import forest
 from sysid_ros.report.svg.frame import Frame
 from sysid_ros.report.svg.heatmap import heatmap
-from sysid_ros.report.svg.numbers import number, percent_change, plural, to_error, unit
+from sysid_ros.report.svg.numbers import number, percent_change, plural, to_error, unit, with_unit
 from sysid_ros.report.svg.pairs import ellipse_chart, landscape_chart
 from sysid_ros.report.svg.torque_charts import (
     friction_chart,
@@ -62,4 +62,5 @@ __all__ = [
     "torque_chart",
     "trend_chart",
     "unit",
+    "with_unit",
 ]

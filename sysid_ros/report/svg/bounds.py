@@ -10,7 +10,7 @@ import math
 from markupsafe import Markup
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.report.svg.element import element
+from sysid_ros.report.svg.element import element, picture
 from sysid_ros.report.svg.numbers import number
 
 _WIDTH = 140.0
@@ -51,8 +51,7 @@ def bounds_bar(parameter: ParameterEstimate) -> Markup:
         f"{number(parameter.value)} between {number(parameter.lower)} and "
         f"{number(parameter.upper)}, started at {number(parameter.initial)}"
     )
-    size = f"0 0 {_WIDTH:g} {_HEIGHT:g}"
-    return element("svg", *parts, css="bounds", viewBox=size, role="img", aria_label=label)
+    return picture(parts, _WIDTH, _HEIGHT, label, css="bounds")
 
 
 def _stroke(css: str, x: float, top: float, bottom: float) -> Markup:

@@ -33,6 +33,14 @@ def element(name: str, *content: str, **attributes: str | float) -> Markup:
     return Markup("".join(parts))  # noqa: S704  (every outside text above went through escape)
 
 
+def picture(
+    content: Iterable[Markup], width: float, height: float, label: str, *, css: str
+) -> Markup:
+    """A whole drawing; ``label`` is what a screen reader says."""
+    size = f"0 0 {width:g} {height:g}"
+    return element("svg", *content, css=css, viewBox=size, role="img", aria_label=label)
+
+
 def group(elements: Iterable[Markup], **attributes: str | float) -> Markup:
     """Several elements as one."""
     return element("g", *elements, **attributes)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from sysid_ros.report.svg.axis import Axis
-from sysid_ros.report.svg.element import element, group, text, turned_text
+from sysid_ros.report.svg.element import element, group, picture, text, turned_text
 
 WIDTH = 290.0
 HEIGHT = 190.0
@@ -94,17 +94,8 @@ class Frame:
 
     def svg(self, *content: Markup) -> Markup:
         """The whole chart."""
-        return element(
-            "svg",
-            *self._vertical_grid(),
-            *self._horizontal_grid(),
-            *self._labels(),
-            *content,
-            css="chart",
-            viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}",
-            role="img",
-            aria_label=self.title,
-        )
+        axes = [*self._vertical_grid(), *self._horizontal_grid(), *self._labels()]
+        return picture([*axes, *content], WIDTH, HEIGHT, self.title, css="chart")
 
     def _vertical_grid(self) -> list[Markup]:
         parts = []

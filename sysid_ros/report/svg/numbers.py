@@ -72,6 +72,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def with_unit(name: str, text: str) -> str:
+    """``name [unit]``, or the name alone of what has none."""
+    return f"{name} [{unit(text)}]" if text else name
+
+
 def unit(text: str) -> str:
     """A unit with raised exponents: ``kg m²`` for ``kg m^2``."""
     for plain, raised in (("^2", "²"), ("^3", "³"), ("^-1", "⁻¹"), ("^-2", "⁻²")):

@@ -10,11 +10,10 @@ from markupsafe import Markup
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult, Landscape
-from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.element import element, group
 from sysid_ros.report.svg.frame import Frame
-from sysid_ros.report.svg.numbers import number, unit
+from sysid_ros.report.svg.numbers import number, with_unit
 
 _CHI_SQUARE_95 = 5.991  # two degrees of freedom
 _FAINTEST, _DARKEST, _DIVERGED = 0.04, 0.92, 0.3  # opacity of cells
@@ -25,8 +24,8 @@ def ellipse_chart(fit: FitResult, first: str, second: str) -> Markup:
     x, y = _ellipse(fit, first, second)
     center = [fit[name].value for name in (first, second)]
     frame = Frame(
-        Axis.over(x.tolist(), _with_unit(fit[first])),
-        Axis.over(y.tolist(), _with_unit(fit[second])),
+        Axis.over(x.tolist(), with_unit(first, fit[first].unit)),
+        Axis.over(y.tolist(), with_unit(second, fit[second].unit)),
         f"95 % region of {first} and {second}",
     )
     return frame.svg(frame.path(x.tolist(), y.tolist(), "fitted"), frame.dots(*_points(center)))
@@ -37,8 +36,8 @@ def landscape_chart(fit: FitResult, landscape: Landscape) -> Markup:
     names = landscape.x_name, landscape.y_name
     x_edges, y_edges = _edges(landscape.x), _edges(landscape.y)
     frame = Frame(
-        Axis(float(x_edges[0]), float(x_edges[-1]), _with_unit(fit[names[0]])),
-        Axis(float(y_edges[0]), float(y_edges[-1]), _with_unit(fit[names[1]])),
+        Axis(float(x_edges[0]), float(x_edges[-1]), with_unit(names[0], fit[names[0]].unit)),
+        Axis(float(y_edges[0]), float(y_edges[-1]), with_unit(names[1], fit[names[1]].unit)),
         f"Cost over {names[0]} and {names[1]}: {number(_lowest(landscape))} at the optimum",
     )
     cells = _cells(frame, landscape, x_edges, y_edges)
@@ -132,7 +131,3 @@ def _within(values: FloatArray, edges: FloatArray) -> np.ndarray[tuple[int], np.
 
 def _points(pair: tuple[float, float] | list[float]) -> tuple[list[float], list[float]]:
     return [float(pair[0])], [float(pair[1])]
-
-
-def _with_unit(parameter: ParameterEstimate) -> str:
-    return f"{parameter.name} [{unit(parameter.unit)}]" if parameter.unit else parameter.name

@@ -107,7 +107,7 @@ def test_no_column_is_filled_outside_its_support():
     model = random_mechanism(11)
     regressor = Regressor(model)
     rows = regressor.rows(random_states(model, 20, 0))
-    for dof, columns in enumerate(regressor.support()):
+    for dof, columns in enumerate(regressor.support):
         outside = np.delete(rows[:, dof], columns, axis=1)
         assert not np.any(outside)
 
@@ -141,7 +141,7 @@ def test_a_coupled_joint_hands_its_torque_to_the_one_that_drives_it():
     slope = 2.0 + 2.0 * 0.5 * motion.qpos[:, 0]
     assert np.allclose(rows[:, 0], torque[:, 0] + slope * torque[:, 1], atol=EXACT)
     assert not np.any(rows[:, 1])
-    assert not found.support()[1].size
+    assert not found.support[1].size
 
 
 def test_friction_of_velocity_alone_changes_sign_smoothly():

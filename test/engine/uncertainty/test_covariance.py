@@ -53,13 +53,18 @@ def test_clustered_covariance_and_degrees_of_freedom_match_their_definitions(see
         own = slice(w * rows, (w + 1) * rows)
         adjusted[w, own] = np.linalg.solve(np.eye(rows) - hat[own, own], jacobian[own] @ inverse)
     scores = np.einsum("wnp,n->wp", adjusted, residual)
-    expected = (windows - 1) / windows * scores.T @ scores
-    np.testing.assert_allclose(found.matrix, expected, rtol=1e-8, atol=1e-12)
+    variances = np.diag(scores.T @ scores)
     for j in range(p):
         terms = adjusted[:, :, j] @ maker
         omega = terms @ terms.T
+        # On average the variance is the true one, if the noise is independent.
+        excess = np.trace(omega) / inverse[j, j]
+        assert found.matrix[j, j] == pytest.approx(variances[j] / excess, rel=1e-8)
         dof = np.trace(omega) ** 2 / np.sum(omega**2)
         assert found.dof[j] == pytest.approx(min(max(dof, 1.0), windows - 1.0), rel=1e-8)
+    sizes = np.sqrt(np.diag(found.matrix) / variances)
+    expected = scores.T @ scores * np.outer(sizes, sizes)
+    np.testing.assert_allclose(found.matrix, expected, rtol=1e-8, atol=1e-12)
     assert np.all(found.dof < windows - 1.0)  # unequal windows say less about the variance
 
 

@@ -1,0 +1,110 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rows of inverse dynamics of a recording that grows, each made once.
+
+A row lies half a filter before the latest sample. So that an estimate need not be that old, rows of
+shorter filters fill the time up to :data:`EDGE` before the end, until those of the fit take their
+place. A linear filter leaves a linear equation true, be it long or short; a short one lets more
+noise pass.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from sysid_ros.engine.inverse_dynamics import Recording
+from sysid_ros.engine.moving_horizon.torque_blocks import Block
+from sysid_ros.engine.regressor import (
+    HALF_LENGTH,
+    Filters,
+    Regressor,
+    RowGrid,
+    SmoothStretch,
+    smooth,
+    stretches_of,
+    sum_grams,
+)
+
+EDGE = 0.07  # s before the latest sample, where its shortest filters allow rows
+_BEYOND = 4.0  # times the row filter's cut-off: the motion filter's
+_FASTEST = 0.3  # of the sampling rate, a cut-off
+_FEWEST = 64  # samples of a stretch
+
+
+class GrowingRows:
+    """Rows through one set of filters.
+
+    Attributes:
+      filters: The low-passes.
+      done: The latest row, s; NaN before the first one.
+    """
+
+    def __init__(self, regressor: Regressor, filters: Filters) -> None:
+        """Begin without rows."""
+        self.filters = filters
+        self.done = math.nan
+        self._regressor = regressor
+
+    @property
+    def needed_from(self) -> float:
+        """The first instant whose samples the next rows need, s."""
+        return self.done - reach(self.filters)
+
+    def new(self, recording: Recording) -> Block | None:
+        """Sum the rows that have come since the last call."""
+        found = self._smoothed(recording)
+        if not found:
+            return None
+        begin = float(found[0].times[0]) if math.isnan(self.done) else self.done
+        self.done = float(found[-1].times[-1])
+        numbers = [np.zeros(len(s.times), dtype=np.intp) for s in found]
+        return Block(begin, self.done, sum_grams(self._regressor, found, self.filters, numbers, 1))
+
+    def _smoothed(self, recording: Recording) -> list[SmoothStretch]:
+        """The new rows, on the grid of those before."""
+        model = self._regressor.model
+        later, after = recording, -math.inf
+        if not math.isnan(self.done) and len(recording.times) > 1:
+            step = float(np.median(np.diff(recording.times)))
+            grid = RowGrid.of(self.filters, step)
+            begin = self.done + (grid.apart - grid.first) * step
+            first = int(np.searchsorted(recording.times, begin - 0.5 * step))
+            while first > 0 and len(recording.times) - first < _FEWEST:
+                first -= grid.apart
+            later, after = _behind(recording, max(first, 0)), self.done + 0.25 * grid.apart * step
+        if len(later.times) < _FEWEST:
+            return []
+        cut = (smooth(model, one, self.filters) for one in stretches_of(model, later))
+        rows = (one.later_than(after) for one in cut if one is not None)
+        return [one for one in rows if one is not None]
+
+
+def reach(filters: Filters) -> float:
+    """Time from a row to the earliest sample in it, s."""
+    return HALF_LENGTH * (1.0 / filters.rows + 1.0 / float(filters.motion.min()))
+
+
+def shortest_filters(filters: Filters, rate: float) -> Filters | None:
+    """Filters that end :data:`EDGE` before the latest sample, or as near to it as a rate allows.
+
+    Returns:
+      ``None`` where the given ones do so.
+    """
+    rows = min(HALF_LENGTH * (1.0 + 1.0 / _BEYOND) / EDGE, _FASTEST * rate)
+    found = Filters(np.full_like(filters.motion, min(_BEYOND * rows, _FASTEST * rate)), rows, {})
+    return found if reach(found) < 0.8 * reach(filters) else None
+
+
+def _behind(recording: Recording, first: int) -> Recording:
+    """A recording from one of its samples on."""
+    return replace(
+        recording,
+        times=recording.times[first:],
+        qpos=recording.qpos[first:],
+        torque=recording.torque[first:],
+        qvel=None if recording.qvel is None else recording.qvel[first:],
+    )
