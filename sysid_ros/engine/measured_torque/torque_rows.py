@@ -134,7 +134,7 @@ class TorqueRows:
             slope, columns = matrix @ inner, declared.theta(values, condition)
             total = np.zeros((len(own), len(use), len(use)))
             for (dof, name), sums in zip(data.kinds.items(), self._sums, strict=True):
-                support = data.problem.regressor.support()[dof]
+                support = data.problem.regressor.support[dof]
                 ends = np.zeros((len(support) + 1, len(use)))
                 ends[:-1, :-1], ends[:-1, -1], ends[-1, -1] = slope[support], columns[support], -1.0
                 total += INDEPENDENT / noise[name] ** 2 * (ends.T @ sums[own] @ ends)
@@ -149,7 +149,7 @@ class TorqueRows:
             own = np.flatnonzero(self._conditions == condition)
             columns = data.problem.declared.theta(theta[data.places], condition)
             for i, (dof, sums) in enumerate(zip(data.kinds, self._sums, strict=True)):
-                ends = np.append(columns[data.problem.regressor.support()[dof]], -1.0)
+                ends = np.append(columns[data.problem.regressor.support[dof]], -1.0)
                 found[own, i] = np.einsum("i,bik,k->b", ends, sums[own], ends)
         return INDEPENDENT * np.maximum(found, 0.0)
 
