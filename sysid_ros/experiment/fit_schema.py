@@ -150,6 +150,13 @@ class TorqueFitConfig:
     total_mass: float | None = key(
         default=None, metadata=rule("kg, of all moving bodies together, where known", above=0)
     )
+    beside_simulation: bool = key(
+        default=True,
+        metadata=rule(
+            "`method: forward` compares torque sensors with what the measured motion takes, not "
+            "with the simulated servo's torque"
+        ),
+    )
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from sysid_ros.engine.estimation.fit_start import (
     check_starts_are_free,
     checked_start,
     first_point,
+    proposed_start,
 )
 from sysid_ros.engine.estimation.fit_state import FitState, check_state
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
@@ -47,7 +48,7 @@ from sysid_ros.engine.least_squares import (
     loss_named,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.problem import WindowedProblem, minimize_with
+from sysid_ros.engine.problem import AddedRows, WindowedProblem, minimize_with
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import (
@@ -84,6 +85,7 @@ def fit(
     resume: FitState | None = None,
     start: FloatArray | None = None,
     should_stop: Callable[[], bool] | None = None,
+    added: AddedRows | None = None,
 ) -> FitResult:
     """Fit parameters to measured sequences.
 
@@ -101,6 +103,7 @@ def fit(
       start: Values to search from, (p,), where they are not those of ``params``; results still
         tell the initial values and cost of ``params``.
       should_stop: Asked between native calls; true ends the fit with its best point.
+      added: Rows beside those of simulation, which also propose a start.
 
     Returns:
       The best parameters found with their uncertainty.
@@ -124,7 +127,10 @@ def fit(
             noise=first_noise(groups, known.levels),
             engine=settings.engine,
             hold=True,
+            added=added,
         )
+        if start is None and resume is None:
+            start = proposed_start(problem)
         check_sample_count(problem)
         first: list[FloatArray] | None = None
         if should_stop is None or not should_stop():

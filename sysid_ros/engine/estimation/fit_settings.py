@@ -21,6 +21,8 @@ class TorqueSettings:
       spread: How wrong the model's bodies may be, relative to themselves.
       hulls: Whether centres of mass stay within their body's geometry.
       total_mass: kg of all moving bodies; ``None`` where unknown.
+      beside_simulation: Whether a fit by simulation compares measured torque with what the measured
+        motion takes, rather than with the simulated servo's.
     """
 
     motion_cutoff: float | None = None
@@ -29,6 +31,7 @@ class TorqueSettings:
     spread: float = 1.0
     hulls: bool = True
     total_mass: float | None = None
+    beside_simulation: bool = True
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Point
 from sysid_ros.engine.parameters import ParameterDict, StartModifier
 from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.errors import DataError, ParameterError, StopRequestedError
+from sysid_ros.errors import DataError, ModelError, ParameterError, StopRequestedError
 
 
 def check_starts_are_free(params: ParameterDict) -> None:
@@ -42,6 +42,19 @@ def check_sample_count(problem: WindowedProblem) -> None:
             f"{samples} samples cannot determine {problem.lower.size} parameters; "
             "record longer or free fewer parameters"
         )
+
+
+def proposed_start(problem: WindowedProblem) -> FloatArray | None:
+    """Values that rows beside those of simulation propose, if the objective is lower there."""
+    if problem.added is None:
+        return None
+    proposal = np.clip(problem.added.proposal, problem.lower, problem.upper)
+    point = problem.initial_point()
+    try:
+        better = problem.cost(replace(point, theta=proposal)) < problem.cost(point)
+    except (ModelError, StopRequestedError):
+        return None
+    return proposal if better else None
 
 
 def first_point(problem: WindowedProblem, start: FloatArray | None) -> Point:

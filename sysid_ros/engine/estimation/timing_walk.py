@@ -245,7 +245,7 @@ def _all_starts(solution: Solution, place: Point, used: IndexArray) -> Point:
 
 def _window_costs(problem: WindowedProblem, point: Point) -> FloatArray:
     """The windows' shares of the cost, (m,)."""
-    return np.array(
+    own = np.array(
         [
             problem.loss.cost(residual / window.sigma(problem.noise))
             + 0.5 * float(np.sum((start / window.spread) ** 2) if start.size else 0.0)
@@ -254,6 +254,7 @@ def _window_costs(problem: WindowedProblem, point: Point) -> FloatArray:
             )
         ]
     )
+    return np.asarray(own + problem.added_costs(point.theta))
 
 
 def _prior_cost(problem: WindowedProblem, point: Point) -> float:

@@ -16,6 +16,8 @@ from sysid_ros.engine.elements import (
     theta_from_pseudo,
 )
 
+_STEP = 1e-5  # of theta, whose coordinates are of the order of one
+
 
 def ten_of_theta(theta: FloatArray) -> FloatArray:
     """Ten inertial parameters, (10,): kg, kg m, kg m^2, of coordinates theta."""
@@ -33,3 +35,10 @@ def theta_slope(ten: FloatArray) -> FloatArray:
         low, high = (theta_from_pseudo(pseudo_inertia(one)) for one in moved)
         slope[:, i] = (high - low) / (2.0 * step)
     return slope
+
+
+def ten_slope(theta: FloatArray) -> FloatArray:
+    """Derivative of ten parameters by the coordinates theta, (10, 10)."""
+    shifts = _STEP * np.eye(10)
+    rows = [(ten_of_theta(theta + one) - ten_of_theta(theta - one)) / _STEP for one in shifts]
+    return 0.5 * np.column_stack(rows)

@@ -6,9 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sysid_ros.engine.estimation import DEFAULT_SETTINGS, FitResult, FitSettings, fit
+from sysid_ros.engine.estimation import (
+    DEFAULT_SETTINGS,
+    NOTHING_KNOWN,
+    FitResult,
+    FitSettings,
+    SignalNoise,
+    fit,
+)
+from sysid_ros.engine.measured_torque.beside_simulation import (
+    torque_beside_simulation,
+    without_torque,
+)
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
@@ -22,8 +34,27 @@ def _inverse_dynamics(*given: Any, **options: Any) -> FitResult:
     return fit_torque(*given, **{k: v for k, v in options.items() if k not in _OF_ROLLOUTS})
 
 
+def _forward(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    settings: FitSettings,
+    *,
+    known: SignalNoise = NOTHING_KNOWN,
+    **options: Any,
+) -> FitResult:
+    rows = None
+    if settings.torque.beside_simulation:
+        rows = torque_beside_simulation(models_sequences, params, settings, known)
+    if rows is None:
+        return fit(models_sequences, params, settings, known=known, **options)
+    groups = [without_torque(group, rows.signals) for group in models_sequences]
+    levels = {name: one for name, one in known.levels.items() if name not in rows.signals}
+    own = replace(known, levels=levels)  # of torque as measured; what is filtered has less noise
+    return fit(groups, params, settings, known=own, added=rows, **options)
+
+
 METHODS: Mapping[str, Callable[..., FitResult]] = {
-    "forward": fit,
+    "forward": _forward,
     "inverse_dynamics": _inverse_dynamics,
 }
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.engine.problem.added_rows import AddedRows, Span
 from sysid_ros.engine.problem.objective import FD_STEP, Objective
 from sysid_ros.engine.problem.projection import minimize_with
 from sysid_ros.engine.problem.residual import build_residual_fn, model_residual, residual
@@ -13,8 +14,10 @@ from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 
 __all__ = [
     "FD_STEP",
+    "AddedRows",
     "Objective",
     "ResidualFunction",
+    "Span",
     "WindowedProblem",
     "build_residual_fn",
     "minimize_with",

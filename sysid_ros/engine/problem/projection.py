@@ -130,7 +130,7 @@ class ProjectedProblem:
         previous = np.inf
         for _ in range(INNER_ITERATIONS):
             rows = [window.matrix for window in self._problem.window_rows(point)]
-            prior = self._problem.prior_rows(theta)
+            prior = self._problem.theta_rows(theta)
             cost = 0.5 * sum(float(r[:, -1] @ r[:, -1]) for r in [*rows, prior])
             if previous - cost <= INNER_TOLERANCE * cost:
                 break

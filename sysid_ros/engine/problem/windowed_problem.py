@@ -9,6 +9,8 @@ from the start read off the measurements. The objective is
     1/2 sum_w [ sum_k rho((y_wk(theta, s_w) - m_wk) / sigma_k) + |s_w / spread_w|^2 ]
     + 1/2 sum_j ((theta_j - mean_j) / std_j)^2
 
+and, where joint torque is measured, half the squares of rows in theta alone (:mod:`.added_rows`).
+
 A linearization keeps one Gram matrix of ``[J_theta  J_start  r]`` per window, so that memory does
 not grow with the number of samples and the starts can be eliminated window by window.
 """
@@ -25,6 +27,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Linearization, Loss, Point
 from sysid_ros.engine.parameters import ParameterDict, minimum_change, priors
+from sysid_ros.engine.problem.added_rows import AddedRows, Span, rows_of_gram
 from sysid_ros.engine.simulation import (
     BatchRollout,
     Candidate,
@@ -93,6 +96,7 @@ class WindowedProblem:
       engine: ``auto`` for exact derivatives where they are known, ``reference`` for finite
         differences throughout.
       hold: Whether a weak pull holds what the data leaves open near its nominal value.
+      added: Rows beside those of simulation, of any spans.
     """
 
     def __init__(
@@ -105,11 +109,13 @@ class WindowedProblem:
         noise: Mapping[str, float],
         engine: str = "auto",
         hold: bool = False,
+        added: AddedRows | None = None,
     ) -> None:
         self.groups = tuple(groups)
         self.params = params
         self.loss = loss
-        self.noise = dict(noise)
+        self.added = None if added is None else added.over([Span.of(w) for w in self.windows])
+        self.noise = {**(self.added.first_noise() if self.added else {}), **noise}
         self.bounds = params.bounds
         self.lower, self.upper = self.bounds.lower, self.bounds.upper
         self.scale = self.bounds.scale
@@ -147,6 +153,7 @@ class WindowedProblem:
             noise=self.noise,
             engine=engine,
             hold=self._hold,
+            added=self.added,
         )
         if len(groups) == len(self.groups):
             for exact, known in zip(other._exact, self._exact, strict=True):
@@ -165,14 +172,14 @@ class WindowedProblem:
 
     def cost(self, point: Point) -> float:
         """The objective; infinite where a rollout diverges."""
-        total = self._prior_cost(point)
+        total = self._prior_cost(point) + float(self.added_costs(point.theta).sum())
         for batch, residual in self._residuals(point):
             total += self.loss.cost(residual / batch.sigma(self.noise))
         return total
 
     def cost_of(self, residuals: Sequence[FloatArray], point: Point) -> float:
         """The objective where the residuals, one array per window, are known already."""
-        total = self._prior_cost(point)
+        total = self._prior_cost(point) + float(self.added_costs(point.theta).sum())
         for window, residual in zip(self.windows, residuals, strict=True):
             total += self.loss.cost(residual / window.sigma(self.noise))
         return total
@@ -192,11 +199,26 @@ class WindowedProblem:
             cost += self.loss.cost(derivatives.residual / batch.sigma(self.noise))
             for name, (total, count) in batch.squares(derivatives.residual).items():
                 squares[name] = (squares[name][0] + total, squares[name][1] + count)
+        if self.added is not None:
+            for gram, own in zip(grams, self.added.grams(point.theta, self.noise), strict=True):
+                use = np.append(np.arange(len(own) - 1), len(gram) - 1)
+                gram[np.ix_(use, use)] += own
+            cost += float(self.added_costs(point.theta).sum())
+            squares |= self.added.squares(point.theta)
         prior = self.prior_rows(point.theta)
         return Linearization(cost, tuple(grams), prior.T @ prior, squares)
 
+    def added_costs(self, theta: FloatArray) -> FloatArray:
+        """The share of the windows' rows beside those of simulation in the objective, (w,)."""
+        if self.added is None:
+            return np.zeros(len(self.windows))
+        return self.added.costs(theta, self.noise)
+
     def window_rows(self, point: Point) -> Iterator[WindowRows]:
-        """Residuals and Jacobians window by window, in the order of :attr:`windows`."""
+        """Residuals and Jacobians window by window, in the order of :attr:`windows`.
+
+        Those of simulation; :attr:`added` has the others.
+        """
         for batch, starts, derivatives in self._derivatives(point):
             rows = self._weighted(batch, derivatives)
             prior = _start_rows(batch, starts, rows.shape[1])
@@ -311,6 +333,13 @@ class WindowedProblem:
             if exact is not None:
                 sources.update(zip(names, exact.sources(), strict=True))
         return sources
+
+    def theta_rows(self, theta: FloatArray) -> FloatArray:
+        """``[J_theta r]`` of all rows that theta alone determines, (k, p + 1)."""
+        prior = self.prior_rows(theta)
+        if self.added is None:
+            return prior
+        return np.vstack([prior, rows_of_gram(self.added.grams(theta, self.noise).sum(axis=0))])
 
     def prior_rows(self, theta: FloatArray) -> FloatArray:
         """``[J_theta r]`` of the parameters' priors, shape (p, p + 1)."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
 from sysid_ros.engine.regressor.filtering import (
+    INDEPENDENT,
     Filters,
     RowGrid,
     SmoothStretch,
@@ -36,6 +37,7 @@ __all__ = [
     "DEFAULT_KINDS",
     "DELAY",
     "HALF_LENGTH",
+    "INDEPENDENT",
     "LAW_KINDS",
     "Columns",
     "Filters",

@@ -39,6 +39,7 @@ _PRODUCTS = 3.0  # of the highest frequency of velocities: the row filter's cut-
 _BEYOND = 4.0  # times the row filter's cut-off: the motion filter's at most
 _LOWEST = 2.0  # Hz
 _ROW_RATE = 3.0  # rows per period of it that are kept; its stop band begins at twice the cut-off
+INDEPENDENT = 2.0 / _ROW_RATE  # share of rows that are, behind the row filter
 _ROUND = {int(mujoco.mjtJoint.mjJNT_FREE): (3, 3), int(mujoco.mjtJoint.mjJNT_BALL): (0, 0)}
 
 

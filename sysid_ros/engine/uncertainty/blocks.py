@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from sysid_ros.engine.least_squares import Point, ReducedSystem, without_starts
-from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.problem import Span, WindowedProblem
 from sysid_ros.engine.uncertainty.covariance import enough_clusters
 
 BLOCKS = 24  # in all; more would be shorter, and less independent
@@ -47,6 +47,7 @@ def by_block(problem: WindowedProblem, point: Point, system: ReducedSystem) -> R
     durations = np.array([float(window.window.samples.times.max()) for window in windows])
     counts = np.maximum(1, np.round(wanted * durations / durations.sum()).astype(int))
     hessians, gradients = [], []
+    spans = []
     for window, rows, count in zip(windows, problem.window_rows(point), counts, strict=True):
         times = window.window.samples.times
         edges = np.linspace(0.0, float(times.max()), count + 1)[1:-1]
@@ -58,4 +59,9 @@ def by_block(problem: WindowedProblem, point: Point, system: ReducedSystem) -> R
             own = theta[block == k]
             hessians.append(own.T @ own)
             gradients.append(own.T @ residual[block == k])
+        spans += Span.of(window).cut(edges)
+    if problem.added is not None:
+        added = problem.added.over(spans).grams(point.theta, problem.noise)
+        hessians = [one + own[:p, :p] for one, own in zip(hessians, added, strict=True)]
+        gradients = [one + own[:p, p] for one, own in zip(gradients, added, strict=True)]
     return replace(system, window_hessians=np.stack(hessians), window_gradients=np.stack(gradients))

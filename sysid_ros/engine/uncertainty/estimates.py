@@ -59,7 +59,7 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
         problem.bounds.width,
         problem.bounds.free(theta),
         method=method,
-        n_samples=sum(w.n_samples for w in problem.windows),
+        n_samples=sum(w.n_samples for w in problem.windows) + _added_samples(problem, theta),
         residual_square=residual_square,
         prior=precision,
     )
@@ -69,6 +69,13 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
 def _of_data_and_priors(system: ReducedSystem, precision: FloatArray) -> ReducedSystem:
     """The system without the pull that holds what is open: it is not information."""
     return replace(system, hessian=system.window_hessians.sum(axis=0) + np.diag(precision))
+
+
+def _added_samples(problem: WindowedProblem, theta: FloatArray) -> int:
+    """Measured values beside those that are simulated."""
+    if problem.added is None:
+        return 0
+    return sum(count for _, count in problem.added.squares(theta).values())
 
 
 def _in_units_of_noise(problem: WindowedProblem, solution: Solution) -> FloatArray:

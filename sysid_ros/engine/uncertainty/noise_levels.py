@@ -62,7 +62,7 @@ def signal_spread(problem: WindowedProblem, name: str) -> float:
         for signal in sequence.signals
         if signal.name == name
     ]
-    return max(values)
+    return max(values, default=0.0)
 
 
 def _sequences(windows: Iterable[WindowSimulation]) -> list[SequenceData]:

@@ -65,6 +65,9 @@ def residual_sizes(problem: WindowedProblem, point: Point) -> dict[str, Residual
         cost = sum(problem.loss.cost(part / level) for part in parts)
         rms = level * float(np.sqrt(2.0 * cost / count))
         sizes[name] = ResidualSize(rms, count, effective_samples(parts))
+    added = {} if problem.added is None else problem.added.squares(point.theta)
+    for name, (square, count) in added.items():
+        sizes[name] = ResidualSize(float(np.sqrt(square / max(count, 1))), count, float(count))
     return sizes
 
 

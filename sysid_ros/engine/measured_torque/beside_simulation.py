@@ -1,0 +1,157 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Measured torque in a fit by simulation: rows of inverse dynamics beside those of motion.
+
+A servo follows its reference, whatever it has to move: its motion hardly tells masses, and its
+torque does. Compared with the torque that the *measured* motion takes, it does so whatever the
+simulated servo makes of it; and no sensor counts twice, since these rows take the place of those
+that compare it with the simulated servo's torque.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import mujoco
+import numpy as np
+
+from sysid_ros.engine.estimation import FitSettings, SignalNoise
+from sysid_ros.engine.measured_torque.fit_torque import fit_torque
+from sysid_ros.engine.measured_torque.parameter_kinds import key_of, speaks_of_torque
+from sysid_ros.engine.measured_torque.torque_problem import (
+    TorqueProblem,
+    torque_problem,
+    with_own_law,
+)
+from sysid_ros.engine.measured_torque.torque_rows import TorqueData, TorqueRows
+from sysid_ros.engine.parameters import AttributeModifier, ParameterDict, SignalModifier
+from sysid_ros.engine.regressor import choose_filters, smooth, stretches_of
+from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries
+from sysid_ros.errors import SysidError
+
+_FORCES = {int(mujoco.mjtSensor.mjSENS_JOINTACTFRC), int(mujoco.mjtSensor.mjSENS_ACTUATORFRC)}
+_OPEN_CHAIN = {int(mujoco.mjtEq.mjEQ_JOINT)}
+
+
+def torque_beside_simulation(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    settings: FitSettings,
+    known: SignalNoise,
+) -> TorqueRows | None:
+    """Rows of inverse dynamics, with the start that they propose.
+
+    Returns:
+      ``None`` where no sensor shows the torque of a joint, where not all joints' positions are
+      measured, and for what only a simulation knows: closed chains, friction laws, unknown delays
+      and gains of torque, unknown corrections of positions.
+    """
+    sensors = _torque_sensors(models_sequences)
+    own = _own_parameters(params, sensors)
+    if not sensors or not own.free():
+        return None
+    try:
+        problem = torque_problem(models_sequences, own, known.gaps)
+        kinds = _sensed(problem)
+        if not kinds or not _is_known(problem, models_sequences, params):
+            return None
+        found = fit_torque(models_sequences, own, settings, known=known)
+    except SysidError:
+        return None
+    declared = problem.declared
+    if found.torque is not None and not found.torque.sharp_friction:
+        model = declared.compiled(found.values, declared.robots[0])
+        problem = with_own_law(problem, model)
+    names = params.scalar_names()
+    places = np.array([names.index(name) for name in own.scalar_names()], dtype=np.intp)
+    proposal = params.as_vector()
+    proposal[places] = found.values
+    return TorqueRows(_data(problem, settings, kinds, places, proposal), ())
+
+
+def without_torque(group: ModelSequences, sensors: Collection[str]) -> ModelSequences:
+    """The same recordings without some sensors."""
+    return ModelSequences(
+        group.name,
+        group.spec,
+        group.sequence_name,
+        group.initial_state,
+        group.control,
+        [
+            TimeSeries.slice_by_name(one, [n for n in one.signal_mapping or {} if n not in sensors])
+            for one in group.sensordata
+        ],
+        allow_missing_sensors=True,
+        robot=group.robot,
+    )
+
+
+def _torque_sensors(groups: Sequence[ModelSequences]) -> set[str]:
+    """Names of the recorded sensors of a joint's or an actuator's force."""
+    return {
+        name
+        for group in groups
+        for one in group.sensordata
+        for name, (kind, _) in (one.signal_mapping or {}).items()
+        if kind is SignalType.MjSensor and int(group.gt_model.sensor(name).type[0]) in _FORCES
+    }
+
+
+def _own_parameters(params: ParameterDict, sensors: Collection[str]) -> ParameterDict:
+    """A copy in which only what torque can depend on is free, inertias without any bounds."""
+    own = params.copy()
+    for p in own.values():
+        modifier = p.modifier
+        if isinstance(modifier, SignalModifier):
+            p.frozen |= modifier.attribute != "bias" or not set(modifier.names) & set(sensors)
+        elif isinstance(modifier, AttributeModifier) or modifier is None:
+            p.frozen |= not speaks_of_torque(p)
+        if key_of(p) == ("body", "inertia"):
+            p.min_value = np.full_like(p.nominal, -np.inf)
+            p.max_value = np.full_like(p.nominal, np.inf)
+            p.prior = None
+    return own
+
+
+def _sensed(problem: TorqueProblem) -> Mapping[int, str]:
+    """Degrees of freedom whose torque one sensor shows alone, with its name."""
+    signals = [one for one in problem.sources.signals if not one.control]
+    return {one.dof: one.name for one in signals if one.dof is not None}
+
+
+def _is_known(
+    problem: TorqueProblem, groups: Sequence[ModelSequences], params: ParameterDict
+) -> bool:
+    """Return whether motion and torque are measured as they are, and nothing else acts."""
+    torque = {one.name for one in problem.sources.signals}
+    unsure = any(
+        name in problem.sources.positions or (name in torque and p.modifier.attribute != "bias")
+        for p in params.free()
+        if isinstance(p.modifier, SignalModifier)
+        for name in p.modifier.names
+    )
+    names = [name for group in groups for name in group.sequence_name]
+    model = problem.declared.model
+    closed = any(int(kind) not in _OPEN_CHAIN for kind in model.eq_type)
+    return not (
+        unsure
+        or closed
+        or problem.sources.unmeasured
+        or problem.declared.has_laws
+        or len(set(names)) < len(names)
+    )
+
+
+def _data(
+    problem: TorqueProblem,
+    settings: FitSettings,
+    kinds: Mapping[int, str],
+    places: np.ndarray,
+    proposal: np.ndarray,
+) -> TorqueData:
+    model, given = problem.declared.model, settings.torque
+    cut = [s for i, one in enumerate(problem.recordings) for s in stretches_of(model, one, i)]
+    filters = choose_filters(model, cut, given.motion_cutoff, given.row_cutoff)
+    found = [s for one in cut if (s := smooth(model, one, filters)) is not None]
+    return TorqueData(problem, filters, tuple(found), kinds, places, len(proposal), proposal)
