@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import mujoco
 
+from sysid_ros.engine.elements import add_servo
+
 GRIPPER = """
 <mujoco model="gripper">
   <option timestep="0.001" integrator="implicitfast"/>
@@ -198,6 +200,14 @@ def urdf_arm_with_motors() -> mujoco.MjSpec:
         spec.add_actuator(
             name=f"{joint.name}_motor", target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT
         )
+    return spec
+
+
+def urdf_arm_with_servos() -> mujoco.MjSpec:
+    """The arm of :func:`urdf_arm` with a servo on each joint, as it is in truth."""
+    spec = mujoco.MjSpec.from_string(urdf_arm())
+    for joint, gain in zip(list(spec.joints), (600.0, 600.0, 300.0, 100.0), strict=True):
+        add_servo(spec, f"{joint.name}_servo", joint.name, gain)
     return spec
 
 

@@ -313,15 +313,30 @@ def own_robots() -> Iterator[Robot]:
         truth=(TrueParameter("body", "hull", "mass", 1.6),),
     )  # fmt: skip
     yield Robot("Hexarotor", robot_kinds.hexarotor, hexarotor)
+    joints = tuple(f"joint_{k + 1}" for k in range(4))
     added = {"armature": (0.6, 0.8, 0.3, 0.1), "damping": (2.0, 2.0, 1.0, 0.4),
              "frictionloss": (3.0, 4.0, 2.0, 0.8)}  # fmt: skip
     truth = tuple(
-        TrueParameter("joint", f"joint_{k + 1}", attribute, value)
-        for attribute, values in added.items() for k, value in enumerate(values)
+        TrueParameter("joint", joint, attribute, value)
+        for attribute, values in added.items() for joint, value in zip(joints, values, strict=True)
     )  # fmt: skip
     yield Robot(
         "Arm from URDF with torque sensors", robot_kinds.urdf_arm_with_motors,
         replace(torques, truth=truth), urdf=robot_kinds.urdf_arm(),
+    )  # fmt: skip
+    stiff = zip(joints, (50.0, 50.0, 25.0, 8.0), strict=True)  # the servos' own damping is in it
+    held = tuple(one for one in truth if one.attribute != "damping")
+    damped = tuple(TrueParameter("joint", joint, "damping", value) for joint, value in stiff)
+    yield Robot(
+        "Arm from URDF under servos", robot_kinds.urdf_arm_with_servos,
+        replace(
+            plan, truth=held + damped, motion=Motion(reach=0.7),
+            controllers=(Controller(
+                topic="/joint_trajectory_controller/joint_trajectory",
+                form=CommandForm.TRAJECTORY, delay=DELAY,
+            ),),
+        ),
+        urdf=robot_kinds.urdf_arm(),
     )  # fmt: skip
 
 

@@ -42,6 +42,7 @@ from sysid_ros.robots import (
     description_in,
     have_own_parameters,
     load_model,
+    with_commanded_servos,
     with_free_base,
     with_namespace,
     with_state_sensors,
@@ -202,6 +203,7 @@ def model_of(
         topic = experiment.model_topic or ""
         loaded = description_in(bag, topic, packages, message_paths_of(experiment))
     loaded = with_free_base(loaded, experiment.signals)
+    loaded = with_commanded_servos(loaded, experiment.signals)
     spec = loaded.spec
     if experiment.payload is not None:
         spec = with_payload(spec, experiment.payload.body, mass=experiment.payload.mass)

@@ -171,6 +171,8 @@ class ExperimentLines:
             key, name = "wrench", config.wrench
         if config.effort is not None:
             key, name = "effort", config.effort
+        if config.servo is not None:
+            key, name = "servo", config.servo
         return next(i for i, entry in enumerate(self._signals) if entry.get(key) == name)
 
 

@@ -99,6 +99,9 @@ def _as_inputs(signal: SignalConfig) -> list[SignalConfig]:
     if signal.kind is SignalKind.EFFORT:
         name = f"{signal.name}_effort"
         return [replace(signal, kind=SignalKind.ACTUATOR, name=name, effort=signal.name)]
+    if signal.kind is SignalKind.SERVO:
+        name = f"{signal.name}_servo"
+        return [replace(signal, kind=SignalKind.ACTUATOR, name=name, servo=signal.name)]
     return [signal]
 
 

@@ -24,6 +24,7 @@ class Candidate:
       std: Standard deviation of a prior about the model's value; ``None`` without one.
       shared: Whether all that the name means have one value.
       on_demand: Whether it is proposed only where the recordings contradict the model's value.
+      guessed: Whether nobody knows the value that the model has, so that it is always proposed.
       doubt: What a person should check; empty where nothing.
     """
 
@@ -37,6 +38,7 @@ class Candidate:
     std: float | None = None
     shared: bool = False
     on_demand: bool = False
+    guessed: bool = False
     doubt: str = ""
 
     def settings(self) -> dict[str, Any]:

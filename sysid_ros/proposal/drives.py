@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import mujoco
 
 from sysid_ros.engine.elements import (
-    ON_JOINT,
     is_effort,
     is_servo,
     is_velocity_servo,
+    joint_of,
     joints_of_tendon,
 )
 
@@ -46,19 +46,23 @@ def drives_of(model: mujoco.MjModel) -> list[Drive]:
     return found
 
 
-def driven_joints(model: mujoco.MjModel) -> frozenset[str]:
-    """Names of the joints with an actuator; all where an actuator acts on no joint alone."""
-    names: set[str] = set()
-    for actuator in range(model.nu):
-        kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
-        if kind in ON_JOINT:
-            names.add(str(model.joint(target).name))
-        elif kind == int(mujoco.mjtTrn.mjTRN_TENDON):
-            names.update(str(model.joint(j).name) for j in joints_of_tendon(model, target))
-        else:
-            names.clear()
-            break
-    return frozenset(names or (str(model.joint(j).name) for j in range(model.njnt)))
+def moved_by(model: mujoco.MjModel, actuator: int) -> set[str]:
+    """Names of the joints that an actuator moves by itself or by a fixed tendon."""
+    joint = joint_of(model, actuator)
+    if joint is not None:
+        return {str(model.joint(joint).name)}
+    if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_TENDON):
+        return set()
+    tendon = int(model.actuator_trnid[actuator, 0])
+    return {str(model.joint(joint).name) for joint in joints_of_tendon(model, tendon)}
+
+
+def driven_joints(model: mujoco.MjModel) -> set[str]:
+    """Names of the joints with an actuator; all where some actuator acts in another way."""
+    moved = [moved_by(model, actuator) for actuator in range(model.nu)]
+    if moved and all(moved):
+        return set().union(*moved)
+    return {str(model.joint(joint).name) for joint in range(model.njnt)}
 
 
 def _targets(model: mujoco.MjModel, actuator: int) -> list[str]:

@@ -119,7 +119,10 @@ def _in_rounds(
         point = _nearer(problem, point, offered)
         problem = _with_levels(problem, point, rollouts)
         answers = _tried(problem, point, offered) or usual
-        if not any(answer and one.on_demand for answer, one in zip(answers, offered, strict=True)):
+        if not any(
+            answer and (one.on_demand or one.guessed)
+            for answer, one in zip(answers, offered, strict=True)
+        ):
             break
     return answers
 
@@ -263,6 +266,7 @@ def _forward(system: _System, offered: Sequence[Candidate]) -> list[bool]:
         demanded = _DEMANDED.get(one.attribute, _DEMANDED_OTHERS) * max(open_now, 0.0)
         if one.on_demand and explained <= demanded:
             good = False
+        good = good or (one.guessed and left > 0.0)
         if good:
             kept.append(i)
             open_now -= explained

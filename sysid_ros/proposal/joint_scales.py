@@ -21,6 +21,7 @@ from sysid_ros.engine.elements import SCALAR, force_range, moved_inertia
 
 _GRAVITY = 9.81  # m/s^2, also of models without
 _SLOWEST = 10.0  # rad/s^2 or m/s^2 that a motor gives its own rotor, at the least
+_LOST = 0.03  # of a drive's largest force, in its gear
 _CREEP = 0.5  # rad/s or m/s below which viscous friction does not take all of the force
 _POSTURES = 8  # the model's own and some others
 _LEAST = {"armature": 0.1, "frictionloss": 5.0, "damping": 10.0}  # of upper bounds
@@ -44,7 +45,8 @@ class JointScale:
         """A usual value of armature, damping or dry friction where the model says none."""
         if attribute == "armature":
             return max(0.3 * self.inertia, 1e-6)
-        return max(0.05 * self.load, 0.5 * self.inertia, 1e-5)
+        lost = _LOST * (self.strength or 0.0) if attribute == "frictionloss" else 0.0
+        return max(0.05 * self.load, 0.5 * self.inertia, lost, 1e-5)
 
     def most(self, attribute: str, nominal: float) -> float:
         """The upper bound of one of them, from the model's own value."""

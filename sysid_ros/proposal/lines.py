@@ -15,7 +15,7 @@ class Line:
     """One signal of the proposal.
 
     Attributes:
-      kind: actuator, sensor, qpos, qvel, effort or wrench.
+      kind: actuator, sensor, qpos, qvel, effort, servo or wrench.
       name: In the model.
       channel: Where it comes from.
       doubt: What a person should check; empty where nothing.
@@ -40,6 +40,13 @@ class Line:
         return found | ({"interpolation": self.interpolation} if self.interpolation else {})
 
     @property
+    def input(self) -> str:
+        """Name of the actuator that the line drives; empty of what is measured."""
+        if self.kind == "actuator":
+            return self.name
+        return f"{self.name}_{self.kind}" if self.kind in ("effort", "servo") else ""
+
+    @property
     def interpolation(self) -> str:
         """The way its samples are joined, where it is not that of its message type; empty else.
 
@@ -48,4 +55,4 @@ class Line:
         the time between them.
         """
         of_trajectory = self.channel.msgtype.endswith("/JointTrajectoryControllerState")
-        return "linear" if of_trajectory and self.kind == "actuator" else ""
+        return "linear" if of_trajectory and self.input else ""

@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 
-from sysid_ros.engine.elements import SCALAR, is_effort, joint_of, joints_of_tendon
+from sysid_ros.engine.elements import SCALAR, is_effort, joint_of
 from sysid_ros.proposal.actuator_inputs import command_lines
 from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.drives import drives_of
+from sysid_ros.proposal.drives import drives_of, moved_by
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import match_names
 from sysid_ros.proposal.orders import Order
+from sysid_ros.robots import SERVO, with_servos
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,37 @@ def map_channels(
     unmapped += [
         f"actuator {model.actuator(a).name!r} has no input; its control is taken as zero"
         for a in range(model.nu)
-        if model.actuator(a).name not in driven and not shown & _moved_by(model, a)
+        if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
     bodies = body_lines(model, moving)
     return Mapping(tuple(lines), tuple(bodies), tuple(unmapped), tuple(joints), assigned.possible)
+
+
+def map_robot(
+    spec: mujoco.MjSpec, channels: Sequence[Channel], orders: Sequence[Order] = ()
+) -> tuple[mujoco.MjSpec, Mapping]:
+    """Propose the signal map of a model, and the servos that it needs if it has no actuators.
+
+    Positions that were commanded mean servos, of which a URDF says nothing.
+
+    Returns:
+      The model, with a servo on each joint whose commanded position is mapped, and the map.
+    """
+    model = spec.copy().compile()
+    plain = map_channels(model, channels, orders)
+    if model.nu or not plain.joints or any(line.kind == "effort" for line in plain.lines):
+        return spec, plain
+    served = map_channels(with_servos(spec).compile(), channels, orders)
+    lines = tuple(
+        replace(line, kind="servo", name=line.name.removesuffix(SERVO))
+        if line.kind == "actuator"
+        else line
+        for line in served.lines
+    )
+    joints = [line.name for line in lines if line.kind == "servo"]
+    if not joints:
+        return spec, plain
+    return with_servos(spec, joints), replace(served, lines=lines, unmapped=plain.unmapped)
 
 
 Positions = dict[int, tuple[Channel, bool]]
@@ -220,18 +248,7 @@ def _shows_torque(model: mujoco.MjModel, sensor: int, joint: int) -> bool:
 
 def _is_driven(model: mujoco.MjModel, joint: int) -> bool:
     name = str(model.joint(joint).name)
-    return any(name in _moved_by(model, actuator) for actuator in range(model.nu))
-
-
-def _moved_by(model: mujoco.MjModel, actuator: int) -> set[str]:
-    """Names of the joints that an actuator moves by itself or by a fixed tendon."""
-    joint = joint_of(model, actuator)
-    if joint is not None:
-        return {str(model.joint(joint).name)}
-    if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_TENDON):
-        return set()
-    tendon = int(model.actuator_trnid[actuator, 0])
-    return {str(model.joint(joint).name) for joint in joints_of_tendon(model, tendon)}
+    return any(name in moved_by(model, actuator) for actuator in range(model.nu))
 
 
 def _same_joint(

@@ -38,7 +38,7 @@ from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.lines import Line
-from sysid_ros.proposal.mapping import Mapping, map_channels
+from sysid_ros.proposal.mapping import Mapping, map_robot
 from sysid_ros.proposal.orders import stated_orders
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates, mass_that_gravity_names
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
@@ -114,9 +114,10 @@ def propose(
         spec = description_in(found[0], model.topic, packages, msg_path).spec
     else:
         spec = load_model(model, packages).spec
-    compiled = spec.copy().compile()
     on_stage("mapping what was recorded")
-    usable, left_out, channels, mapping = _mapped(compiled, found, msg_path)
+    recorded = _mapped(spec, found, msg_path)
+    spec, mapping = recorded.spec, recorded.mapping
+    compiled = spec.copy().compile()
     draft = Draft(
         model=(
             {"robot_description": model.topic}
@@ -128,15 +129,15 @@ def propose(
             for key, paths in (("package_path", package_path), ("msg_path", msg_path))
             if paths
         },
-        recordings=divide(usable, output),
-        left_out=tuple((relative(bag, output), why) for bag, why in left_out),
+        recordings=divide(recorded.usable, output),
+        left_out=tuple((relative(bag, output), why) for bag, why in recorded.left_out),
         signals=tuple(_entry(line) for line in mapping.signals),
         possible=tuple(_entry(line) for line in mapping.possible),
         notes=mapping.unmapped,
-        unused=_unused(channels, mapping),
-        masks=_masks(channels),
+        unused=_unused(recorded.channels, mapping),
+        masks=_masks(recorded.channels),
         window=_window(compiled, mapping),
-        loss="huber" if len(usable) >= _MOST_READ else "linear",
+        loss="huber" if len(recorded.usable) >= _MOST_READ else "linear",
     )
     on_stage("testing the recordings against the model")
     draft, findings, dataset = _tested(draft, output)
@@ -149,6 +150,9 @@ def propose(
         findings = _without_gravity(findings)  # every inertia is free
     else:
         on_stage("trying which parameters the recordings determine")
+        guessed = any(line.kind == "servo" for line in mapping.lines)
+        if guessed:  # what gravity does to a servo of unknown gain tells no mass
+            findings = _without_gravity(findings)
         masses = mass_that_gravity_names(spec, findings)
         draft = _with_parameters(draft, spec, mapping, output, masses)
         if set(masses) & set(draft.parameters):
@@ -162,9 +166,18 @@ def _without_gravity(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     return tuple(one for one in findings if one.kind is not FindingKind.GRAVITY)
 
 
-def _mapped(
-    model: mujoco.MjModel, bags: list[Path], msg_path: Sequence[Path]
-) -> tuple[list[Path], list[tuple[Path, str]], list[Channel], Mapping]:
+@dataclass(frozen=True)
+class _Recorded:
+    """The signals of a robot, which may have got servos, and the recordings that have them."""
+
+    spec: mujoco.MjSpec
+    mapping: Mapping
+    channels: list[Channel]
+    usable: list[Path]
+    left_out: list[tuple[Path, str]]
+
+
+def _mapped(spec: mujoco.MjSpec, bags: list[Path], msg_path: Sequence[Path]) -> _Recorded:
     """Map the topics that most recordings share; the recordings without them are left out."""
     topics = topics_of(bags, msg_path)
     counts: dict[str, int] = {}
@@ -180,9 +193,9 @@ def _mapped(
             break
     channels = _channels(complete, common, msg_path)
     orders = stated_orders(complete[0], msg_path) if complete else []
-    mapping = map_channels(model, channels, orders)
+    spec, mapping = map_robot(spec, channels, orders)
     if not mapping.joints and not mapping.bodies:
-        names = [model.joint(joint).name for joint in range(model.njnt)]
+        names = [joint.name for joint in spec.joints]
         raise DataError(
             f"no joint of the model ({', '.join(names) or 'it has none'}) has a position among "
             + (
@@ -203,7 +216,7 @@ def _mapped(
             left_out.append((bag, f"without {', '.join(missing)}"))
         else:
             usable.append(bag)
-    return usable, left_out, channels, mapping
+    return _Recorded(spec, mapping, channels, usable, left_out)
 
 
 def _entry(line: Line) -> SignalEntry:
@@ -250,7 +263,8 @@ def _window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
                 tops.append(motion_bandwidth(np.interp(grid, times, values), 1.0 / interval))
     known = [top for top in tops if top is not None]
     servos = any(
-        line.kind == "actuator" and is_servo(model, model.actuator(line.name).id)
+        line.kind == "servo"
+        or (line.kind == "actuator" and is_servo(model, model.actuator(line.name).id))
         for line in mapping.lines
     )
     return window_length(durations, float(np.median(known)) if known else None, servos=servos)
@@ -284,7 +298,7 @@ def _tested(draft: Draft, output: Path) -> tuple[Draft, tuple[Finding, ...], Dat
 
 def _label(values: dict[str, object]) -> str:
     kind, name = next(iter(values.items()))
-    return f"{name}_{kind}" if kind in ("qpos", "qvel", "effort") else str(name)
+    return f"{name}_{kind}" if kind in ("qpos", "qvel", "effort", "servo") else str(name)
 
 
 def _load(experiment: Experiment) -> Dataset:
@@ -348,14 +362,15 @@ def _with_parameters(
 
 def _inputs(mapping: Mapping) -> Inputs:
     """Return what drives the model, and the topics that nothing else is mapped from."""
-    lines = [line for line in mapping.lines if line.kind in ("actuator", "effort")]
-    names = [line.name if line.kind == "actuator" else f"{line.name}_effort" for line in lines]
+    lines = [line for line in mapping.lines if line.input]
+    names = [line.input for line in lines]
     others = {line.channel.topic for line in mapping.signals if line not in lines}
     topics = {name: line.channel.topic for name, line in zip(names, lines, strict=True)}
     return Inputs(
         {name: line.channel.command for name, line in zip(names, lines, strict=True)},
         topics,
         frozenset(topics.values()) - others,
+        tuple(line.input for line in lines if line.kind == "servo"),
     )
 
 

@@ -18,6 +18,7 @@ from sysid_ros.errors import SysidError
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.drives import driven_joints
 from sysid_ros.proposal.joint_scales import JointScale, joint_scales
+from sysid_ros.robots import SERVO
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
 _SERVO_ATTRIBUTES = ("kp", "time_constant")  # kv acts as damping does
@@ -29,6 +30,8 @@ _USUAL_DELAY = 0.01  # s
 _LARGEST_BIAS = 0.2  # rad or m
 _USUAL_BIAS = 0.01  # rad or m
 _GAIN = (0.5, 2.0)
+_SERVO_DAMPING = 0.1  # s, typical damping over a guessed gain
+_GUESSED_GAIN = 100.0  # bounds over the guess, and the guess over them
 _FEW = 3  # servos, each with a gain of its own
 _CHAIN = 4  # joints one behind the other that make an arm
 
@@ -41,11 +44,13 @@ class Inputs:
       held: By name whether it is a command, which is held, rather than measured.
       topics: By name the topic that it comes from.
       alone: Topics from which nothing else is mapped.
+      guessed: Servos that the model lacked, of which nothing is known.
     """
 
     held: Mapping[str, bool]
     topics: Mapping[str, str]
     alone: frozenset[str]
+    guessed: tuple[str, ...] = ()
 
 
 def candidates(
@@ -74,17 +79,25 @@ def candidates(
         and is_servo(model, a)
     ]
     driven = driven_joints(model)
-    found: list[Candidate | None] = [
-        _of_joint(spec, joint, attribute, scales[joint], is_driven=joint in driven)
+    guessed = {name: _nominal(spec, "actuator", name, "kp") or 0.0 for name in inputs.guessed}
+    gains = dict.fromkeys(driven, 0.0) | {
+        name.removesuffix(SERVO): gain for name, gain in guessed.items()
+    }
+    found: list[Candidate | None] = [*_guessed_gains(guessed)]
+    found += [
+        _of_joint(spec, joint, attribute, scales[joint], gains.get(joint))
         for attribute in _JOINT_ATTRIBUTES
         for joint in joints
         if joint in scales
     ]
     found += _delays(inputs)
     if servos:
-        found += _settings_of_servos(spec, model.nu, servos)
-        found += _biases(servos, sensors)
-        found += _payload(model, joints)
+        found += _settings_of_servos(
+            spec, model.nu, [name for name in servos if name not in inputs.guessed]
+        )
+        if not guessed:  # which explain gravity in any posture
+            found += _biases(servos, sensors)
+            found += _payload(model, joints)
     else:
         found += _masses(model, joints, free)
         found += _gains(list(inputs.held)[1:])
@@ -106,17 +119,25 @@ def mass_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) ->
 
 
 def _of_joint(
-    spec: mujoco.MjSpec, joint: str, attribute: str, scale: JointScale, *, is_driven: bool
+    spec: mujoco.MjSpec, joint: str, attribute: str, scale: JointScale, gain: float | None
 ) -> Candidate | None:
     """A candidate with what such a joint can have; none where the model has no such thing.
 
-    A joint that nothing drives has no rotor and no gear: what its model lacks is on demand.
+    Args:
+      spec: The model.
+      joint: Its name.
+      attribute: Of it.
+      scale: Sizes that its drive can have.
+      gain: Of a servo that was added, whose damping is the joint's; else zero. ``None`` of a joint
+        that nothing drives: it has no rotor and no gear, so that what its model lacks is on demand.
     """
     nominal = _nominal(spec, "joint", joint, attribute)
     if nominal is None:
         return None
     typical = max(nominal, scale.typical(attribute))
-    lacking = not is_driven and nominal == 0.0 and attribute != "damping"
+    if gain and attribute == "damping":
+        typical = max(typical, _SERVO_DAMPING * gain)
+    lacking = gain is None and nominal == 0.0 and attribute != "damping"
     return Candidate(
         element="joint",
         name=joint,
@@ -126,6 +147,7 @@ def _of_joint(
         typical=typical,
         initial=None if nominal > 0.0 or lacking else _round(_START * typical),
         on_demand=lacking,
+        guessed=bool(gain) and nominal == 0.0,
         doubt=f"nothing drives {joint}, and the model has no {attribute} there" if lacking else "",
     )
 
@@ -164,6 +186,21 @@ def _of_servo(spec: mujoco.MjSpec, name: str, attribute: str) -> Candidate | Non
         on_demand=True,
         doubt=f"the recordings contradict the model's {attribute} of {name}",
     )
+
+
+def _guessed_gains(guessed: Mapping[str, float]) -> Iterator[Candidate]:
+    """Gains of servos that nobody wrote down, over four orders of magnitude."""
+    for name, gain in guessed.items():
+        yield Candidate(
+            element="actuator",
+            name=name,
+            attribute="kp",
+            low=_round(gain / _GUESSED_GAIN),
+            high=_round(gain * _GUESSED_GAIN),
+            typical=gain,
+            initial=_round(gain),
+            guessed=True,
+        )
 
 
 def _nominal(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> float | None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.robots.added_servos import SERVO, with_commanded_servos, with_servos
 from sysid_ros.robots.declared_friction import with_friction_model
 from sysid_ros.robots.declared_parameters import build_parameters, set_values
 from sysid_ros.robots.hook import hook_file
@@ -22,6 +23,7 @@ from sysid_ros.robots.torque_parameters import measures_torque
 from sysid_ros.robots.xml_text import Element, XmlText, number, numbers
 
 __all__ = [
+    "SERVO",
     "Element",
     "LoadedModel",
     "ModelText",
@@ -36,8 +38,10 @@ __all__ = [
     "number",
     "numbers",
     "set_values",
+    "with_commanded_servos",
     "with_free_base",
     "with_friction_model",
     "with_namespace",
+    "with_servos",
     "with_state_sensors",
 ]

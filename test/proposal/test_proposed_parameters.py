@@ -11,6 +11,7 @@ import pytest
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.joint_scales import joint_scales
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates
+from sysid_ros.robots import with_servos
 
 BODY = '<body name="b{0}" pos="0 0 .1"><joint name="j{0}" axis="0 {1} {2}" {3}/>'
 LINK = '<geom type="capsule" fromto="0 0 0 0 0 .1" size=".03" mass="{}"/>'
@@ -71,6 +72,18 @@ def test_what_nothing_drives_has_no_rotor_and_friction_only_where_recordings_say
         for one in offered(xml.replace('name="j1"', 'name="j1" frictionloss=".1"'), inputs(1))
     }
     assert not own["j1", "frictionloss"].on_demand
+
+
+def test_nobody_knows_the_gain_of_a_servo_that_the_model_lacks() -> None:
+    spec = with_servos(mujoco.MjSpec.from_string(arm(2).partition("<actuator>")[0] + "</mujoco>"))
+    given = Inputs({"j0_servo": True}, {"j0_servo": "/c"}, frozenset(["/c"]), ("j0_servo",))
+    found = candidates(spec, ["j0", "j1"], given, {})
+    gain = next(one for one in found if one.attribute == "kp")
+    assert gain.guessed
+    assert gain.high == pytest.approx(1e4 * gain.low, rel=0.02)
+    own = {one.attribute: one.guessed for one in found if one.name == "j0"}
+    assert own == {"frictionloss": True, "damping": True, "armature": True}
+    assert {one.attribute for one in found}.isdisjoint({"bias", "mass"})
 
 
 def test_a_topic_with_other_signals_has_a_delay_for_each_input() -> None:

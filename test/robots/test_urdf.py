@@ -11,10 +11,12 @@ import pytest
 from urdf_robot import MESH, urdf, write_bag, write_mesh, write_package
 
 from sysid_ros.cli import main
+from sysid_ros.engine.elements import is_servo
 from sysid_ros.errors import ErrorCode, ExperimentError, ModelError
 from sysid_ros.experiment import load_experiment, parse_experiment, with_folders
 from sysid_ros.experiment.packages import Packages
 from sysid_ros.pipeline.experiment_run import run_experiment
+from sysid_ros.robots.added_servos import with_commanded_servos
 from sysid_ros.robots.source import load_model, model_from_description, with_free_base
 
 EXPERIMENT = """
@@ -33,6 +35,20 @@ parameters:
 def no_installation(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AMENT_PREFIX_PATH", "ROS_PACKAGE_PATH"):
         monkeypatch.delenv(name, raising=False)
+
+
+def test_a_commanded_position_gets_a_servo_and_its_joint_must_be_there(tmp_path: Path) -> None:
+    (write_package(tmp_path / "swing_description") / "swing.urdf").write_text(urdf())
+    model = load_model(tmp_path / "swing_description" / "swing.urdf")
+    text = EXPERIMENT.format(model="swing.urdf").replace("effort: shoulder", "servo: shoulder")
+    signals = parse_experiment(text, path=tmp_path / "experiment.yaml").signals
+    assert signals[0].name == "shoulder_servo"
+    served = with_commanded_servos(model, signals).spec.compile()
+    assert not model.spec.actuators
+    assert is_servo(served, served.actuator("shoulder_servo").id)
+    wrong = parse_experiment(text.replace("servo: shoulder", "servo: sholder"), path=tmp_path / "e")
+    with pytest.raises(ModelError, match="unknown joint 'sholder'; nearest: 'shoulder'"):
+        with_commanded_servos(model, wrong.signals)
 
 
 def meshes(folder: Path, packages: Packages | None = None, mesh: str = MESH) -> list[str]:

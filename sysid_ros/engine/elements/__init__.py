@@ -9,6 +9,7 @@ from sysid_ros.engine.elements.actuators import (
     ON_JOINT,
     SCALAR,
     actuators_on,
+    add_servo,
     add_unit_motor,
     affine_force,
     force_range,
@@ -17,6 +18,7 @@ from sysid_ros.engine.elements.actuators import (
     is_servo,
     is_velocity_servo,
     joint_of,
+    usual_servo_gain,
 )
 from sysid_ros.engine.elements.body_inertia import (
     compiled,
@@ -68,6 +70,7 @@ __all__ = [
     "InertiaType",
     "SlimModel",
     "actuators_on",
+    "add_servo",
     "add_unit_motor",
     "affine_force",
     "body_of",
@@ -103,6 +106,7 @@ __all__ = [
     "set_inertia",
     "theta_from_inertia",
     "theta_from_pseudo",
+    "usual_servo_gain",
     "without_visuals",
     "write_inertia",
     "write_moving_inertia",

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Actuators: the joint that each acts on, what its input is, and new ones of gain one."""
+"""Actuators: the joint that each acts on, what its input is, and new ones."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from sysid_ros.arrays import FloatArray
 SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 _UNLIMITED = (-np.inf, np.inf)
+_GRAVITY = 9.81  # m/s^2, also of models without
+_GIVE_OF_HINGE, _GIVE_OF_SLIDE = 0.1, 0.01  # rad, m: a usual servo's at its largest force
 
 
 def joint_of(model: Any, actuator: int) -> int | None:
@@ -115,6 +117,34 @@ def _forces(model: Any, actuator: int) -> FloatArray:
     elif model.actuator_ctrllimited[actuator] and is_effort(model, actuator):
         ends = model.actuator_ctrlrange[actuator] * model.actuator_gainprm[actuator, 0]
     return np.sort(gear * ends) if gear else np.zeros(2)
+
+
+def usual_servo_gain(model: Any, joint: int) -> float:
+    """The gain of a servo that such a joint may have, N m/rad, or N/m of a slide.
+
+    The joint's largest force at a tenth of a radian or a centimetre off; where nothing limits it
+    the weight of what the joint carries, at a metre's distance of a hinge.
+    """
+    largest = max(np.abs(force_range(model, joint)))
+    if not 0.0 < largest < np.inf:
+        largest = _GRAVITY * float(model.body_subtreemass[model.jnt_bodyid[joint]])
+    is_hinge = int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
+    return float(largest) / (_GIVE_OF_HINGE if is_hinge else _GIVE_OF_SLIDE)
+
+
+def add_servo(spec: mujoco.MjSpec, name: str, joint: str, gain: float) -> None:
+    """Add an actuator that pulls a joint to its control as a spring does, without limits.
+
+    Args:
+      spec: Changed in place.
+      name: Of the actuator, which the model must not have yet.
+      joint: Name of the joint.
+      gain: Of the spring, N m/rad or N/m.
+    """
+    add_unit_motor(spec, name, mujoco.mjtTrn.mjTRN_JOINT, joint, [1.0, *[0.0] * 5])
+    servo = spec.actuator(name)
+    servo.gainprm[0], servo.biastype = gain, mujoco.mjtBias.mjBIAS_AFFINE
+    servo.biasprm[1] = -gain
 
 
 def add_unit_motor(

@@ -36,6 +36,7 @@ class SignalKind(str, Enum):
     QVEL = "qvel"
     WRENCH = "wrench"  # read as six signals of kind ACTUATOR
     EFFORT = "effort"  # read as one of kind ACTUATOR
+    SERVO = "servo"  # read as one of kind ACTUATOR
 
 
 class MaskRequest(Protocol):
