@@ -47,7 +47,7 @@ class ServoLag:
     stiffness: float
 
     def after(self, values: FloatArray, period: float) -> FloatArray:
-        """What is linear between instants (m, ...) and zero before them, after the lag."""
+        """Return what is linear between instants (m, ...) and zero before, after the lag."""
         numerator, denominator = self._discrete(period)
         return np.asarray(scipy.signal.lfilter(numerator, denominator, values, axis=0))
 

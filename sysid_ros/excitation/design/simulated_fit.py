@@ -106,7 +106,7 @@ def _rate(times: FloatArray) -> float:
 
 
 def _between(control: TimeSeries) -> dict[str, str]:
-    """What each recorded command does between two of them."""
+    """Return what each recorded command does between two of them."""
     ways = control.interpolation or ("linear",) * control.data.shape[1]
     mapping = control.signal_mapping or {}
     return {name: ways[int(columns[0])] for name, (_, columns) in mapping.items()}
