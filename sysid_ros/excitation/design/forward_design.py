@@ -86,7 +86,8 @@ def design_servo_motion(
     with single_blas_thread(), RolloutPool(None) as rollouts:
         planned = PlannedRecording(fit, joints, home, settings.duration, rollouts)
         spline = rest_spline(settings)
-        task = design_task(model, joints, demands, home, settings, family=spline)
+        torque = replace(settings, interest=())  # whose parameters have other names
+        task = design_task(model, joints, demands, home, torque, family=spline)
         refuse_infeasible(task, np.zeros((spline.free, len(joints))), joints)
         lags = servo_lags(planned.model, home, joints, planned.servos)
         worth = SimulationWorth(
