@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,14 +19,18 @@ from sysid_ros.commands.common import (
 from sysid_ros.printable import print_text
 
 if TYPE_CHECKING:
+    import mujoco
+
     from sysid_ros.arrays import FloatArray
-    from sysid_ros.excitation.design import DesignedMotion
+    from sysid_ros.excitation.design import Demands, DesignedMotion
+    from sysid_ros.experiment import Experiment
 
 _NORMAL = 1.96  # standard errors in half an interval of 95 %
 _SHOWN = 8  # parameters with the largest relative errors
 _WITHOUT_TORQUE = (
-    "No signal of the experiment tells a joint's torque. The motion serves, but these are errors "
-    "that measured torque would give. sysid_ros rehearse EXPERIMENT --motion FILE tries it."
+    "No signal of the experiment tells a joint's torque, and there is no design for a fit by "
+    "simulation: {reason}. The motion serves, but these are errors that measured torque would "
+    "give. sysid_ros rehearse EXPERIMENT --motion FILE tries it."
 )
 
 
@@ -63,21 +68,52 @@ def register(add_parser: AddParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Design a motion that shows inertia and friction the best, within the robot's limits."""
+    """Design a motion that shows the free parameters best, within the robot's limits."""
     experiment = experiment_of(options)
 
-    from sysid_ros.dataset import model_of
     from sysid_ros.excitation import write_trajectory
-    from sysid_ros.excitation.design import (
-        DesignSettings,
-        approach,
-        design_motion,
-        fitted_parameters,
-        render_preview,
-        robot_demands,
-    )
+    from sysid_ros.excitation.design import render_preview
     from sysid_ros.files import replace_file
     from sysid_ros.judgement import title_of
+
+    found = _designed(options, experiment)
+    motion = found.motion
+    write_trajectory(options.output, motion.joints, motion.knots, motion.table)
+    preview = options.preview or options.output.with_suffix(".html")
+    title = f"{options.output.stem} for {title_of(experiment)}"
+    page = render_preview(title, found.model, found.demands, found.home, motion, found.ways)
+    replace_file(preview, page)
+    lines = [_summary(motion), *found.doubts, *found.ways, str(options.output), str(preview)]
+    print_text("\n".join(lines))
+    return 0
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A motion with what it was designed for."""
+
+    motion: DesignedMotion
+    model: mujoco.MjModel
+    demands: Demands
+    home: FloatArray
+    ways: tuple[str, ...]
+    doubts: tuple[str, ...]
+
+
+def _designed(options: argparse.Namespace, experiment: Experiment) -> _Found:
+    """Design for measured torque, else for a fit by simulation where servos move the joints."""
+    from sysid_ros.dataset import model_of
+    from sysid_ros.excitation.design import (
+        SERVO_PIECE,
+        DesignSettings,
+        NoServoError,
+        approach,
+        design_motion,
+        design_servo_motion,
+        fitted_parameters,
+        robot_demands,
+        simulated_fit,
+    )
     from sysid_ros.results import read_results
     from sysid_ros.robots import build_parameters, measures_torque
     from sysid_ros.terminal import working
@@ -86,7 +122,8 @@ def _run(options: argparse.Namespace) -> int:
         duration=options.duration, criterion=options.criterion, interest=tuple(options.interest),
         budget=options.budget, seed=options.seed,
     )  # fmt: skip
-    spec = model_of(experiment, experiment.sequences[0], options.data).given.spec
+    loaded = model_of(experiment, experiment.sequences[0], options.data)
+    spec = loaded.given.spec
     after = None
     if options.after is not None:
         outcome = read_results(options.after, signals=False)
@@ -99,18 +136,26 @@ def _run(options: argparse.Namespace) -> int:
     )  # fmt: skip
     start = home[[int(model.joint(name).qposadr[0]) for name in joints]]
     ways = tuple(approach(model, joints, demands, home, start, key) for key in options.approach)
+    doubts: tuple[str, ...] = ()
+    noise = _torque_noise(options.torque_noise, joints)
     with working("designing the motion") as share:
-        motion = design_motion(
+        motion = None
+        if not measures_torque(experiment, spec):
+            params = build_parameters(experiment, loaded.with_sensors)
+            values = params.as_vector() if after is None else after.values
+            fit = simulated_fit(experiment, loaded.with_sensors, params, values, options.data)
+            try:
+                motion = design_servo_motion(
+                    model, joints, demands, home, fit, replace(settings, piece=SERVO_PIECE),
+                    after=after, progress=share,
+                )  # fmt: skip
+            except NoServoError as error:
+                doubts = (_WITHOUT_TORQUE.format(reason=error),)
+        motion = motion or design_motion(
             model, joints, demands, home, settings, after=after, progress=share,
-            torque_noise=_torque_noise(options.torque_noise, joints),
+            torque_noise=noise,
         )  # fmt: skip
-    write_trajectory(options.output, motion.joints, motion.knots, motion.table)
-    preview = options.preview or options.output.with_suffix(".html")
-    title = f"{options.output.stem} for {title_of(experiment)}"
-    replace_file(preview, render_preview(title, model, demands, home, motion, ways))
-    doubts = () if measures_torque(experiment, spec) else (_WITHOUT_TORQUE,)
-    print_text("\n".join([_summary(motion), *doubts, *ways, str(options.output), str(preview)]))
-    return 0
+    return _Found(motion, model, demands, home, ways, doubts)
 
 
 def _torque_noise(given: list[float], joints: tuple[str, ...]) -> FloatArray | None:
@@ -151,7 +196,7 @@ def _told(motion: DesignedMotion) -> list[str]:
         f"  {error:9.3g}  {100 * share:8.3g} %  {name}" for share, error, name in relative[:_SHOWN]
     ]
     return [
-        "predicted standard errors from measured torque, the largest relative ones first:",
+        f"predicted standard errors from {motion.told_by}, the largest relative ones first:",
         *rows,
     ]
 
@@ -164,7 +209,7 @@ def _gained(motion: DesignedMotion) -> list[str]:
             motion.standard_errors, strict=True),
         reverse=True,
     )  # fmt: skip
-    lines = ["predicted half intervals (95 %) from measured torque, the vaguest first:"]
+    lines = [f"predicted half intervals (95 %) from {motion.told_by}, the vaguest first:"]
     lines.append(f"  {'value':>10}  {'now':>9}  {'then':>9}  parameter")
     return lines + [
         f"  {value:10.4g}  {_NORMAL * now:9.3g}  {_NORMAL * then:9.3g}  {name}"

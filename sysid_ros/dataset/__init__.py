@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.dataset.fit_inputs import FitInputs, fit_settings, torque_settings
 from sysid_ros.dataset.loading import load_dataset, mapped_sequence, model_of
+from sysid_ros.dataset.recorded_noise import noise_of
 from sysid_ros.dataset.sequences import (
     Dataset,
     SequenceSet,
@@ -25,6 +26,7 @@ __all__ = [
     "mapped_sequence",
     "model_of",
     "model_sequences",
+    "noise_of",
     "torque_settings",
     "unusable",
 ]

@@ -7,7 +7,8 @@
     motion = design_motion(model, joints, demands, home, DesignSettings(duration=20.0))
     motion.values(times), motion.standard_errors, motion.condition
 
-Torque that is measured along a motion tells base parameters (:mod:`.torque_information`); a number
+Torque that is measured along a motion tells base parameters (:mod:`.torque_information`); where it
+is not measured, a fit by simulation tells its own parameters (:mod:`.forward_design`). A number
 from their covariance (:mod:`.criterion`) is made small over splines at rest at both ends
 (:mod:`.rest_spline`) by linear programs (:mod:`.descent`) that keep joint limits, torque and
 distances (:mod:`.clearance`).
@@ -19,21 +20,30 @@ from sysid_ros.excitation.design.demands import Demands
 from sysid_ros.excitation.design.design import DesignSettings, design_motion
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.fitted_parameters import FittedParameters, fitted_parameters
+from sysid_ros.excitation.design.forward_design import SERVO_PIECE, design_servo_motion
+from sysid_ros.excitation.design.planned_recording import NoServoError, Sampled, SimulatedFit
 from sysid_ros.excitation.design.preview import render_preview
 from sysid_ros.excitation.design.rest_spline import RestSpline
 from sysid_ros.excitation.design.robot_demands import robot_demands
+from sysid_ros.excitation.design.simulated_fit import simulated_fit
 
 __all__ = [
     "CRITERIA",
+    "SERVO_PIECE",
     "Demands",
     "DesignSettings",
     "DesignedMotion",
     "FittedParameters",
+    "NoServoError",
     "RestSpline",
+    "Sampled",
+    "SimulatedFit",
     "approach",
     "criterion",
     "design_motion",
+    "design_servo_motion",
     "fitted_parameters",
     "render_preview",
     "robot_demands",
+    "simulated_fit",
 ]

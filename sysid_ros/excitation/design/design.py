@@ -35,7 +35,7 @@ from sysid_ros.excitation.design.torque_information import (
 )
 
 _NOISE_SHARE = 0.01  # of the effort limit, where the noise of torque is not known
-_WEAK = 1e-3  # prior in units of scale, that makes every design finite
+WEAK = 1e-3  # prior in units of scale, that makes every design finite
 _FIRST_STEPS = 5  # of every start, before the better half goes on
 
 
@@ -111,13 +111,14 @@ def design_motion(
       ExcitationError: The demands leave no motion, and why.
     """
     settings = settings or DesignSettings()
-    spline = _spline(settings)
+    spline = rest_spline(settings)
     task = design_task(model, joints, demands, home, settings, torque_noise, after, spline)
     refuse_infeasible(task, np.zeros((task.spline.free, len(joints))), joints)
     best = search(task, settings, progress)
-    best = replace(best, c=_kept_throughout(task, best.c, joints))
+    best = replace(best, c=kept_throughout(task, best.c, joints))
     progress(1.0)
-    return _described(task, joints, spline, best, after)
+    told = Told(task.information.names, task.information.values)
+    return described(task, joints, spline, best, told, task.data(best.c), after)
 
 
 def search(
@@ -126,7 +127,7 @@ def search(
     """Go down from several starts, of which the better half goes on after every round."""
     began = time.process_time()
     generator = np.random.default_rng(settings.seed)
-    states = [_random(task, generator) for _ in range(settings.starts)]
+    states = [random_start(task, generator) for _ in range(settings.starts)]
     total = settings.steps * (1 + settings.starts.bit_length())
     done = 0
 
@@ -174,14 +175,14 @@ def design_task(
         friction_velocity=FRICTION_SHARE * float(limits.velocity.min()),
         fitted=after,
     )
-    spline = family or _spline(settings)
+    spline = family or rest_spline(settings)
     samples = 4 * round(settings.duration / settings.piece)
     share = settings.rate * settings.duration / samples
     scale = _scale(information, reach, start, after)
-    prior = np.diag((_WEAK / scale) ** 2)
+    prior = np.diag((WEAK / scale) ** 2)
     if after is not None:
         prior = prior + after.information
-    interest = _interest(information.names, settings.interest)
+    interest = chosen_parameters(information.names, settings.interest)
     goal = Goal(settings.criterion, scale, interest, prior)
     clearance = Clearance(model, joints, home, demands.clearance)
     return DesignTask(
@@ -189,16 +190,32 @@ def design_task(
     )
 
 
-def _described(
+@dataclass(frozen=True)
+class Told:
+    """The parameters that a recording tells.
+
+    Attributes:
+      names: Of p parameters.
+      values: Theirs, (p,).
+      by: Where that comes from.
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    by: str = "measured torque"
+
+
+def described(
     task: DesignTask,
     joints: tuple[str, ...],
     spline: RestSpline,
     best: Descent,
+    told: Told,
+    data: FloatArray,
     after: FittedParameters | None,
 ) -> DesignedMotion:
-    """A motion of a task with what it promises."""
+    """A motion of a task with what it promises by the information (p, p) of its recording."""
     goal, control = task.goal, best.c
-    data = task.data(control)
     total = goal.prior + data
     unit = np.outer(goal.scale, goal.scale)
     covariance = np.linalg.inv(total * unit) * unit
@@ -210,17 +227,18 @@ def _described(
         start=task.start,
         spline=spline,
         control=control,
-        names=task.information.names,
-        nominal=task.information.values,
+        names=told.names,
+        nominal=told.values,
         standard_errors=np.sqrt(np.diag(covariance)),
         errors_before=None if after is None else after.standard_errors,
         condition=float(np.sqrt(eigenvalues[-1] / max(eigenvalues[0], 1e-300))),
         cost=criterion(goal.criterion, total, goal.scale, goal.interest)[0],
         steps=best.steps,
+        told_by=told.by,
     )
 
 
-def _random(task: DesignTask, generator: np.random.Generator) -> Descent:
+def random_start(task: DesignTask, generator: np.random.Generator) -> Descent:
     """A smooth random motion that keeps its demands, as large as they allow."""
     limits, spline = task.demands.limits, task.spline
     knots = np.linspace(0.0, 1.0, spline.free)
@@ -236,7 +254,7 @@ def _random(task: DesignTask, generator: np.random.Generator) -> Descent:
     return Descent(np.zeros_like(shape), np.inf)
 
 
-def _kept_throughout(task: DesignTask, control: FloatArray, joints: tuple[str, ...]) -> FloatArray:
+def kept_throughout(task: DesignTask, control: FloatArray, joints: tuple[str, ...]) -> FloatArray:
     """A motion drawn in until it keeps its demands at all times, not only at some instants."""
     for _ in range(20):
         try:
@@ -249,7 +267,8 @@ def _kept_throughout(task: DesignTask, control: FloatArray, joints: tuple[str, .
     return control
 
 
-def _spline(settings: DesignSettings) -> RestSpline:
+def rest_spline(settings: DesignSettings) -> RestSpline:
+    """The splines among which a design chooses."""
     return RestSpline(settings.duration, round(settings.duration / settings.piece))
 
 
@@ -279,13 +298,18 @@ def _noise(effort: FloatArray) -> FloatArray:
     return np.where(finite, _NOISE_SHARE * np.where(finite, effort, 0.0), 1.0)
 
 
-def _interest(names: tuple[str, ...], words: tuple[str, ...]) -> IndexArray | None:
+def chosen_parameters(names: tuple[str, ...], words: tuple[str, ...]) -> IndexArray | None:
+    """The parameters (k,) with one of some words in their names; all, as None, without words.
+
+    Raises:
+      ExcitationError: There is none.
+    """
     if not words:
         return None
     found = [i for i, name in enumerate(names) if any(word in name for word in words)]
     if not found:
         raise ExcitationError(
-            f"no parameter that torque can show has {' or '.join(map(repr, words))} in its name; "
+            f"no parameter of the design has {' or '.join(map(repr, words))} in its name; "
             f"there are {', '.join(names)}"
         )
     return np.array(found, dtype=np.intp)

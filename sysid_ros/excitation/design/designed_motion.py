@@ -29,6 +29,7 @@ class DesignedMotion:
       condition: Condition number of the information's square root, columns scaled to length 1.
       cost: The criterion, see :mod:`.criterion`.
       steps: Steps of the search.
+      told_by: Where the errors would come from.
       errors_before: Standard errors (p,) of the fit that the motion was designed after.
     """
 
@@ -42,6 +43,7 @@ class DesignedMotion:
     condition: float
     cost: float
     steps: int
+    told_by: str
     errors_before: FloatArray | None = None
 
     @property

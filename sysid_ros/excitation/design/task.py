@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import scipy
@@ -18,6 +20,7 @@ from sysid_ros.excitation.design.rest_spline import MotionFamily
 from sysid_ros.excitation.design.torque_information import JointMotion, TorqueInformation
 
 _NEAR = 0.05  # m beyond the clearance within which distances bound a step
+_HALF = 0.5  # of a limit of torque, above which it bounds a step
 _ROUNDING = 1e-6  # relative excess of a limit that is rounding
 
 
@@ -38,25 +41,37 @@ class Goal:
     prior: FloatArray
 
 
+class Worth(Protocol):
+    """The information of recordings of motions c (k, n)."""
+
+    def data(self, c: FloatArray) -> FloatArray:
+        """Information (p, p)."""
+
+    def slope(self, c: FloatArray, weight: FloatArray) -> FloatArray:
+        """The slope (k, n) of tr(W data)."""
+
+
 @dataclass(frozen=True)
 class Linearization:
     """A design problem around a motion, in changes d (k n,) of its control points.
 
     Attributes:
-      cost: The criterion.
-      slope: Its gradient (k n,).
+      slope: The criterion's gradient (k n,).
       matrix: Rows G with G d <= room, sparse.
       room: Right-hand sides.
     """
 
-    cost: float
     slope: FloatArray
     matrix: scipy.sparse.csr_matrix
     room: FloatArray
 
 
 class DesignTask:
-    """Motions of n joints as control points c (k, n) about a posture."""
+    """Motions of n joints as control points c (k, n) about a posture.
+
+    Attributes:
+      times: Instants (m,) in s at which torque and distance are looked at.
+    """
 
     def __init__(
         self,
@@ -69,6 +84,7 @@ class DesignTask:
         *,
         samples: int,
         share: float,
+        worth: Worth | None = None,
     ) -> None:
         """Prepare what does not change from step to step.
 
@@ -81,13 +97,20 @@ class DesignTask:
           start: Posture (n,) at both ends.
           samples: Instants m at which torque and distance are looked at.
           share: How many samples of torque each instant stands for.
+          worth: Of a recording, where it is not that of measured torque.
         """
         self.spline, self.information, self.clearance = spline, information, clearance
         self.demands, self.goal, self.start = demands, goal, start
-        self._share = share
-        times = (np.arange(samples) + 0.5) * spline.duration / samples
-        self._basis = [spline.basis(times, order) for order in range(3)]
+        self._share, self._worth = share, worth
+        self.times = (np.arange(samples) + 0.5) * spline.duration / samples
+        self._basis = [spline.basis(self.times, order) for order in range(3)]
         self._bounded = spline.bounded()
+
+    def valued(self, goal: Goal, worth: Worth) -> DesignTask:
+        """The same demands on motions that are worth something else."""
+        other = copy.copy(self)
+        other.goal, other._worth = goal, worth
+        return other
 
     def motion(self, c: FloatArray) -> JointMotion:
         """The motion at the instants that are looked at, each (m, n)."""
@@ -96,7 +119,7 @@ class DesignTask:
 
     def cost(self, c: FloatArray) -> float:
         """The criterion."""
-        return self._criterion(self.motion(c))[0]
+        return self._criterion(self.data(c))[0]
 
     def keeps(self, c: FloatArray, slack: float = _ROUNDING) -> bool:
         """True if a motion meets all demands, those of torque and distance at the instants."""
@@ -119,24 +142,31 @@ class DesignTask:
     def linearized(self, c: FloatArray) -> Linearization:
         """The problem around a motion."""
         motion = self.motion(c)
-        cost, weight = self._criterion(motion)
-        slopes, torques = self.information.slopes(motion, weight, self._share)
-        gradient = sum(b.T @ s for b, s in zip(self._basis, slopes, strict=True))
+        _, weight = self._criterion(self.data(c))
+        if self._worth is None:
+            slopes, torques = self.information.slopes(motion, weight, self._share)
+            gradient = sum(b.T @ s for b, s in zip(self._basis, slopes, strict=True))
+        else:
+            gradient = self._worth.slope(c, weight)
+            torque, effort = self.information.torque(motion), self.demands.effort
+            near = np.any(np.abs(torque) > _HALF * effort, axis=1)
+            torques = self.information.torque_slopes(motion, np.asarray(near))
         rows, room = zip(
             *self._joint_rows(c), *self._torque_rows(motion, torques), *self._distance_rows(motion),
             strict=True,
         )  # fmt: skip
         stacked = scipy.sparse.vstack(rows, format="csr")
-        return Linearization(cost, np.ravel(gradient), stacked, np.concatenate(room))
+        return Linearization(np.ravel(gradient), stacked, np.concatenate(room))
 
     def data(self, c: FloatArray) -> FloatArray:
         """Information (p, p) of a recording of the motion."""
+        if self._worth is not None:
+            return self._worth.data(c)
         return self.information.information(self.motion(c), self._share)
 
-    def _criterion(self, motion: JointMotion) -> tuple[float, FloatArray]:
+    def _criterion(self, data: FloatArray) -> tuple[float, FloatArray]:
         goal = self.goal
-        information = goal.prior + self.information.information(motion, self._share)
-        return criterion(goal.criterion, information, goal.scale, goal.interest)
+        return criterion(goal.criterion, goal.prior + data, goal.scale, goal.interest)
 
     def _apart(self, c: FloatArray) -> float:
         near = self.clearance.near(self.motion(c).position, 0.0)
@@ -165,7 +195,7 @@ class DesignTask:
         for joint in range(len(self.start)):
             if not np.isfinite(effort[joint]):
                 continue
-            near = np.abs(torque[:, joint]) > 0.5 * effort[joint]
+            near = np.abs(torque[:, joint]) > _HALF * effort[joint]
             matrix = self._chained([slope[near, joint] for slope in slopes], near)
             for sign in (1.0, -1.0):
                 yield sign * matrix, np.maximum(effort[joint] - sign * torque[near, joint], 0.0)

@@ -5,18 +5,21 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics import base_combination, base_names, grouping_order
 from sysid_ros.engine.regressor import Motion, Regressor
 from sysid_ros.excitation.design.fitted_parameters import KINDS, FittedParameters
 
 _ANGLE_STEP = 1e-5  # rad or m; errors of central differences are about its square
-_RATE_STEP = 1e-3  # rad/s (friction bends within a few hundredths) and rad/s^2 (all is linear)
+_RATE_STEP = 1e-3  # rad/s; friction bends within a few hundredths
+_ACCELERATION = 2  # derivative by time
 FRICTION_SHARE = 0.02  # of the least velocity limit within which friction changes its sign
 _DRAWS = 400  # motions that show which parameters act together
 _SEED = 20
@@ -77,13 +80,20 @@ class TorqueInformation:
         else:
             self.names, self.values, self._columns = fitted.names, fitted.values, fitted.columns
 
+    def smoothed(self, friction_velocity: float) -> TorqueInformation:
+        """The same with dry friction that changes its sign within another velocity."""
+        other = copy.copy(self)
+        model = self._regressor.model
+        other._regressor = Regressor(model, kinds=KINDS, friction_velocity=friction_velocity)
+        return other
+
     def rows(self, motion: JointMotion) -> FloatArray:
         """Torque per unit of each parameter, (m, n, p)."""
-        return np.asarray(self._all_rows(motion) @ self._columns)
+        return np.asarray(self.every_row(motion) @ self._columns)
 
     def torque(self, motion: JointMotion) -> FloatArray:
         """The model's torque, (m, n)."""
-        return self._all_rows(motion) @ self.theta
+        return self.every_row(motion) @ self.theta
 
     def information(self, motion: JointMotion, share: float = 1.0) -> FloatArray:
         """Fisher information (p, p) of torque samples, each counted ``share`` times."""
@@ -107,41 +117,60 @@ class TorqueInformation:
         """
         rows = self.rows(motion) * (2.0 * share * self._weight)[:, None]
         pull = rows @ weight @ self._columns.T
-        count = len(self.dofs)
-        traces, torques = [], []
-        for order, step in enumerate((_ANGLE_STEP, _RATE_STEP, _RATE_STEP)):
-            trace = np.empty_like(motion.position)
-            torque = np.empty((*motion.position.shape, count))
-            for joint in range(count):
-                shift = np.zeros(count)
+        traces = tuple(np.empty_like(motion.position) for _ in range(3))
+        torques = tuple(np.empty((*motion.position.shape, len(self.dofs))) for _ in range(3))
+        for order, joint, change in self.changes(motion):
+            traces[order][:, joint] = np.einsum("mip,mip->m", pull, change)
+            torques[order][:, :, joint] = change @ self.theta
+        return traces, torques
+
+    def torque_slopes(self, motion: JointMotion, wanted: BoolArray) -> tuple[FloatArray, ...]:
+        """The slopes of the torque at some of m instants, as in :meth:`slopes`; 0 at others."""
+        torques = tuple(np.zeros((*motion.position.shape, len(self.dofs))) for _ in range(3))
+        if wanted.any():
+            some = JointMotion(*(part[wanted] for part in motion))
+            for order, joint, change in self.changes(some):
+                torques[order][wanted, :, joint] = change @ self.theta
+        return torques
+
+    def changes(self, motion: JointMotion) -> Iterator[tuple[int, int, FloatArray]]:
+        """Derivatives of all rows, (m, n, s), by position, velocity, acceleration of each joint.
+
+        Yields:
+          0, 1 or 2 for what changes, the joint, and the derivative.
+        """
+        base = self.every_row(motion)
+        for order, step in enumerate((_ANGLE_STEP, _RATE_STEP, 1.0)):
+            for joint in range(len(self.dofs)):
+                shift = np.zeros(len(self.dofs))
                 shift[joint] = step
-                after, before = (
-                    self._all_rows(
-                        motion._replace(**{motion._fields[order]: motion[order] + sign * shift})
-                    )
-                    for sign in (1.0, -1.0)
-                )
-                change = (after - before) / (2.0 * step)
-                trace[:, joint] = np.einsum("mip,mip->m", pull, change)
-                torque[:, :, joint] = change @ self.theta
-            traces.append(trace)
-            torques.append(torque)
-        return tuple(traces), tuple(torques)
+                after = self.every_row(_moved(motion, order, shift))
+                if order == _ACCELERATION:  # in which rows are linear
+                    yield order, joint, after - base
+                else:
+                    before = self.every_row(_moved(motion, order, -shift))
+                    yield order, joint, (after - before) / (2.0 * step)
 
     def _identifiable(self, reach: JointMotion) -> tuple[IndexArray, FloatArray]:
         generator = np.random.default_rng(_SEED)
         size = (_DRAWS, len(self.dofs))
         drawn = JointMotion(*(generator.uniform(-1.0, 1.0, size) * part for part in reach))
         center = self._home[self.qpos]
-        rows = self._all_rows(drawn._replace(position=center + drawn.position))
+        rows = self.every_row(drawn._replace(position=center + drawn.position))
         flat = rows.reshape(-1, rows.shape[2])
         columns = self._regressor.columns
         order = grouping_order(self._regressor.model, columns)
         return base_combination(flat.T @ flat, order)
 
-    def _all_rows(self, motion: JointMotion) -> FloatArray:
+    def every_row(self, motion: JointMotion) -> FloatArray:
+        """Torque of each joint per unit of each column of the regressor, (m, n, s)."""
         whole = whole_motion(self._regressor.model, self._joints, self._home, motion)
         return self._regressor.rows(whole)[:, self.dofs]
+
+
+def _moved(motion: JointMotion, order: int, shift: FloatArray) -> JointMotion:
+    """A motion with another position, velocity or acceleration."""
+    return motion._replace(**{motion._fields[order]: motion[order] + shift})
 
 
 def whole_motion(
