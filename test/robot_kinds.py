@@ -147,6 +147,89 @@ HEXAROTOR = """
 </mujoco>
 """
 
+_HEAD = """<option timestep="0.001" integrator="implicitfast"/><compiler autolimits="true"/>
+  <default><geom contype="0" conaffinity="0"/></default>"""
+
+CART_POLE = f"""
+<mujoco model="cart_pole">{_HEAD}
+  <worldbody><body name="cart" pos="0 0 1">
+    <joint name="slider" type="slide" axis="1 0 0" range="-1 1" damping="2" armature=".1"
+           frictionloss=".5"/>
+    <geom type="box" size=".1 .05 .05" mass=".8"/>
+    <body name="pole"><joint name="hinge" axis="0 1 0" damping=".002"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -.5" size=".01" mass=".2"/></body>
+  </body></worldbody>
+  <actuator><position name="cart_servo" joint="slider" kp="300" kv="20"/></actuator>
+</mujoco>
+"""
+
+SERIES_ELASTIC_LEG = f"""
+<mujoco model="series_elastic_leg">{_HEAD}
+  <worldbody><body name="hip_rotor" pos="0 0 1">
+    <joint name="hip_motor" axis="0 1 0" damping=".3" armature=".05" frictionloss=".2"/>
+    <geom type="cylinder" size=".03 .02" mass=".3" euler="90 0 0"/>
+    <body name="thigh"><joint name="hip_spring" axis="0 1 0" stiffness="120" damping=".2"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="1.5"/>
+      <body name="knee_rotor" pos="0 0 -.3">
+        <joint name="knee_motor" axis="0 1 0" damping=".2" armature=".03" frictionloss=".15"/>
+        <geom type="cylinder" size=".03 .02" mass=".2" euler="90 0 0"/>
+        <body name="shank"><joint name="knee_spring" axis="0 1 0" stiffness="80" damping=".1"/>
+          <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".02" mass=".8"/></body>
+      </body></body>
+  </body></worldbody>
+  <actuator><position name="hip" joint="hip_motor" kp="150" kv="6"/>
+    <position name="knee" joint="knee_motor" kp="100" kv="4"/></actuator>
+</mujoco>
+"""
+
+FOUR_BAR = f"""
+<mujoco model="four_bar">{_HEAD}
+  <worldbody>
+    <body name="crank" pos="0 0 1">
+      <joint name="crank_joint" axis="0 1 0" damping=".2" armature=".02" frictionloss=".1"/>
+      <geom type="capsule" fromto="0 0 0 0 0 .1" size=".01" mass=".2"/>
+      <body name="coupler" pos="0 0 .1"><joint name="coupler_joint" axis="0 1 0" damping=".01"/>
+        <geom type="capsule" fromto="0 0 0 .3 0 0" size=".01" mass=".3"/></body>
+    </body>
+    <body name="rocker" pos=".3 0 .9"><joint name="rocker_joint" axis="0 1 0" damping=".01"/>
+      <geom type="capsule" fromto="0 0 0 0 0 .2" size=".01" mass=".4"/></body>
+  </worldbody>
+  <equality>
+    <connect body1="coupler" body2="rocker" anchor=".3 0 0" solref=".004 1"/></equality>
+  <actuator><position name="crank_servo" joint="crank_joint" kp="40" kv="2"/></actuator>
+</mujoco>
+"""
+
+PAN_TILT = f"""
+<mujoco model="pan_tilt">{_HEAD}
+  <worldbody><body name="panner" pos="0 0 1">
+    <joint name="pan" axis="0 0 1" range="-3 3" damping=".05" armature=".01"
+           frictionloss=".03"/>
+    <geom type="cylinder" size=".05 .05" mass=".5"/>
+    <body name="head" pos="0 0 .08">
+      <joint name="tilt" axis="0 1 0" range="-1 1" damping=".04" armature=".008"
+             frictionloss=".02"/>
+      <geom type="box" size=".08 .04 .03" mass=".7"/></body>
+  </body></worldbody>
+  <actuator><velocity name="pan_drive" joint="pan" kv="2"/>
+    <velocity name="tilt_drive" joint="tilt" kv="2"/></actuator>
+</mujoco>
+"""
+
+CABLE_FINGER = f"""
+<mujoco model="cable_finger">{_HEAD}
+  <worldbody><site name="pulley" pos=".03 0 1.02"/>
+    <body name="phalanx" pos="0 0 1">
+      <joint name="knuckle" axis="0 1 0" range="-1.2 1.2" damping=".02" stiffness=".3"
+             armature=".001"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -.1" size=".01" mass=".1"/>
+      <site name="eyelet" pos=".02 0 -.05"/></body></worldbody>
+  <tendon><spatial name="flexor" damping=".5"><site site="pulley"/><site site="eyelet"/>
+  </spatial></tendon>
+  <actuator><position name="pull" tendon="flexor" kp="1500" kv="30"/></actuator>
+</mujoco>
+"""
+
 URDF_ARM = """<robot name="plain_arm">
   <link name="base_link"/>
   {links}

@@ -201,7 +201,7 @@ def _is_right(
     joint = ""
     if int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_JOINT):
         joint = str(model.joint(int(model.actuator_trnid[actuator, 0])).name)
-    found = mapped.get(("actuator", signal.name)) or mapped.get(("effort", joint))
+    found = mapped.get(("actuator", signal.name)) or mapped.get(("actuator", f"{joint}_effort"))
     return found in (place, (ENCODER.topic, f"effort[{joint}]"))
 
 
@@ -296,6 +296,17 @@ def own_robots() -> Iterator[Robot]:
     yield Robot("SCARA", text(robot_kinds.SCARA), replace(plan, controllers=(Controller(
         topic="/scara_controller/joint_trajectory", form=CommandForm.TRAJECTORY, delay=DELAY
     ),)))  # fmt: skip
+    for name, model, reach in (
+        ("Cart and pole", robot_kinds.CART_POLE, 0.3),
+        ("Leg with elastic joints", robot_kinds.SERIES_ELASTIC_LEG, 0.6),
+        ("Four-bar linkage", robot_kinds.FOUR_BAR, 0.4),
+        ("Finger on a cable", robot_kinds.CABLE_FINGER, 0.01),
+    ):
+        yield Robot(name, text(model), replace(plan, motion=Motion(reach=reach)))
+    velocities = Controller(topic="/head_velocity_controller/commands", delay=DELAY)
+    yield Robot("Pan and tilt at commanded speeds", text(robot_kinds.PAN_TILT), replace(
+        plan, motion=Motion(reach=0.8), controllers=(velocities,)
+    ))  # fmt: skip
     gantry = replace(torques, motion=Motion(reach=0.3))
     yield Robot("Gantry with force sensors", text(robot_kinds.GANTRY), gantry)
     rover = replace(
