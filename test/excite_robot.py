@@ -106,6 +106,10 @@ class Robot:
     def state(self) -> str:
         return self.states[-1].data if self.states else ""
 
+    def stopped_since(self, count: int) -> bool:
+        """Whether a fault has stopped the motion, by what was said after so many states."""
+        return any(message.data.startswith("stopped") for message in self.states[count:])
+
     def values(self) -> np.ndarray:
         """Every command so far, (m, n)."""
         return np.array([_values(message) for message in self.commands])

@@ -30,6 +30,7 @@ from trajectory_msgs.msg import JointTrajectory
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 
 # In lock-step the times that matter are those of the simulated clock.
+ATTEMPTS = 5  # where a motion must not be held up by more than a fifth of a second
 SIMULATED = {"use_sim_time": "true", "timeout": "0.2", "following.delay": "0.3"}
 
 
@@ -53,9 +54,24 @@ class Running:
     def begin(self, commands: int = 100) -> Robot:
         """Arm it and wait until it is at full speed."""
         self.robot.wait_for("ready")
-        assert self.robot.arm().success
-        self.robot.wait_for_commands(commands)
+        self.move(commands)
         return self.robot
+
+    def move(self, commands: int) -> None:
+        """Arm it and wait for commands, again where a busy machine is late beyond the timeout."""
+        for _ in range(ATTEMPTS):
+            self.robot.wait_for_rest()
+            if self._plays(commands):
+                return
+        pytest.fail(f"the motion stopped {ATTEMPTS} times: {self.robot.state}")
+
+    def _plays(self, commands: int) -> bool:
+        """Arm it; return whether so many commands come before a fault stops it."""
+        robot = self.robot
+        goal, told = len(robot.commands) + commands, len(robot.states)
+        assert robot.arm().success
+        self.client.wait_until(lambda: len(robot.commands) >= goal or robot.stopped_since(told))
+        return not robot.stopped_since(told)
 
     def hold_up(self, seconds: float) -> None:
         """Stop the process as a debugger would; what it sent before has arrived."""
@@ -98,8 +114,7 @@ def test_motion_stops_softly_after_a_stall_beyond_the_timeout(running, seconds: 
     count = len(robot.commands)
     motion.client.spin(1.5)
     assert len(robot.commands) == count  # and moves no more unasked
-    assert robot.arm().success
-    robot.wait_for_commands(20)
+    motion.move(20)
     robot.assert_no_step()
 
 
