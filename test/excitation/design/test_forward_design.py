@@ -88,7 +88,7 @@ def arm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arm]:
     loaded = model_of(experiment, experiment.sequences[0], None)
     params = build_parameters(experiment, loaded.with_sensors)
     wanted = simulated_fit(experiment, loaded.with_sensors, params, params.as_vector(), None)
-    model = loaded.spec.compile()
+    model = loaded.given.spec.compile()
     _, home, demands = robot_demands(model, JOINTS, velocity=2.5, acceleration=10.0)
     with RolloutPool(1) as rollouts:
         planned = PlannedRecording(wanted, JOINTS, home, DURATION, rollouts)
