@@ -70,7 +70,9 @@ parameters:
 """
 JOINTS = ("shoulder", "elbow")
 DURATION = 4.0
-SETTINGS = DesignSettings(duration=DURATION, piece=SERVO_PIECE, steps=20, starts=2, budget=5.0)
+SETTINGS = DesignSettings(
+    duration=DURATION, piece=SERVO_PIECE, steps=20, starts=2, budget=600.0
+)  # steps decide
 
 
 class Arm(NamedTuple):
