@@ -277,23 +277,31 @@ ARM_PLAN = RecordingPlan(
 )  # fmt: skip
 
 
+PLAN = RecordingPlan(controllers=(Controller(delay=DELAY),), sensors=(ENCODER,), duration=20.0)
+TORQUES = replace(
+    PLAN, rate=200.0,
+    sensors=(replace(ENCODER, velocity=Reading(noise=2e-3), effort=Reading(noise=0.02)),),
+    controllers=(Controller(topic="/effort_controller/commands", delay=0.002),),
+)  # fmt: skip
+
+
 def own_robots() -> Iterator[Robot]:
     """Small robots of other kinds: on tendons, slides, wheels and rotors, and from a URDF."""
+    yield from _fixed_robots()
+    yield from _moving_robots()
+    yield from _arms_from_urdf()
 
-    def text(model: str) -> Callable[[], mujoco.MjSpec]:
-        return lambda: mujoco.MjSpec.from_string(model)
 
-    plan = RecordingPlan(controllers=(Controller(delay=DELAY),), sensors=(ENCODER,), duration=20.0)
-    effort = replace(ENCODER, velocity=Reading(noise=2e-3), effort=Reading(noise=0.02))
-    torques = replace(
-        plan, rate=200.0, sensors=(effort,),
-        controllers=(Controller(topic="/effort_controller/commands", delay=0.002),),
-    )  # fmt: skip
-    yield Robot("Gripper on a tendon", text(robot_kinds.GRIPPER), replace(plan, controllers=(
+def _text(model: str) -> Callable[[], mujoco.MjSpec]:
+    return lambda: mujoco.MjSpec.from_string(model)
+
+
+def _fixed_robots() -> Iterator[Robot]:
+    yield Robot("Gripper on a tendon", _text(robot_kinds.GRIPPER), replace(PLAN, controllers=(
         Controller(topic="/wrist_controller/commands", actuators=("roll",), delay=DELAY),
         Controller(topic="/gripper_controller/commands", actuators=("grip",), delay=DELAY),
     )))  # fmt: skip
-    yield Robot("SCARA", text(robot_kinds.SCARA), replace(plan, controllers=(Controller(
+    yield Robot("SCARA", _text(robot_kinds.SCARA), replace(PLAN, controllers=(Controller(
         topic="/scara_controller/joint_trajectory", form=CommandForm.TRAJECTORY, delay=DELAY
     ),)))  # fmt: skip
     for name, model, reach in (
@@ -302,28 +310,34 @@ def own_robots() -> Iterator[Robot]:
         ("Four-bar linkage", robot_kinds.FOUR_BAR, 0.4),
         ("Finger on a cable", robot_kinds.CABLE_FINGER, 0.01),
     ):
-        yield Robot(name, text(model), replace(plan, motion=Motion(reach=reach)))
+        yield Robot(name, _text(model), replace(PLAN, motion=Motion(reach=reach)))
     velocities = Controller(topic="/head_velocity_controller/commands", delay=DELAY)
-    yield Robot("Pan and tilt at commanded speeds", text(robot_kinds.PAN_TILT), replace(
-        plan, motion=Motion(reach=0.8), controllers=(velocities,)
+    yield Robot("Pan and tilt at commanded speeds", _text(robot_kinds.PAN_TILT), replace(
+        PLAN, motion=Motion(reach=0.8), controllers=(velocities,)
     ))  # fmt: skip
-    gantry = replace(torques, motion=Motion(reach=0.3))
-    yield Robot("Gantry with force sensors", text(robot_kinds.GANTRY), gantry)
+    gantry = replace(TORQUES, motion=Motion(reach=0.3))
+    yield Robot("Gantry with force sensors", _text(robot_kinds.GANTRY), gantry)
+
+
+def _moving_robots() -> Iterator[Robot]:
     rover = replace(
-        plan, motion=Motion(reach=6.0, speed=8.0),
+        PLAN, motion=Motion(reach=6.0, speed=8.0),
         sensors=(
             ENCODER, OdometryReadings(), ImuReadings(gyro="imu_gyro", accelerometer="imu_acc")
         ),
         controllers=(Controller(topic="/velocity_controller/commands", delay=DELAY),),
     )  # fmt: skip
-    yield Robot("Wheeled base", text(robot_kinds.ROVER), rover)
+    yield Robot("Wheeled base", _text(robot_kinds.ROVER), rover)
     hexarotor = replace(
-        plan, motion=Motion(reach=1.0, dither=0.1),
+        PLAN, motion=Motion(reach=1.0, dither=0.1),
         sensors=(OdometryReadings(), ImuReadings(gyro="gyro", accelerometer="accelerometer")),
         controllers=(Controller(topic="/motor_controller/commands", delay=DELAY),),
         truth=(TrueParameter("body", "hull", "mass", 1.6),),
     )  # fmt: skip
     yield Robot("Hexarotor", robot_kinds.hexarotor, hexarotor)
+
+
+def _arms_from_urdf() -> Iterator[Robot]:
     joints = tuple(f"joint_{k + 1}" for k in range(4))
     added = {"armature": (0.6, 0.8, 0.3, 0.1), "damping": (2.0, 2.0, 1.0, 0.4),
              "frictionloss": (3.0, 4.0, 2.0, 0.8)}  # fmt: skip
@@ -333,7 +347,7 @@ def own_robots() -> Iterator[Robot]:
     )  # fmt: skip
     yield Robot(
         "Arm from URDF with torque sensors", robot_kinds.urdf_arm_with_motors,
-        replace(torques, truth=truth), urdf=robot_kinds.urdf_arm(),
+        replace(TORQUES, truth=truth), urdf=robot_kinds.urdf_arm(),
     )  # fmt: skip
     stiff = zip(joints, (50.0, 50.0, 25.0, 8.0), strict=True)  # the servos' own damping is in it
     held = tuple(one for one in truth if one.attribute != "damping")
@@ -341,7 +355,7 @@ def own_robots() -> Iterator[Robot]:
     yield Robot(
         "Arm from URDF under servos", robot_kinds.urdf_arm_with_servos,
         replace(
-            plan, truth=held + damped, motion=Motion(reach=0.7),
+            PLAN, truth=held + damped, motion=Motion(reach=0.7),
             controllers=(Controller(
                 topic="/joint_trajectory_controller/joint_trajectory",
                 form=CommandForm.TRAJECTORY, delay=DELAY,
