@@ -80,5 +80,5 @@ def test_the_verdict_says_first_what_check_would_have_said(tmp_path: Path) -> No
     experiment = with_overrides(load_experiment(file), ["fit.max_iterations=2"])
     outcome = run_experiment(experiment, output_dir=tmp_path / "out").outcome
     assert outcome.judgement is Judgement.SUSPECT_DATA
-    assert outcome.verdict.startswith("Suspect data: 'p1' is off by 0.4 (95 % interval")
-    assert outcome.warnings[0].startswith("'p1' is off by 0.4")
+    assert outcome.verdict.startswith("Suspect data: 'p1' is off by 0.39")
+    assert outcome.warnings[0].startswith("'p1' is off by 0.39")
