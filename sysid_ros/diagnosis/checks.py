@@ -47,13 +47,9 @@ def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
     Returns:
       The mistakes found, those of values first.
     """
-    state = _State(
-        recorded(dataset.training.groups),
-        ExperimentLines(experiment),
-        Declared(build_parameters(experiment, dataset.training.groups[0].spec)),
-    )
+    state = _state(experiment, dataset)
     with single_blas_thread():
-        findings = [*_consistency(state), *_tracking(state), *_dynamics(state)]
+        findings = _of_values(state)
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
         seen = contacts(dataset.training.groups)
@@ -64,6 +60,17 @@ def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
     return tuple(findings)
 
 
+def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
+    """Test only whether signals have wrong signs, units, scales, offsets, times or names.
+
+    Args:
+      experiment: The experiment.
+      dataset: Its recordings.
+    """
+    with single_blas_thread():
+        return tuple(_of_values(_state(experiment, dataset)))
+
+
 @dataclass
 class _State:
     """The recordings, repaired as far as mistakes are known."""
@@ -71,6 +78,18 @@ class _State:
     recorded: Recorded
     lines: ExperimentLines
     declared: Declared
+
+
+def _state(experiment: Experiment, dataset: Dataset) -> _State:
+    return _State(
+        recorded(dataset.training.groups),
+        ExperimentLines(experiment),
+        Declared(build_parameters(experiment, dataset.training.groups[0].spec)),
+    )
+
+
+def _of_values(state: _State) -> list[Finding]:
+    return [*_consistency(state), *_tracking(state), *_dynamics(state)]
 
 
 def _consistency(state: _State) -> list[Finding]:

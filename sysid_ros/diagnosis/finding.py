@@ -52,6 +52,11 @@ class Finding:
     repair: str
     overrides: tuple[str, ...]
 
+    @property
+    def claim(self) -> str:
+        """The mistake without its grounds: how the sentence begins, without a full stop."""
+        return self.sentence.partition(". ")[0].rstrip(".")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {

@@ -27,6 +27,7 @@ _WORSE = 1.1  # ratio of errors from which a measured quantity got worse
 _TORQUE_WORSE = 1.1  # ratio of torque errors from which the fitted model is contradicted
 _TORQUE_MATTERS = 0.02  # of the torque itself, by which it must be worse
 _SMALL = 0.05  # of the largest joint's torque, at which that of small joints is taken
+_MUCH = 0.5  # of what happens, that a good model does not leave unexplained
 _NAMED = 3  # of many alike
 
 _KINDS = {
@@ -178,6 +179,22 @@ def _no_skill(outcome: Outcome) -> str:
     return f"{name} predicts as well ({error:.4g} {score.unit_all}".rstrip() + ")"
 
 
+def unexplained(score: Score) -> float:
+    """Return the error over that of a robot that never leaves its start, or holds its mean.
+
+    NaN where these are not known.
+    """
+    without = [e for e in (score.rmse_still_all, score.rmse_mean_all) if e > 0.0]
+    return score.rmse_all / min(without) if without else math.nan
+
+
+def _unexplained(outcome: Outcome) -> str:
+    share = math.nan if outcome.score is None else unexplained(outcome.score)
+    if not _MUCH <= share < 1.0:  # beyond that it has no skill at all
+        return ""
+    return f"{100 * share:.0f} % of the motion is still not explained"
+
+
 def _no_improvement(outcome: Outcome) -> str:
     score = outcome.score
     if score is None or falls(*yardstick(score, outcome.fit)):
@@ -240,6 +257,7 @@ FINDINGS = (
     Row(Judgement.NO_SKILL, "No better than standing still", _no_skill),
     Row(Judgement.NO_IMPROVEMENT, "No improvement", _no_improvement),
     Row(Judgement.MIXED, "Mixed", _mixed),
+    Row(Judgement.UNEXPLAINED, "Mostly unexplained", _unexplained),
     Row(Judgement.IMPLAUSIBLE, "Implausible", lambda outcome: listed(outcome.implausible, _NAMED)),
     Row(Judgement.NOT_IDENTIFIABLE, "Not identifiable", _not_identifiable),
     Row(Judgement.AT_BOUND, "At a bound", _at_bound),

@@ -51,6 +51,7 @@ class Judgement(str, Enum):
     NO_SKILL = "NO_SKILL"  # predicts no better than a robot that stands still
     NO_IMPROVEMENT = "NO_IMPROVEMENT"
     MIXED = "MIXED"  # better in some measured quantities, worse in others
+    UNEXPLAINED = "UNEXPLAINED"  # better, but most of what happens is something else
     IMPLAUSIBLE = "IMPLAUSIBLE"  # with values that no such robot has
     NOT_IDENTIFIABLE = "NOT_IDENTIFIABLE"  # better, but with parameters that the data leaves open
     AT_BOUND = "AT_BOUND"  # better, but with parameters that end at a bound

@@ -13,7 +13,7 @@ from functools import partial
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset, FitInputs, SequenceSet
-from sysid_ros.diagnosis import exchanged_signals
+from sysid_ros.diagnosis import FindingKind, exchanged_signals, mistaken_values
 from sysid_ros.engine.estimation import (
     BiasCheck,
     FitResult,
@@ -26,7 +26,7 @@ from sysid_ros.engine.parameters import ParameterDict, modifier_to_dict
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.experiment import Experiment
-from sysid_ros.judgement.findings import doubts_of
+from sysid_ros.judgement.findings import doubts_of, unexplained
 from sysid_ros.judgement.outcome import (
     HASH_PREFIX,
     RECORDED_PREFIX,
@@ -59,6 +59,7 @@ from sysid_ros.judgement.torque_scoring import (
 from sysid_ros.judgement.verdict import warnings, with_verdict
 
 _EARLIEST_NS = 946_684_800 * 10**9  # the year 2000
+_HARDLY_ANYTHING = 0.05  # of the motion, left by a model whose signals are right
 _UNSCORED = (
     "Not scored: the time limit passed before the recordings were simulated with the parameters "
     "found; raise fit.time_limit."
@@ -114,7 +115,7 @@ class _Simulated:
     sequences: tuple[SequenceFit, ...] = ()
     trends: tuple[ResidualTrend, ...] = ()
     torques: tuple[JointTorque, ...] = ()
-    exchanged: tuple[str, ...] = ()
+    mistaken: tuple[str, ...] = ()
 
 
 def outcome_of(
@@ -132,7 +133,7 @@ def outcome_of(
       result: The fit.
       bias: What other settings would have found, where that was asked for.
       of_a_part: Whether this is one of several fits of the same recordings, of which the whole one
-        is asked whether their signals are exchanged.
+        is asked what is wrong with their signals.
       should_stop: Asked while simulating; true ends it without scores.
     """
     experiment, dataset, params = inputs.experiment, inputs.dataset, inputs.params
@@ -144,7 +145,7 @@ def outcome_of(
         simulated = predicted(inputs, result, should_stop)
         # A fit that was stopped is not kept waiting.
         if result.status is not FitStatus.CANCELED and not of_a_part:
-            simulated = replace(simulated, exchanged=_exchanged(dataset))
+            simulated = replace(simulated, mistaken=_mistaken(inputs, simulated))
     except StopRequestedError:
         simulated = _Simulated()
     combinations = servo_combinations(result, params, dataset.source.spec)
@@ -166,7 +167,7 @@ def outcome_of(
         combinations=combinations,
         trends=simulated.trends,
         applied=applied,
-        doubts=(*simulated.exchanged, *doubts_of(dataset.quality)),
+        doubts=(*simulated.mistaken, *doubts_of(dataset.quality)),
         undriven=dataset.undriven,
         implausible=impossible_values(
             before, builder.build(values).model, by_torque=result.torque is not None
@@ -174,7 +175,7 @@ def outcome_of(
         torques=simulated.torques,
     )
     said = (
-        *(f"{one[0].upper()}{one[1:]}: see sysid_ros check." for one in simulated.exchanged),
+        *(f"{one[0].upper()}{one[1:]}: see sysid_ros check." for one in simulated.mistaken),
         *dataset.warnings,
         *warnings(experiment, outcome, before),
         *corrections_warning(applied),
@@ -231,6 +232,21 @@ def _motion(
         ),
         torques=torque_errors(judged, inputs.params, values),
     )
+
+
+def _mistaken(inputs: FitInputs, simulated: _Simulated) -> tuple[str, ...]:
+    """Say what is wrong with the signals, as far as the recordings tell.
+
+    A fit that leaves hardly anything of the motion has signals that are right, up to names, which
+    a fit can make up for.
+    """
+    score = simulated.validation or simulated.training
+    explained = score is not None and unexplained(score) < _HARDLY_ANYTHING
+    mistakes = () if explained else mistaken_values(inputs.experiment, inputs.dataset)
+    swapped = [one for one in mistakes if one.kind is FindingKind.SWAP]
+    exchanged = _exchanged(inputs.dataset) if swapped or not mistakes else ()
+    others = (one.claim for one in mistakes if not exchanged or one not in swapped)
+    return (*exchanged, *others)
 
 
 def _exchanged(dataset: Dataset) -> tuple[str, ...]:

@@ -60,7 +60,11 @@ def torque_score(traces: Sequence[TorqueTrace]) -> Score | None:
         initial.setdefault(one.signal, []).append(one.initial - one.measured)
         fitted.setdefault(one.signal, []).append(one.fitted - one.measured)
     units = {one.signal: one.unit for one in traces}
-    return pooled_score(initial, fitted, units, (), len({one.sequence for one in traces}))
+    mean: dict[str, list[FloatArray]] = {}
+    for one in traces:
+        mean.setdefault(one.signal, []).append(float(np.mean(one.measured)) - one.measured)
+    windows = len({one.sequence for one in traces})
+    return pooled_score(initial, fitted, units, (), windows, mean=mean)
 
 
 def torque_sequences(traces: Sequence[TorqueTrace], role: str) -> tuple[SequenceFit, ...]:

@@ -86,6 +86,7 @@ _BAD = (
     Judgement.OVERFIT,
     Judgement.NO_SKILL,
     Judgement.NO_IMPROVEMENT,
+    Judgement.UNEXPLAINED,
 )
 
 

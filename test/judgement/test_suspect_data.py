@@ -70,3 +70,15 @@ def test_the_verdict_says_exchanged_joints_first(tmp_path: Path) -> None:
         "Suspect data: 4 signals seem to be exchanged, 'p0' with 'p1'"
     )
     assert outcome.warnings[0].startswith("4 signals seem to be exchanged")
+
+
+def test_the_verdict_says_first_what_check_would_have_said(tmp_path: Path) -> None:
+    """A fit makes up for half of an offset, which looks like an improvement."""
+    xml = arm_model(5, 2)
+    recording = simulate(xml, 1, duration=6.0).changed("position", 1, lambda q: q + 0.4)
+    file = write_experiment(tmp_path, wrong_model(xml, 5), recording, velocities=True)
+    experiment = with_overrides(load_experiment(file), ["fit.max_iterations=2"])
+    outcome = run_experiment(experiment, output_dir=tmp_path / "out").outcome
+    assert outcome.judgement is Judgement.SUSPECT_DATA
+    assert outcome.verdict.startswith("Suspect data: 'p1' is off by 0.39")
+    assert outcome.warnings[0].startswith("'p1' is off by 0.39")
