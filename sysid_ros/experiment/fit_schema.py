@@ -26,7 +26,11 @@ class WindowConfig:
     )
     overlap: float = key(
         default=0.0,
-        metadata=rule("fraction of the length; only `scoring` may overlap", minimum=0, below=1),
+        metadata=rule(
+            "fraction of the length; only `scoring` may overlap, and where recordings are held out only theirs do",
+            minimum=0,
+            below=1,
+        ),
     )
     contacts: str = key(
         default="simulated",

@@ -254,7 +254,8 @@ class _Fit:
             chance=CHANCE,
         )
         if not precise:
-            settings = replace(settings, cost_tolerance=NOISE_TOLERANCE, chance=0.0)
+            # Other levels come next: a step that promises less than the tolerance is left to them.
+            settings = replace(settings, cost_tolerance=NOISE_TOLERANCE, worth=1.0, chance=0.0)
         self._before = iterations
         return minimize_with(self._settings.optimizer, self._problem, point, settings, self._tell)
 

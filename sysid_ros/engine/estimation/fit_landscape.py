@@ -22,8 +22,8 @@ from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import Covariance
 from sysid_ros.errors import ModelError, StopRequestedError
 
-POINTS = 9  # per side; odd, so that the optimum is one of them
-STEPS = 35_000  # simulated for one landscape in all: a quarter of a second or so
+POINTS = 7  # per side; odd, so that the optimum is one of them
+STEPS = 25_000  # simulated for one landscape in all: a tenth of a second or so
 MOST_STEPS = 400_000  # where no window is short enough for that; beyond it nothing is simulated
 
 
