@@ -47,6 +47,8 @@ def landscapes_of(
     if solution.linearization is None:
         return ()
     pairs = telling_pairs(uncertainty.matrix, uncertainty.open_directions)[:count]
+    if not pairs:
+        return ()
     if POINTS**2 * min(window.window.steps for window in problem.windows) > MOST_STEPS:
         return tuple(
             expected_landscape(problem, solution.point, solution.linearization, pair, points=POINTS)
