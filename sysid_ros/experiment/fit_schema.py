@@ -26,7 +26,12 @@ class WindowConfig:
     )
     overlap: float = key(
         default=0.0,
-        metadata=rule("fraction of the length; only `scoring` may overlap", minimum=0, below=1),
+        metadata=rule(
+            "fraction of the length; only `scoring` may overlap, and where recordings are held "
+            "out only theirs do",
+            minimum=0,
+            below=1,
+        ),
     )
     contacts: str = key(
         default="simulated",
@@ -227,6 +232,12 @@ class FitConfig:
         default=False,
         metadata=rule(
             "refit with half the time step, other windows and another filter; flag what moves"
+        ),
+    )
+    chunk: int | None = key(
+        default=None,
+        metadata=rule(
+            "recordings that are in memory at once, see large_fits.md; all if left out", minimum=1
         ),
     )
     search: SearchConfig | None = key(

@@ -76,6 +76,8 @@ def window_errors(
     used: SequenceSet,
     values: FloatArray,
     should_stop: Callable[[], bool] | None = None,
+    *,
+    overlap: bool = True,
 ) -> tuple[tuple[WindowErrors, ...], tuple[WindowErrors, ...]]:
     """Errors of the windows as they are scored, then of windows without overlap, for drawing.
 
@@ -84,6 +86,7 @@ def window_errors(
       used: Its sequences of one purpose; may be empty.
       values: Of the free parameters, (p,).
       should_stop: Asked while simulating.
+      overlap: Whether scored windows overlap as the experiment says.
 
     Raises:
       StopRequestedError: ``should_stop`` asked for it.
@@ -94,7 +97,7 @@ def window_errors(
     windows = experiment.scoring or experiment.windows
     settings = ScoringSettings(
         length=windows.length,
-        overlap=windows.overlap,
+        overlap=windows.overlap if overlap else 0.0,
         velocity_filter=experiment.initial_state.velocity_filter,
         threads=experiment.fit.threads,
     )
@@ -218,7 +221,10 @@ def _motion(
       StopRequestedError: ``should_stop`` asked for it.
     """
     dataset, values = inputs.dataset, result.values
-    fitted, apart = window_errors(inputs, dataset.training, values, should_stop)
+    # Overlap makes a few recordings that are held out say more; of the others there are enough.
+    fitted, apart = window_errors(
+        inputs, dataset.training, values, should_stop, overlap=not dataset.validation.groups
+    )
     held_out, apart_held_out = window_errors(inputs, dataset.validation, values, should_stop)
     training = score(fitted)
     judged = dataset.validation.groups or dataset.training.groups

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sysid_ros.arrays import FloatArray
 
-FRAMES_PER_SECOND = 10
+FRAMES_PER_SECOND = 6
 NOTHING_TO_DRAW = 2  # exit status of the process where drawing would work
 
 

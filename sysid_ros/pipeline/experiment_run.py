@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import mujoco
 
@@ -19,7 +20,7 @@ from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.engine.uncertainty import unfitted
-from sysid_ros.errors import StopRequestedError
+from sysid_ros.errors import ExperimentError, StopRequestedError
 from sysid_ros.experiment import Experiment, check_fittable
 from sysid_ros.exports import StartState
 from sysid_ros.judgement import (
@@ -29,6 +30,7 @@ from sysid_ros.judgement import (
     title_of,
     with_provenance,
 )
+from sysid_ros.pipeline.chunked_fit import fitted_in_chunks, in_first_chunk, scored_in_part
 from sysid_ros.pipeline.cross_validation import cross_validated
 from sysid_ros.pipeline.deadline import Deadline, either
 from sysid_ros.pipeline.result_writing import write_results
@@ -96,7 +98,10 @@ def run_experiment(
     output = output_dir if output_dir is not None else Path(experiment.output)
     check_writable(output)
     tell("reading recordings")
-    inputs = FitInputs.read(experiment, data_dir, deadline.while_reading(on_reading))
+    if experiment.fit.chunk is not None and resume is not None:
+        raise ExperimentError("a fit in chunks keeps no state to resume from: leave out --resume")
+    here = in_first_chunk(experiment)
+    inputs = FitInputs.read(here, data_dir, deadline.while_reading(on_reading))
     deadline.reading_ended()
     dataset, params = inputs.dataset, inputs.params
     first = dataset.training.groups[0]
@@ -104,7 +109,7 @@ def run_experiment(
         compilation_told(tell) as stage,
         RunFolder(output, title_of(experiment), work_dir) as folder,
     ):
-        run = _Run(inputs, data_dir, workers, stage, should_stop, deadline)
+        run = _Run(experiment, inputs, data_dir, workers, stage, should_stop, deadline)
         folder.open_logs(experiment.logs, title_of(experiment), settings_of(experiment))
         earlier = folder.begin(inputs_of(experiment, dataset), resume)
         applied = applied_parameters(params, params.as_vector())
@@ -136,6 +141,7 @@ def run_experiment(
 class _Run:
     """The steps between reading and writing, which share what they work on."""
 
+    experiment: Experiment  # with all its sequences; inputs may have read a chunk of them
     inputs: FitInputs
     data_dir: Path | None
     workers: Workers
@@ -172,14 +178,17 @@ class _Run:
         """The fit, from the search's start or from where an earlier run stood."""
         state = earlier if isinstance(earlier, FitState) else None
         self.stage("fitting" if state is None else f"carrying on after iteration {state.iteration}")
-        result = self.inputs.fitted(
-            on_iteration=folder.recording(on_iteration),
-            on_state=folder.save,
-            resume=state,
-            start=found.values if found is not None else None,
-            time_limit=self.deadline.for_fit(state.elapsed if state is not None else 0.0),
-            should_stop=either(self.should_stop, self.deadline.fit_is_overdue),
-        )
+        told: dict[str, Any] = {
+            "on_iteration": folder.recording(on_iteration),
+            "should_stop": either(self.should_stop, self.deadline.fit_is_overdue),
+            "time_limit": self.deadline.for_fit(state.elapsed if state is not None else 0.0),
+        }
+        if self.experiment.fit.chunk is not None:
+            given = self.experiment, self.inputs, self.data_dir, self.workers
+            result = fitted_in_chunks(*given, **told)
+        else:
+            start = found.values if found is not None else None
+            result = self.inputs.fitted(on_state=folder.save, resume=state, start=start, **told)
         asked = self.should_stop is not None and self.should_stop()
         return self.deadline.explained(result, asked=asked)
 
@@ -190,7 +199,8 @@ class _Run:
             result = flagged(result, bias)
         self.stage("scoring")
         outcome = outcome_of(self.inputs, result, bias, should_stop=self.deadline.passed)
-        outcome = replace(outcome, warnings=(*folder.warnings, *outcome.warnings))
+        told = (*folder.warnings, *scored_in_part(self.experiment), *outcome.warnings)
+        outcome = replace(outcome, warnings=told)
         if found is not None:
             outcome = with_provenance(outcome, "search", found.summary)
         if self.inputs.experiment.validation.folds and result.status is not FitStatus.CANCELED:

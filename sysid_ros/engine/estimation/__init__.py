@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from sysid_ros.engine.estimation.alternatives import groups_of
 from sysid_ros.engine.estimation.bias_check import BiasCheck, Refit, bias_check, flagged
+from sysid_ros.engine.estimation.chunked_fit import fit_in_chunks, sums_at, survey_of
 from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.fit_settings import (
@@ -56,13 +58,17 @@ __all__ = [
     "TorqueSettings",
     "bias_check",
     "fit",
+    "fit_in_chunks",
     "flagged",
     "friction_provenance",
+    "groups_of",
     "landscape",
     "model_error_sentences",
     "optimize",
     "sentences",
     "servo_combinations",
+    "sums_at",
+    "survey_of",
     "thinned",
     "without_meaningless",
 ]

@@ -22,8 +22,8 @@ from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import Covariance
 from sysid_ros.errors import ModelError, StopRequestedError
 
-POINTS = 9  # per side; odd, so that the optimum is one of them
-STEPS = 35_000  # simulated for one landscape in all: a quarter of a second or so
+POINTS = 7  # per side; odd, so that the optimum is one of them
+STEPS = 25_000  # simulated for one landscape in all: a tenth of a second or so
 MOST_STEPS = 400_000  # where no window is short enough for that; beyond it nothing is simulated
 
 
@@ -47,6 +47,8 @@ def landscapes_of(
     if solution.linearization is None:
         return ()
     pairs = telling_pairs(uncertainty.matrix, uncertainty.open_directions)[:count]
+    if not pairs:
+        return ()
     if POINTS**2 * min(window.window.steps for window in problem.windows) > MOST_STEPS:
         return tuple(
             expected_landscape(problem, solution.point, solution.linearization, pair, points=POINTS)

@@ -36,7 +36,7 @@ def check_sample_count(problem: WindowedProblem) -> None:
     Raises:
       DataError: It is one.
     """
-    samples = sum(w.n_samples for w in problem.windows)
+    samples = problem.n_samples
     if samples <= problem.lower.size:
         raise DataError(
             f"{samples} samples cannot determine {problem.lower.size} parameters; "

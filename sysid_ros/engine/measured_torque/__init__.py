@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.engine.measured_torque.beside_simulation import torque_beside_simulation
 from sysid_ros.engine.measured_torque.coupled_joints import Coupling, found_couplings
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
 from sysid_ros.engine.measured_torque.methods import METHODS, fit_by_method
@@ -40,6 +41,7 @@ __all__ = [
     "regression_settings",
     "speaks_of_torque",
     "still_joints",
+    "torque_beside_simulation",
     "torque_problem",
     "torque_signals",
     "torque_traces",

@@ -6,6 +6,13 @@
 from __future__ import annotations
 
 from sysid_ros.engine.problem.added_rows import AddedRows, Span
+from sysid_ros.engine.problem.chunked_problem import (
+    ChunkedProblem,
+    ChunkPoint,
+    ChunkSums,
+    ChunkSurvey,
+    Evaluate,
+)
 from sysid_ros.engine.problem.objective import FD_STEP, Objective
 from sysid_ros.engine.problem.projection import minimize_with
 from sysid_ros.engine.problem.residual import build_residual_fn, model_residual, residual
@@ -15,6 +22,11 @@ from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 __all__ = [
     "FD_STEP",
     "AddedRows",
+    "ChunkPoint",
+    "ChunkSums",
+    "ChunkSurvey",
+    "ChunkedProblem",
+    "Evaluate",
     "Objective",
     "ResidualFunction",
     "Span",

@@ -28,6 +28,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Linearization, Loss, Point
 from sysid_ros.engine.parameters import ParameterDict, minimum_change, priors
 from sysid_ros.engine.problem.added_rows import AddedRows, Span, rows_of_gram
+from sysid_ros.engine.problem.window_rows import WindowRows, start_rows
 from sysid_ros.engine.simulation import (
     BatchRollout,
     Candidate,
@@ -46,18 +47,6 @@ if TYPE_CHECKING:
 
 KEPT_BYTES = 128 << 20  # of what is known of a point; where there is more, it is found out again
 TWICE_KEPT_BYTES = 48 << 20  # where there is less, also of the latest point with a Jacobian
-
-
-@dataclass(frozen=True)
-class WindowRows:
-    """The contribution of one window at a point.
-
-    Attributes:
-      matrix: ``[J_theta J_start r]`` in units of noise, the start's prior rows last, shape
-        (m + n_start, p + n_start + 1).
-    """
-
-    matrix: FloatArray
 
 
 @dataclass
@@ -141,6 +130,26 @@ class WindowedProblem:
         """All windows, in the order of a point's starts."""
         return tuple(window for group in self.groups for window in group.windows)
 
+    @property
+    def start_sizes(self) -> tuple[int, ...]:
+        """Unknowns of each window's start."""
+        return tuple(window.n_start for window in self.windows)
+
+    @property
+    def n_samples(self) -> int:
+        """Measured values that are compared."""
+        return sum(window.n_samples for window in self.windows)
+
+    @property
+    def spreads(self) -> Mapping[str, float]:
+        """Largest standard deviation of a recording by signal, in its unit."""
+        largest: dict[str, float] = {}
+        for sequence in {id(each.sequence): each.sequence for each in self.windows}.values():
+            for signal in sequence.signals:
+                column = sequence.sensordata.data[:, signal.measured_column]
+                largest[signal.name] = max(float(np.nanstd(column)), largest.get(signal.name, 0.0))
+        return largest
+
     def with_groups(
         self, groups: Sequence[WindowGroup], engine: str = "reference"
     ) -> WindowedProblem:
@@ -163,7 +172,7 @@ class WindowedProblem:
 
     def initial_point(self) -> Point:
         """The parameters' current values, and starts as measured."""
-        return Point(self.params.as_vector(), tuple(np.zeros(w.n_start) for w in self.windows))
+        return Point(self.params.as_vector(), tuple(map(np.zeros, self.start_sizes)))
 
     def residuals(self, point: Point) -> list[FloatArray]:
         """Predicted minus measured in the signals' units, one array per window."""
@@ -191,7 +200,7 @@ class WindowedProblem:
         grams: list[FloatArray] = []
         for batch, starts, derivatives in self._derivatives(point):
             rows = self._weighted(batch, derivatives)
-            prior = _start_rows(batch, starts, rows.shape[1])
+            prior = start_rows(batch, starts, rows.shape[1])
             grams += [
                 rows[own].T @ rows[own] + rest.T @ rest
                 for own, rest in zip(run_slices(batch.samples), prior, strict=True)
@@ -221,7 +230,7 @@ class WindowedProblem:
         """
         for batch, starts, derivatives in self._derivatives(point):
             rows = self._weighted(batch, derivatives)
-            prior = _start_rows(batch, starts, rows.shape[1])
+            prior = start_rows(batch, starts, rows.shape[1])
             for own, rest in zip(run_slices(batch.samples), prior, strict=True):
                 yield WindowRows(np.vstack([rows[own], rest]))
 
@@ -381,13 +390,3 @@ def _bytes_at_a_point(group: WindowGroup, parameters: int) -> int:
         8 * int(b.steps.sum() * per_step + b.samples.sum() * (parameters + b.n_start + 1))
         for b in group.batches
     )
-
-
-def _start_rows(batch: WindowBatch, starts: FloatArray, width: int) -> FloatArray:
-    """Rows of the priors of a batch's starts, (w, n_start, width)."""
-    n_start = batch.n_start
-    rows = np.zeros((len(starts), n_start, width))
-    own = np.arange(n_start)
-    rows[:, own, width - 1 - n_start + own] = 1.0 / batch.spread
-    rows[:, :, -1] = starts / batch.spread
-    return rows

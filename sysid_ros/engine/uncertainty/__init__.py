@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.engine.uncertainty.blocks import needs_blocks
 from sysid_ros.engine.uncertainty.covariance import (
     UNRESOLVED,
     Covariance,
@@ -39,6 +40,7 @@ __all__ = [
     "first_noise",
     "influence",
     "misfit",
+    "needs_blocks",
     "no_covariance",
     "normal_quantile",
     "recording_scatter",

@@ -24,7 +24,7 @@ BLOCKS = 24  # in all; more would be shorter, and less independent
 
 def needs_blocks(problem: WindowedProblem) -> bool:
     """Return whether there are too few windows to be clusters themselves."""
-    return not enough_clusters(len(problem.windows), problem.lower.size)
+    return not enough_clusters(len(problem.start_sizes), problem.lower.size)
 
 
 def by_block(problem: WindowedProblem, point: Point, system: ReducedSystem) -> ReducedSystem:

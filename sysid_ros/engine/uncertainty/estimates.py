@@ -59,7 +59,7 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
         problem.bounds.width,
         problem.bounds.free(theta),
         method=method,
-        n_samples=sum(w.n_samples for w in problem.windows) + _added_samples(problem, theta),
+        n_samples=problem.n_samples + _added_samples(problem, theta),
         residual_square=residual_square,
         prior=precision,
     )

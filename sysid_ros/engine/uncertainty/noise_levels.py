@@ -30,15 +30,16 @@ def estimated_noise(
     Returns:
       A level for every signal, the known ones unchanged.
     """
-    unknowns = problem.lower.size + sum(window.n_start for window in problem.windows)
+    unknowns = problem.lower.size + sum(problem.start_sizes)
     total = sum(count for _, count in linearization.squares.values())
     correction = total / max(1, total - unknowns)
-    levels = dict(problem.noise)
+    levels, spreads = dict(problem.noise), problem.spreads
     for name, (square, count) in linearization.squares.items():
         if sensor_of(name) not in known and count:
             level = math.sqrt(square / count * correction)
             # An axis without motion or noise is as good as the sensor's others.
-            spread = signal_spread(problem, name) or _sensor_spread(problem, name) or 1.0
+            same = [other for other in levels if sensor_of(other) == sensor_of(name)]
+            spread = spreads.get(name, 0.0) or max(spreads.get(each, 0.0) for each in same) or 1.0
             levels[name] = max(level, MIN_RELATIVE_NOISE * spread)
     return levels
 
@@ -54,26 +55,9 @@ def first_noise(groups: Sequence[WindowGroup], known: Mapping[str, float]) -> di
     return noise
 
 
-def signal_spread(problem: WindowedProblem, name: str) -> float:
-    """Largest standard deviation of a signal over the sequences, in its unit."""
-    values = [
-        float(np.nanstd(sequence.sensordata.data[:, signal.measured_column]))
-        for sequence in _sequences(problem.windows)
-        for signal in sequence.signals
-        if signal.name == name
-    ]
-    return max(values, default=0.0)
-
-
 def _sequences(windows: Iterable[WindowSimulation]) -> list[SequenceData]:
     """List the recordings that windows belong to, each once."""
     return list({id(window.sequence): window.sequence for window in windows}.values())
-
-
-def _sensor_spread(problem: WindowedProblem, name: str) -> float:
-    """The largest spread among the channels of a signal's sensor."""
-    same = [other for other in problem.noise if sensor_of(other) == sensor_of(name)]
-    return max(signal_spread(problem, other) for other in same)
 
 
 def sensor_of(signal_name: str) -> str:

@@ -1,0 +1,313 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The rounds of a fit: optimize, estimate the noise anew, and when it has settled, to the end."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.alternatives import Alternative
+from sysid_ros.engine.estimation.fit_landscape import landscapes_of
+from sysid_ros.engine.estimation.fit_result import CHAOTIC, MESSAGES, FitResult
+from sysid_ros.engine.estimation.fit_settings import (
+    FitSettings,
+    SignalNoise,
+)
+from sysid_ros.engine.estimation.fit_start import (
+    first_point,
+)
+from sysid_ros.engine.estimation.fit_state import FitState
+from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
+from sysid_ros.engine.estimation.model_error import SHARE, model_error
+from sysid_ros.engine.estimation.shifts import ModelError, widened, with_model_error
+from sysid_ros.engine.estimation.timing_walk import Walk, timing_components, walk_around
+from sysid_ros.engine.least_squares import (
+    INITIAL_DAMPING,
+    LOSSES,
+    FitStatus,
+    Iteration,
+    Linearization,
+    Point,
+    Solution,
+    SolverSettings,
+    Step,
+)
+from sysid_ros.engine.problem import WindowedProblem, minimize_with
+from sysid_ros.engine.uncertainty import (
+    UNRESOLVED,
+    Covariance,
+    ResidualSize,
+    describe_open_directions,
+    estimated_noise,
+    estimates,
+    residual_sizes,
+    sensor_of,
+    uncertainty_of,
+)
+from sysid_ros.errors import StopRequestedError
+
+NOISE_ROUNDS = 3
+MOVES = 2  # to places of lower cost that walks find
+HELD = 1e-6  # of its scale: how far a parameter may move while it is held
+NOISE_SETTLED = 0.05  # relative change of every noise level below which no further round is run
+NOISE_TOLERANCE = 1e-3  # relative decrease of the cost that ends a round with unsettled noise
+# Standard errors to which the cost's slope is made zero where it is rough: adds 2 % to each error.
+CHANCE = 0.2
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """The listeners to a fit's progress."""
+
+    iteration: Callable[[Iteration], None] | None
+    state: Callable[[FitState], None] | None
+
+
+class FitRounds:
+    """The rounds of one fit: optimize, re-estimate the noise, repeat until it settles."""
+
+    def __init__(
+        self,
+        problem: WindowedProblem,
+        settings: FitSettings,
+        known: SignalNoise,
+        listeners: Listeners,
+        began: float,
+        alternatives: Sequence[Alternative],
+        initial: list[FloatArray] | None,
+    ) -> None:
+        self._problem = problem
+        self._initial = initial  # residuals with the initial parameters, where they are known
+        self._settings = settings
+        self._levels, self._gaps = known.levels, known.gaps
+        self._alternatives = alternatives
+        self._listeners = listeners
+        self._began = began
+        self._trace: list[Iteration] = []
+        self._late = late_components(problem.params) & (settings.optimizer == "auto")
+        self._flat = problem.loss.redescending
+        self._approaching = self._flat or bool(self._late.any())
+        self._before = 0  # iterations of earlier rounds
+        self._walk: Walk | None = None  # around the latest optimum
+        self._moves = MOVES
+        self._damping = INITIAL_DAMPING  # after the latest step
+        self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
+
+    def run(self, resume: FitState | None, start: FloatArray | None) -> FitResult:
+        """Fit with provisional noise levels until they settle, then to full precision."""
+        point = first_point(self._problem, start)
+        iterations, damping = 0, INITIAL_DAMPING
+        if resume is not None:
+            point, iterations, damping = resume.point, resume.iteration, resume.damping
+            self._restore(resume)
+        self._check_derivatives(point)
+        if self._approaching:
+            approach = self._approach(point, iterations, damping)
+            point, damping = approach.point, INITIAL_DAMPING
+            iterations += approach.iterations
+        while True:
+            solution = self._minimize(point, iterations, damping, precise=not self._rounds)
+            point, damping = solution.point, max(INITIAL_DAMPING, self._damping)
+            iterations += solution.iterations
+            stopped = solution.status not in (FitStatus.CONVERGED, FitStatus.STALLED)
+            if stopped or solution.linearization is None:
+                return self._result(solution, iterations)
+            if not self._rounds:
+                better = self._better_place(solution, iterations)
+                if better is None:
+                    return self._result(solution, iterations)
+                point, damping = better, INITIAL_DAMPING
+                self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
+                continue
+            moved = self._update_noise(solution.linearization)
+            self._rounds = self._rounds - 1 if moved else 0
+
+    def _restore(self, state: FitState) -> None:
+        """Take over what an earlier run found out, its last step aside, which comes again."""
+        self._problem.noise = dict(state.noise)
+        self._trace = list(state.trace[:-1])
+        self._approaching, self._rounds = state.approaching, state.rounds
+
+    def _approach(self, point: Point, iterations: int, damping: float) -> Solution:
+        """Minimize something easier first.
+
+        A convex loss, where far from the optimum the wanted one is flat; and without the parameters
+        that say where an effect acts as long as its size is not known.
+        """
+        problem = self._problem
+        wanted = problem.loss, problem.lower, problem.upper
+        if self._flat:
+            problem.loss = LOSSES["huber"]
+        held = HELD * problem.scale  # the solver needs room between bounds
+        problem.lower = np.where(self._late, point.theta - held, problem.lower)
+        problem.upper = np.where(self._late, point.theta + held, problem.upper)
+        try:
+            return self._minimize(point, iterations, damping, precise=False)
+        finally:
+            problem.loss, problem.lower, problem.upper = wanted
+            self._approaching = False
+
+    def _minimize(
+        self, point: Point, iterations: int, damping: float, *, precise: bool
+    ) -> Solution:
+        limit = self._settings.time_limit
+        settings = SolverSettings(
+            max_iterations=self._settings.max_iterations - iterations,
+            deadline=None if limit is None else self._began + limit,
+            damping=damping,
+            chance=CHANCE,
+        )
+        if not precise:
+            # Other levels come next: a step that promises less than the tolerance is left to them.
+            settings = replace(settings, cost_tolerance=NOISE_TOLERANCE, worth=1.0, chance=0.0)
+        self._before = iterations
+        return minimize_with(self._settings.optimizer, self._problem, point, settings, self._tell)
+
+    def _check_derivatives(self, point: Point) -> None:
+        with suppress(StopRequestedError):  # whoever simulates next is stopped as well
+            self._problem.check_derivatives(point)
+
+    def _unknown_noise(self) -> bool:
+        return any(sensor_of(name) not in self._levels for name in self._problem.noise)
+
+    def _tell(self, step: Step) -> None:
+        """Have the state kept first, so that no step that was announced can be lost."""
+        self._damping = step.damping
+        self._trace.append(
+            Iteration(
+                self._before + step.number,
+                step.cost,
+                step.gradient_norm,
+                tuple(self._problem.params.scalar_names()),
+                step.point.theta.copy(),
+                time.monotonic() - self._began,
+            )
+        )
+        if self._listeners.state is not None:
+            self._listeners.state(self._state(step.point, step.damping))
+        if self._listeners.iteration is not None:
+            self._listeners.iteration(self._trace[-1])
+
+    def _state(self, point: Point, damping: float) -> FitState:
+        return FitState(
+            point=point,
+            damping=damping,
+            iteration=self._trace[-1].iteration,
+            approaching=self._approaching,
+            rounds=self._rounds,
+            noise=dict(self._problem.noise),
+            trace=tuple(self._trace),
+            elapsed=time.monotonic() - self._began,
+        )
+
+    def _better_place(self, solution: Solution, iterations: int) -> Point | None:
+        """Return where a walk along delays finds a lower cost; ``None`` ends the search."""
+        problem, self._walk = self._problem, None
+        if self._no_time(solution) or iterations >= self._settings.max_iterations:
+            return None
+        if not timing_components(problem.params).size:
+            return None
+        try:
+            errors = uncertainty_of(problem, solution, self._settings.intervals).errors
+            found = walk_around(problem, solution, errors)
+        except StopRequestedError:
+            return None
+        if found.lower is not None and self._moves:
+            self._moves -= 1
+            return found.lower
+        self._walk = found
+        return None
+
+    def _update_noise(self, linearization: Linearization) -> bool:
+        """Re-estimate unknown noise levels; whether any moved enough for another round."""
+        before = self._problem.noise
+        noise = estimated_noise(self._problem, linearization, self._levels)
+        self._problem.noise = noise
+        return any(abs(noise[name] / before[name] - 1.0) > NOISE_SETTLED for name in noise)
+
+    def _result(self, solution: Solution, iterations: int) -> FitResult:
+        problem = self._problem
+        if solution.status is not FitStatus.CANCELED:
+            self._check_derivatives(solution.point)
+        uncertainty = uncertainty_of(problem, solution, self._settings.intervals)
+        residuals = self._residuals(solution)  # first: the problem still knows the rollouts there
+        beyond_noise = self._model_error(solution, uncertainty)
+        if beyond_noise is not None:
+            uncertainty = widened(uncertainty, beyond_noise)
+        status, message = solution.status, MESSAGES[solution.status]
+        if uncertainty.method == UNRESOLVED:
+            message = CHAOTIC
+            if status is FitStatus.CONVERGED:  # nowhere can be told from an optimum
+                status = FitStatus.STALLED
+        parameters = estimates(problem.params, solution.point.theta, uncertainty)
+        if beyond_noise is not None:
+            parameters = with_model_error(parameters, beyond_noise)
+        return FitResult(
+            status=status,
+            message=message,
+            parameters=without_meaningless(parameters, problem.params),
+            covariance=uncertainty.matrix,
+            cost_initial=self._initial_cost(solution),
+            cost_final=solution.linearization.cost if solution.linearization else math.nan,
+            iterations=iterations,
+            evaluations=problem.evaluations,
+            jacobians=problem.jacobians,
+            elapsed=time.monotonic() - self._began,
+            trace=tuple(self._trace),
+            noise=dict(problem.noise),
+            interval_method=uncertainty.method,
+            singular_values=uncertainty.singular_values,
+            unidentifiable=describe_open_directions(
+                uncertainty,
+                problem.params.scalar_names(),
+                solution.point.theta,
+                problem.bounds.width,
+            ),
+            optimizer=self._settings.optimizer,
+            landscapes=landscapes_of(problem, solution, uncertainty, self._settings.landscapes),
+            derivatives=problem.derivative_sources(),
+            model_error=beyond_noise,
+            residuals=residuals,
+        )
+
+    def _model_error(self, solution: Solution, uncertainty: Covariance) -> ModelError | None:
+        """None of a fit that was stopped, or has no time left for it."""
+        if self._no_time(solution) or np.isnan(uncertainty.errors).all():
+            return None
+        return model_error(
+            self._problem, solution, uncertainty, self._alternatives, self._gaps, self._walk
+        )
+
+    def _no_time(self, solution: Solution) -> bool:
+        """Return whether what is beyond noise is not asked for, or there is no time for it."""
+        limit = self._settings.time_limit
+        spent = (1.0 + 2.0 * SHARE) * (time.monotonic() - self._began)
+        out_of_time = solution.status is FitStatus.CANCELED or (limit is not None and spent > limit)
+        return out_of_time or not self._alternatives
+
+    def _residuals(self, solution: Solution) -> dict[str, ResidualSize]:
+        """None of a fit that was stopped: whoever stops it does not wait."""
+        if solution.status is FitStatus.CANCELED:
+            return {}
+        try:
+            return residual_sizes(self._problem, solution.point)
+        except StopRequestedError:
+            return {}
+
+    def _initial_cost(self, solution: Solution) -> float:
+        """The start's cost with the final noise levels, so that both costs compare."""
+        if solution.status is not FitStatus.CANCELED:
+            point = self._problem.initial_point()
+            if self._initial is not None:
+                return self._problem.cost_of(self._initial, point)
+            with suppress(StopRequestedError):
+                return self._problem.cost(point)
+        return self._trace[0].cost if self._trace else math.nan

@@ -1,0 +1,86 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A chunk of an experiment's recordings as a task that runs anywhere: read, summed and dropped."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from sysid_ros.dataset import FitInputs
+from sysid_ros.engine.estimation import FitSettings, groups_of, sums_at, survey_of
+from sysid_ros.engine.problem import ChunkPoint, ChunkSums, ChunkSurvey
+from sysid_ros.engine.windows import WindowGroup
+from sysid_ros.experiment import Experiment
+from sysid_ros.processes import return_freed_memory
+
+KEPT = 4  # chunks that a process keeps; the others are read again
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some recordings of an experiment; equal only to itself, so that a process can recognise it.
+
+    Attributes:
+      experiment: With these recordings alone; its path is absolute.
+      data_dir: Where bags are found first, absolute; ``None`` for nowhere.
+      settings: How to fit.
+      token: Its identity.
+    """
+
+    experiment: Experiment = field(compare=False)
+    data_dir: Path | None = field(compare=False)
+    settings: FitSettings = field(compare=False)
+    token: str = field(default_factory=lambda: secrets.token_hex(8))
+
+
+@dataclass(frozen=True)
+class ChunkTask:
+    """A chunk that is to be linearized at a point."""
+
+    chunk: Chunk
+    here: ChunkPoint
+
+
+def survey_chunk(chunk: Chunk) -> ChunkSurvey:
+    """Look at a chunk.
+
+    Raises:
+      SysidError: Whatever is wrong with the experiment, its model or its data.
+    """
+    inputs, groups = _read(chunk)
+    return survey_of(groups, inputs.params, chunk.settings, inputs.known)
+
+
+def run_chunk_task(task: ChunkTask) -> ChunkSums:
+    """Linearize a chunk.
+
+    Raises:
+      SysidError: Whatever is wrong with the experiment, its model or its data.
+    """
+    inputs, groups = _read(task.chunk)
+    return sums_at(groups, inputs.params, task.chunk.settings, task.here)
+
+
+def _read(chunk: Chunk) -> tuple[FitInputs, list[WindowGroup]]:
+    """The chunk's recordings, from the shelf where they are there."""
+    shelf = _shelf()
+    if chunk in shelf:
+        return shelf[chunk]
+    inputs = FitInputs.read(chunk.experiment, chunk.data_dir)
+    groups = groups_of(
+        inputs.dataset.training.groups, inputs.params, chunk.settings, inputs.known.gaps
+    )
+    if len(shelf) < KEPT:  # the first ones stay: what was read last would never be asked for next
+        shelf[chunk] = inputs, groups
+    return_freed_memory()
+    return inputs, groups
+
+
+@lru_cache(maxsize=1)
+def _shelf() -> dict[Chunk, tuple[FitInputs, list[WindowGroup]]]:
+    """The chunks that this process keeps."""
+    return {}
