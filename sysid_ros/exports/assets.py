@@ -18,6 +18,7 @@ class Assets:
 
     Attributes:
       kept: Content by new file name.
+      sources: Where it was read from, for what was a file.
     """
 
     def __init__(self, spec: mujoco.MjSpec, *, subfolders: bool = False) -> None:
@@ -29,6 +30,7 @@ class Assets:
         """
         self._subfolders = subfolders
         self.kept: dict[str, bytes] = {}
+        self.sources: dict[str, Path] = {}
         self._names: dict[tuple[str, bool], str] = {}
         self._memory = {str(name): content for name, content in dict(spec.assets).items()}
         self._base = Path(spec.modelfiledir or ".")
@@ -47,8 +49,12 @@ class Assets:
           ModelError: If there is no such file; says where it was looked for.
         """
         if (given, texture) not in self._names:
-            content = self._read(given, self._texture_folder if texture else self._mesh_folder)
-            self._names[given, texture] = self._unique_name(Path(given), content)
+            folder = self._texture_folder if texture else self._mesh_folder
+            content, source = self._read(given, folder)
+            name = self._unique_name(Path(given), content)
+            self._names[given, texture] = name
+            if source is not None:
+                self.sources[name] = source
         return self._names[given, texture]
 
     def write(self, folder: Path) -> None:
@@ -63,16 +69,17 @@ class Assets:
         """Keep a file that is not named by the model; returns its new name."""
         return self._unique_name(Path(path.name), content)
 
-    def _read(self, given: str, folder: str) -> bytes:
+    def _read(self, given: str, folder: str) -> tuple[bytes, Path | None]:
+        """Content, and the file that it was read from."""
         below = str(Path(folder) / given)
         for name in (given, below, Path(given).name):
             if name in self._memory:
                 content = self._memory[name]
-                return content.encode() if isinstance(content, str) else bytes(content)
+                return content.encode() if isinstance(content, str) else bytes(content), None
         candidates = [self._base / folder / given, self._base / given]  # absolute paths win in /
         for path in candidates:
             if path.is_file():
-                return read_regular(path)
+                return read_regular(path), path
         looked = ", ".join(str(path) for path in dict.fromkeys(candidates))
         raise ModelError(f"the model's file {given!r} was not found; looked for {looked}")
 

@@ -54,11 +54,11 @@ def write_source_model(
     try:
         documents = MjcfDocuments(source)
         edit_mjcf(documents, before, after)
-        _take_files_along(documents, before, folder)
+        assets = _take_files_along(documents, before, folder)
         replace_file(path, documents.main.edited())
         identified = compiled(after)
         return_freed_memory()  # before its meshes are there once more
-        _check(path, identified)
+        _check(path, identified, assets)
     except ModelError:
         path.unlink(missing_ok=True)
         shutil.rmtree(folder / ASSETS, ignore_errors=True)
@@ -66,9 +66,14 @@ def write_source_model(
     return path
 
 
-def _check(path: Path, identified: mujoco.MjModel) -> None:
+def _check(path: Path, identified: mujoco.MjModel, assets: Assets) -> None:
     try:
-        written = mujoco.MjModel.from_xml_path(str(path))
+        spec = mujoco.MjSpec.from_file(str(path))
+        for mesh in spec.meshes:
+            copied, source = path.parent / ASSETS / mesh.file, assets.sources.get(mesh.file)
+            if source is not None and copied.is_file():
+                mesh.file = str(source.absolute())  # MuJoCo has read this one, the copy it has not
+        written = spec.compile()
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"the source with the values in place does not load: {reason}") from error
@@ -79,8 +84,8 @@ def _check(path: Path, identified: mujoco.MjModel) -> None:
         )
 
 
-def _take_files_along(documents: MjcfDocuments, spec: mujoco.MjSpec, folder: Path) -> None:
-    """Copy every file that is named, and let the copies be named."""
+def _take_files_along(documents: MjcfDocuments, spec: mujoco.MjSpec, folder: Path) -> Assets:
+    """Copy every file that is named, and let the copies be named; returns them."""
     assets = Assets(spec, subfolders=True)
     used: set[str] = set()
     for document in documents.all:
@@ -98,6 +103,7 @@ def _take_files_along(documents: MjcfDocuments, spec: mujoco.MjSpec, folder: Pat
                 including.set(element, "file", f"{ASSETS}/{name}")
     if assets.kept:
         assets.write(folder / ASSETS)
+    return assets
 
 
 def _name_folders(documents: MjcfDocuments, used: set[str]) -> None:

@@ -37,8 +37,13 @@ from sysid_ros.engine.inverse_dynamics.estimate import (
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.merged_columns import MergedColumns
+from sysid_ros.engine.inverse_dynamics.normal_equations import one_thread
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
-from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
+from sysid_ros.engine.inverse_dynamics.prediction import (
+    TorquePrediction,
+    predict,
+    total_torques,
+)
 from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.sharpened_friction import sharpen_friction
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
@@ -91,10 +96,12 @@ __all__ = [
     "gather",
     "grouping_order",
     "mujoco_torque",
+    "one_thread",
     "predict",
     "residual_spread",
     "sharpen_friction",
     "torque_rmse",
+    "total_torques",
     "with_coupling",
     "with_payload",
     "with_settled_delays",

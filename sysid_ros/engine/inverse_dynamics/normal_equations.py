@@ -5,12 +5,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import scipy
+from threadpoolctl import threadpool_limits
 
 from sysid_ros.arrays import FloatArray
 
 _OPEN = 1e-14  # of the largest eigenvalue; a direction with less is not moved in
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Linear algebra in one thread: the matrices are so small that others only wait."""
+    # scipy has a BLAS of its own, and only what is loaded can be limited
+    import scipy.linalg  # noqa: F401
+
+    with threadpool_limits(1, "blas"):
+        yield
 
 
 def solve_symmetric(matrix: FloatArray, side: FloatArray) -> FloatArray:

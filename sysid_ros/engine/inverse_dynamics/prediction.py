@@ -85,6 +85,36 @@ def predict(
     return tuple(_one(regressor, s, filters, theta, gains) for s in stretches)
 
 
+def total_torques(
+    regressor: Regressor, stretch: SmoothStretch, filters: Filters, sets: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Velocities at the rows of a stretch, (rows, nv), and the torque of each set of parameters.
+
+    Args:
+      regressor: The robot's.
+      stretch: Smoothed motion.
+      filters: With which it was smoothed.
+      sets: All parameters, (sets, p).
+
+    Returns:
+      The second is (sets, rows, nv), N m or N.
+    """
+    nv, n = regressor.model.nv, len(stretch.motion.qpos)
+    table = np.empty((n, len(sets) + 1, nv))
+    table[:, -1] = stretch.motion.qvel
+    for first in range(0, n, _CHUNK):
+        part = slice(first, first + _CHUNK)
+        motion = Motion(*(signal[part] for signal in stretch.motion))
+        table[part, :-1] = regressor.torques(motion, sets)
+        known = regressor.known_torque(motion)
+        if known is not None:
+            table[part, :-1] += known[:, None]
+    out = np.zeros((len(stretch.times), table[0].size))
+    thin(row_weights(filters, stretch.inner, 0), stretch.every, table.reshape(n, -1), out)
+    found = np.moveaxis(out.reshape(-1, *table.shape[1:]), 1, 0)
+    return found[-1], found[:-1]
+
+
 def torque_parts(regressor: Regressor, motion: Motion, theta: FloatArray) -> FloatArray:
     """Gravity, inertia, friction and other torque at every instant, (n, 4, nv)."""
     kinds = regressor.columns.kinds

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import mujoco
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.base_parameters import (
@@ -30,7 +29,7 @@ from sysid_ros.engine.inverse_dynamics.estimate import (
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, equations, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.noise_bias import noise_moments
-from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
+from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares, one_thread
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
@@ -81,7 +80,7 @@ def fit_inverse_dynamics(
                 f"condition {condition!r} of a recording has no parameters; "
                 f"known are {', '.join(repr(c) for c in free.conditions)}"
             )
-    with threadpool_limits(1, "blas"):  # the matrices are so small that threads only wait
+    with one_thread():
         evidence = gather(regressor, recordings, settings)
         if not any(one.counts.any() for one in evidence.grams.values()):
             raise DataError("no torque was measured, or none outside contacts and gaps")

@@ -47,9 +47,13 @@ def without_contacts(
 
 
 def _touches(model: mujoco.MjModel, recording: Recording, base_is_known: bool) -> Touches:
-    """Look at postures of a recording."""
+    """Look at postures of a recording, about where torque is known."""
     step = float(np.median(np.diff(recording.times)))
-    rows = slice(None, None, max(1, round(EVERY / step)))
+    every = max(1, round(EVERY / step))
+    known = np.asarray(np.isfinite(recording.torque).any(axis=1))
+    starts = np.arange(0, len(recording.times), every)
+    told = np.logical_or.reduceat(known, starts)
+    rows = starts[told | np.append(False, told[:-1])]
     times, postures = recording.times[rows], recording.qpos[rows]
     return touches_at(model, times, postures, base_is_known=base_is_known)
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import (
@@ -27,6 +26,7 @@ from sysid_ros.engine.inverse_dynamics import (
     Settings,
     fit_evidence,
     gather,
+    one_thread,
     with_settled_delays,
 )
 from sysid_ros.engine.least_squares import FitStatus, Iteration
@@ -79,7 +79,7 @@ def fit_torque(
       StopRequestedError: ``should_stop`` asked for it.
     """
     began = time.monotonic()
-    with threadpool_limits(1, "blas"):  # the matrices are so small that threads only wait
+    with one_thread():
         problem = torque_problem(models_sequences, params, known.gaps)
         own = regression_settings(problem.declared, settings.torque)
         problem, values = with_settled_laws(problem, own)

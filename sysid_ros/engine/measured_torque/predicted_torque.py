@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import TorqueSettings
-from sysid_ros.engine.inverse_dynamics import Filters, TorquePrediction, gather, predict
+from sysid_ros.engine.inverse_dynamics import Filters, gather, total_torques
 from sysid_ros.engine.measured_torque.torque_problem import (
     TorqueProblem,
     about,
@@ -107,32 +107,52 @@ def _traces(
     kept = [one for part in cut if (one := smooth(model, part, filters, late)) is not None]
     if not kept:
         return
-    first, last = (_predicted(problem, at, robot, kept, filters) for at in values)
+    velocity, predicted = _predicted(problem, values, robot, kept, filters)
     gains = [gains_at(declared, at) for at in values]
-    times = np.concatenate([part.times for part in first])
+    times = np.concatenate([part.times for part in kept])
+    measured = np.concatenate([part.torque for part in kept])
     for dof, signal in problem.sources.known.items():
-        measured = np.concatenate([part.measured[:, dof] for part in first])
-        initial = gains[0][dof] * np.concatenate([part.total[:, dof] for part in first])
-        final = gains[1][dof] * np.concatenate([part.total[:, dof] for part in last])
-        velocity = np.concatenate([part.velocity[:, dof] for part in first])
-        known = np.isfinite(measured)
+        known = np.isfinite(measured[:, dof])
         if known.any():
             joint = int(model.dof_jntid[dof])
+            first, last = (
+                gain[dof] * one[known, dof] for gain, one in zip(gains, predicted, strict=True)
+            )
             yield TorqueTrace(
                 recording.name, signal, model.joint(joint).name, force_unit(model, dof),
-                times[known], measured[known], initial[known], final[known], velocity[known],
+                times[known], measured[known, dof], first, last, velocity[known, dof],
             )  # fmt: skip
 
 
 def _predicted(
     problem: TorqueProblem,
-    values: FloatArray,
+    values: tuple[FloatArray, FloatArray],
     robot: str,
     kept: Sequence[SmoothStretch],
     filters: Filters,
-) -> tuple[TorquePrediction, ...]:
-    there = about(problem, values)
-    return predict(there.regressor, kept, filters, there.declared.theta(values, robot))
+) -> tuple[FloatArray, tuple[FloatArray, ...]]:
+    """Velocities (n, nv), and by values of the parameters the torque that they predict, (n, nv)."""
+    if problem.declared.has_laws:  # which are linearised about the values
+        parts = [_torques(about(problem, at), (at,), robot, kept, filters) for at in values]
+        return parts[0][0], tuple(found[0] for _, found in parts)
+    velocity, found = _torques(problem, values, robot, kept, filters)
+    return velocity, tuple(found)
+
+
+def _torques(
+    problem: TorqueProblem,
+    values: tuple[FloatArray, ...],
+    robot: str,
+    kept: Sequence[SmoothStretch],
+    filters: Filters,
+) -> tuple[FloatArray, FloatArray]:
+    """Velocities (n, nv), and torque by values of the parameters, (values, n, nv)."""
+    sets = np.stack([problem.declared.theta(at, robot) for at in values])
+    parts = [total_torques(problem.regressor, one, filters, sets) for one in kept]
+    return (
+        np.concatenate([velocity for velocity, _ in parts]),
+        np.concatenate([torque for _, torque in parts], axis=1),
+    )
 
 
 def _filters(

@@ -199,8 +199,10 @@ def smooth(
       ``None`` where the stretch is shorter than the filters.
     """
     shifts = np.zeros((model.nv, 1)) if shifts is None else shifts
-    step, n = stretch.step, len(stretch.qpos)
+    step = stretch.step
     grid = RowGrid.of(filters, step)
+    stretch = _with_torque(stretch, grid)
+    n = len(stretch.qpos)
     edge, thin, reach, every = grid.edge, grid.thin, grid.reach, grid.every
     row_reach = half_samples(filters.rows, step) + int(np.ceil(np.abs(shifts).max() / step))
     count = (n - 2 * edge - 1) // thin + 1
@@ -220,6 +222,25 @@ def smooth(
     times: FloatArray = (stretch.start + step * centres).astype(np.float64)
     torque = shifted[:, :, shifted.shape[2] // 2]
     return SmoothStretch(motion, thin * step, every, torque, times, stretch.recording, shifted)
+
+
+def _with_torque(stretch: Stretch, grid: RowGrid) -> Stretch:
+    """The part of a stretch that rows with a known torque need; all of it where none is known.
+
+    What is held out is most of what is left out. Rows stay at the same instants.
+    """
+    known = np.flatnonzero(np.isfinite(stretch.torque).any(axis=1))
+    if not known.size:
+        return stretch
+    first = max(0, (int(known[0]) - grid.first) // grid.apart * grid.apart)
+    part = slice(first, int(known[-1]) + grid.first + grid.apart + 1)
+    return replace(
+        stretch,
+        start=stretch.start + stretch.step * first,
+        qpos=stretch.qpos[part],
+        torque=stretch.torque[part],
+        qvel=None if stretch.qvel is None else stretch.qvel[part],
+    )
 
 
 def row_weights(filters: Filters, inner: float, order: int) -> FloatArray:
