@@ -191,7 +191,7 @@ def _by_name(open_: _Open, quantity: str, topics: Mapping[str, list[Channel]]) -
 
 
 def _matched(drives: Sequence[Drive], given: Sequence[str]) -> tuple[list[str], dict[str, Match]]:
-    """What each drive is called, by its actuator or by what it moves, whichever is known."""
+    """Return what each drive is called, by its actuator or what it moves, and the matches."""
     likest = [
         max(drive.names, key=lambda name: max(similarity(name, one) for one in given))
         for drive in drives

@@ -91,7 +91,7 @@ def _prefer_one_prefix(table: FloatArray, wanted: Sequence[str], given: Sequence
 
 
 def _prefix(one: str, other: str) -> tuple[str, ...]:
-    """What the longer of two names has before the shorter; nothing where it is not its end."""
+    """Return what the longer of two names has before the shorter, if that is its end."""
     spaces = [name.rpartition("/")[0] for name in (one, other)]
     words, others = _words(one), _words(other)
     short, long = sorted((words, others), key=len)

@@ -24,6 +24,7 @@ from sysid_ros.errors import DataError
 from sysid_ros.time_intervals import complement
 
 MIN_STEPS = 4  # the interpolating cubic needs four rows
+_UNSETTLED = 0.5  # of a window, at most
 BEYOND = 2  # rows after the last sample, so that the cubic there is centred
 
 
@@ -193,16 +194,19 @@ def cut(
     sensordata: TimeSeries,
     signals: Sequence[SignalColumn],
     bounds: Sequence[tuple[float, float]],
+    settling: Sequence[float] | None = None,
 ) -> tuple[Window, ...]:
     """Collect the samples of each window.
 
-    A window's samples are those in ``[start, end)``; one without any is dropped.
+    A window's samples are those in ``[start, end)``; one without any is dropped. Of a window that
+    takes time to settle, those before do not count, which is half of it at most.
 
     Args:
       model: The compiled model; its timestep sets the number of steps.
       sensordata: The measurements, NaN where nothing was measured.
       signals: The channels to compare.
       bounds: The windows, s.
+      settling: Of each window, s; none if left out.
 
     Returns:
       The windows that contain samples.
@@ -210,8 +214,9 @@ def cut(
     h = float(model.opt.timestep)
     columns = [signal.measured_column for signal in signals]
     windows = []
-    for begin, end in bounds:
-        low, high = np.searchsorted(sensordata.times, [begin - 1e-9, end - 1e-9])
+    for (begin, end), unsettled in zip(bounds, settling or [0.0] * len(bounds), strict=True):
+        first = begin + min(unsettled, _UNSETTLED * (end - begin))
+        low, high = np.searchsorted(sensordata.times, [first - 1e-9, end - 1e-9])
         block = sensordata.data[low:high][:, columns]
         row, signal = np.nonzero(np.isfinite(block))
         if row.size == 0:
