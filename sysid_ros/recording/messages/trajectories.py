@@ -131,7 +131,7 @@ class TrajectoryReader:
     def _depth(
         self, root: Group, head: tuple[Step, ...], wanted: Sequence[tuple[Step, ...]]
     ) -> int:
-        """How many of value and derivatives a point has, one after the other."""
+        """Count the value and the derivatives that a point has, one after the other."""
         for count, steps in enumerate(wanted):
             if isinstance(resolve(FieldPath(self.path.text, (*head, *steps)), root), Absent):
                 return count
