@@ -25,6 +25,7 @@ from sysid_ros.time_intervals import complement
 
 MIN_STEPS = 4  # the interpolating cubic needs four rows
 _UNSETTLED = 0.5  # of a window, at most
+_POSES = (int(mujoco.mjtSensor.mjSENS_FRAMEPOS), int(mujoco.mjtSensor.mjSENS_FRAMEQUAT))
 BEYOND = 2  # rows after the last sample, so that the cubic there is centred
 
 
@@ -199,7 +200,8 @@ def cut(
     """Collect the samples of each window.
 
     A window's samples are those in ``[start, end)``; one without any is dropped. Of a window that
-    takes time to settle, those before do not count, which is half of it at most.
+    takes time to settle, which is half of it at most, only poses count until then: they tell where
+    it starts, and settling moves them by no more than they err.
 
     Args:
       model: The compiled model; its timestep sets the number of steps.
@@ -213,12 +215,14 @@ def cut(
     """
     h = float(model.opt.timestep)
     columns = [signal.measured_column for signal in signals]
+    poses = np.array([_is_pose(model, signal) for signal in signals], dtype=np.bool_)
     windows = []
     for (begin, end), unsettled in zip(bounds, settling or [0.0] * len(bounds), strict=True):
-        first = begin + min(unsettled, _UNSETTLED * (end - begin))
-        low, high = np.searchsorted(sensordata.times, [first - 1e-9, end - 1e-9])
+        low, high = np.searchsorted(sensordata.times, [begin - 1e-9, end - 1e-9])
         block = sensordata.data[low:high][:, columns]
-        row, signal = np.nonzero(np.isfinite(block))
+        settled = begin + min(unsettled, _UNSETTLED * (end - begin)) - 1e-9
+        counts = poses | (sensordata.times[low:high, np.newaxis] >= settled)
+        row, signal = np.nonzero(np.isfinite(block) & counts)
         if row.size == 0:
             continue
         samples = Samples(
@@ -227,3 +231,8 @@ def cut(
         steps = max(MIN_STEPS, math.ceil(float(samples.times.max()) / h) + BEYOND)
         windows.append(Window(begin, steps, samples))
     return tuple(windows)
+
+
+def _is_pose(model: mujoco.MjModel, signal: SignalColumn) -> bool:
+    """Tell whether a signal is of a body's place or orientation."""
+    return int(model.sensor_type[model.sensor(signal.sensor).id]) in _POSES

@@ -49,13 +49,20 @@ def test_nothing_settles_without_contacts() -> None:
     assert not settling_times(model, starts(model, [0.1])).any()
 
 
-def test_half_of_a_window_counts_at_least() -> None:
-    sensor = "<sensor><jointpos joint='lid' name='s'/></sensor></mujoco>"
-    model = mujoco.MjModel.from_xml_string(BOX.replace("</mujoco>", sensor))
+def test_of_what_settles_only_poses_count_and_half_of_a_window_at_least() -> None:
+    sensors = """<sensor><jointpos joint="lid" name="lid"/>
+      <framepos objtype="body" objname="box" name="place"/></sensor></mujoco>"""
+    named = BOX.replace('<body pos="0 0 1">', '<body name="box" pos="0 0 1">')
+    model = mujoco.MjModel.from_xml_string(named.replace("</mujoco>", sensors))
     times = np.arange(0.0, 1.0, 0.01)
-    measured = TimeSeries(times, times[:, None], {"s": (SignalType.MjSensor, np.array([0]))})
+    kinds = {"lid": np.array([0]), "place": np.array([1, 2, 3])}
+    mapping = {name: (SignalType.MjSensor, columns) for name, columns in kinds.items()}
+    measured = TimeSeries(times, np.tile(times[:, None], 4), mapping)
     columns = signal_columns(model, measured)
     windows = cut(model, measured, columns, [(0.0, 0.5), (0.5, 0.6)], [0.1, 0.1])
-    assert windows[0].samples.times[0] == pytest.approx(0.1)
-    assert windows[1].samples.times[0] == pytest.approx(0.05)
+    firsts = [
+        [window.samples.times[window.samples.signals == signal][0] for signal in (0, 1)]
+        for window in windows
+    ]
+    assert np.allclose(firsts, [[0.1, 0.0], [0.05, 0.0]])
     assert [window.start for window in windows] == [0.0, 0.5]
