@@ -296,7 +296,8 @@ def _with_parameters(
         experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
         dataset = _load(experiment)
         seen = contacts(dataset.training.groups)
-        draft = with_windows_for_contacts(draft, seen)
+        floating = any(line.kind == "qpos" for line in mapping.bodies)
+        draft = with_windows_for_contacts(draft, seen, floating=floating)
         if draft.contacts_left_out:
             experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
             dataset = _load(experiment)
