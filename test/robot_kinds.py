@@ -109,7 +109,7 @@ ROVER = """
     <body name="base_link" pos="0 0 .08">
       <freejoint name="base"/>
       <geom type="box" size=".15 .1 .03" mass="4" contype="0" conaffinity="0"/>
-      <geom name="caster" type="sphere" size=".03" pos="-.12 0 -.05" mass=".2"
+      <geom name="caster" type="sphere" size=".03" pos="-.12 0 -.05" mass=".2" priority="1"
             friction=".001 .001 .001" condim="1"/>
       <site name="imu_site"/>
       <body name="left_wheel" pos=".05 .14 0"><joint name="left_wheel_joint" axis="0 1 0"

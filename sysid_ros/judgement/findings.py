@@ -242,7 +242,7 @@ def _at_bound(outcome: Outcome) -> str:
         f"{p.name} ends {flag.replace('at ', 'at its ')} ({p.value:.4g} {p.unit}".rstrip() + ")"
         for p in outcome.fit.parameters
         for flag in p.flags
-        if flag.startswith("at ") and flag.endswith("bound")
+        if flag.startswith("at ") and flag.endswith("bound") and p.name not in outcome.absent
     ]
     return listed(ends, _NAMED)
 

@@ -196,7 +196,8 @@ class Outcome:
     """A fit with its scores and everything needed to judge it.
 
     ``doubts``, ``undriven`` and ``implausible`` are clauses of the verdict, see
-    :mod:`sysid_ros.judgement.findings`.
+    :mod:`sysid_ros.judgement.findings`; ``absent`` are names of parameters that speak against
+    nothing though they end at a bound.
     """
 
     title: str
@@ -216,6 +217,7 @@ class Outcome:
     doubts: tuple[str, ...] = ()  # what puts the recordings in question
     undriven: tuple[str, ...] = ()  # actuators that no signal drives
     implausible: tuple[str, ...] = ()  # values that no such robot has
+    absent: tuple[str, ...] = ()  # effects at zero, which neither model nor recordings have
     torques: tuple[JointTorque, ...] = ()  # by joint, of the held-out recordings if there are any
 
     @property

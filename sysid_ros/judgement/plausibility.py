@@ -13,6 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import mujoco
+import numpy as np
+
+from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement.outcome import AppliedParameter
@@ -41,6 +45,7 @@ _RANGES: Mapping[tuple[str, str], _Range] = {
     # Stamps of torque may be late, too: the delay is then negative.
     ("signal", "delay"): _Range(-0.05, 0.2, False, "a robot that late could hardly be controlled"),
 }
+_NEVER_NEGATIVE = {("joint", name) for name in ("frictionloss", "damping", "armature")}
 
 
 def with_plausibility(
@@ -67,6 +72,30 @@ def with_plausibility(
             said.append(sentence)
         parameters.append(parameter)
     return replace(result, parameters=tuple(parameters)), tuple(said)
+
+
+def absent_effects(
+    result: FitResult, applied: Sequence[AppliedParameter], spec: mujoco.MjSpec
+) -> tuple[str, ...]:
+    """Names of dissipation and rotor inertia that end at zero, where the model has none either.
+
+    A search may begin above zero, and friction that a joint does not have is no fault.
+
+    Args:
+      result: The fit.
+      applied: What its parameters are written into.
+      spec: The model as it was.
+    """
+    places = {each.name: each.target for each in applied}
+    found = []
+    for parameter in result.parameters:
+        at = places.get(parameter.name)
+        ends = parameter.lower == 0.0 and "at lower bound" in parameter.flags
+        if ends and at is not None and (at.element, at.attribute) in _NEVER_NEGATIVE:
+            attribute = lookup(at.element, at.attribute)
+            if not any(np.any(attribute.read(spec, name)) for name in at.names):
+                found.append(parameter.name)
+    return tuple(found)
 
 
 def _judged(parameter: ParameterEstimate, plausible: _Range | None) -> str:

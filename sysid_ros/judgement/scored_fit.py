@@ -39,7 +39,7 @@ from sysid_ros.judgement.outcome import (
     versions,
 )
 from sysid_ros.judgement.physical_limits import impossible_values
-from sysid_ros.judgement.plausibility import with_plausibility
+from sysid_ros.judgement.plausibility import absent_effects, with_plausibility
 from sysid_ros.judgement.residual_trends import residual_trends
 from sysid_ros.judgement.scoring import (
     ScoringSettings,
@@ -175,6 +175,7 @@ def outcome_of(
         implausible=impossible_values(
             before, builder.build(values).model, by_torque=result.torque is not None
         ),
+        absent=absent_effects(result, applied, dataset.source.spec),
         torques=simulated.torques,
     )
     said = (

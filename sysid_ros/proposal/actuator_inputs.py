@@ -23,7 +23,7 @@ from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.correlations import correlations
 from sysid_ros.proposal.drives import Drive
 from sysid_ros.proposal.lines import Line
-from sysid_ros.proposal.names import match_names, similarity
+from sysid_ros.proposal.names import Match, match_names, similarity
 from sysid_ros.proposal.orders import Order
 
 _GOOD = 0.1  # of an actuator's motion, 1 - r^2, that a command may leave unexplained
@@ -180,8 +180,7 @@ def _by_name(open_: _Open, quantity: str, topics: Mapping[str, list[Channel]]) -
         left = [drive for drive in drives if drive in open_.drives]
         if not left or not group:
             continue
-        names = [_best_name(drive, group) for drive in left]
-        matches = match_names(names, [one.name for one in group])
+        names, matches = _matched(left, [one.name for one in group])
         lines = []
         for drive, name in zip(left, names, strict=True):
             if name in matches:
@@ -191,12 +190,15 @@ def _by_name(open_: _Open, quantity: str, topics: Mapping[str, list[Channel]]) -
         open_.take(lines)
 
 
-def _best_name(drive: Drive, group: Sequence[Channel]) -> str:
-    """The actuator's name or its target's, whichever the commands know."""
-    return max(
-        drive.names,
-        key=lambda name: max((similarity(name, one.name) for one in group), default=0.0),
-    )
+def _matched(drives: Sequence[Drive], given: Sequence[str]) -> tuple[list[str], dict[str, Match]]:
+    """Return what each drive is called, by its actuator or what it moves, and the matches."""
+    likest = [
+        max(drive.names, key=lambda name: max(similarity(name, one) for one in given))
+        for drive in drives
+    ]
+    tried = [likest, *([drive.names[k] for drive in drives] for k in (0, -1))]
+    found = [(names, match_names(names, given)) for names in tried]
+    return max(found, key=lambda one: (sum(m.sure for m in one[1].values()), len(one[1])))
 
 
 def _by_order(

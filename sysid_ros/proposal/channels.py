@@ -13,20 +13,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.bags import Recording, open_recording, read_columns
-from sysid_ros.recording.mapping import choose_stamps
+from sysid_ros.recording.mapping import SimulationTime, choose_stamps, simulation_time
 from sysid_ros.recording.messages import (
+    EVERY,
     Clock,
+    FieldPath,
     Group,
     GroupArray,
     Number,
     NumberArray,
     TextArray,
+    TopicColumns,
     is_command,
+    is_expanded,
     locate,
     parse_field,
+    played,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +41,8 @@ if TYPE_CHECKING:
 _MOST_ELEMENTS = 64  # of an array without names; images and point clouds are longer
 _MOST_FIELDS = 400
 _QUANTITIES = {"pos": "position", "vel": "velocity", "eff": "effort", "torque": "effort"}
-_SKIPPED = ("header", "layout", "stamp", "covariance")
+_PLAYED, _LAST = f"points[{EVERY}]", "points[-1]"
+_SKIPPED = ("header", "layout", "stamp", "covariance", "time_from_start")
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,7 @@ class Channel:
       command: Whether it is asked for rather than measured.
       times: Per recording its stamps [s] since the epoch.
       values: Per recording its values.
+      clock: The clock that dates it where its header does not; empty where that does.
     """
 
     topic: str
@@ -64,11 +71,17 @@ class Channel:
     command: bool
     times: tuple[FloatArray, ...]
     values: tuple[FloatArray, ...]
+    clock: str = ""
 
     @property
     def moves(self) -> bool:
         """True if it ever changes."""
         return any(len(part) > 1 and float(np.ptp(part)) > 0.0 for part in self.values)
+
+    @property
+    def held(self) -> bool:
+        """True if a command counts until the next; between a trajectory's points it moves."""
+        return not is_expanded(parse_field(self.field))
 
 
 @dataclass(frozen=True)
@@ -112,6 +125,7 @@ def read_channels(
     """
     leaves: dict[str, list[_Leaf]] = {}
     types: dict[str, str] = {}
+    clocks: dict[str, str] = {}
     series: dict[tuple[str, str], list[tuple[FloatArray, FloatArray]]] = {}
     for bag in bags:
         with open_recording(bag, msg_paths=msg_path) as recording:
@@ -123,11 +137,15 @@ def read_channels(
                 for topic, found in leaves.items()
                 if found
             }
-            for topic, table in read_columns(recording, fields).items():
-                _, stamps = choose_stamps(table, Clock.HEADER)
-                for column, leaf in enumerate(leaves[topic]):
-                    present = table.present[:, column] & np.isfinite(table.values[:, column])
-                    part = (stamps[present] / 1e9, table.values[present, column])
+            tables = read_columns(recording, fields)
+            simulation = simulation_time(tables)
+            if simulation is not None and not simulation.is_in_headers(tables.values()):
+                simulation = None
+            for topic, table in tables.items():
+                clock, stamps = _stamps(table, simulation)
+                clocks[topic] = clocks.get(topic) or clock
+                for leaf, path in zip(leaves[topic], fields[topic], strict=True):
+                    part = _series(table, path, stamps)
                     series.setdefault((topic, leaf.field), []).append(part)
     return [
         Channel(
@@ -140,11 +158,34 @@ def read_channels(
             is_command(types[topic], leaf.field),
             tuple(times for times, _ in series[topic, leaf.field]),
             tuple(values for _, values in series[topic, leaf.field]),
+            clocks[topic],
         )
         for topic, found in leaves.items()
         for leaf in found
         if any(len(values) for _, values in series[topic, leaf.field])
     ]
+
+
+def _stamps(table: TopicColumns, simulation: SimulationTime | None) -> tuple[str, IntArray]:
+    """Stamps of a topic's messages, and the clock to ask for where no header was filled in."""
+    try:
+        return "", choose_stamps(table, Clock.HEADER, simulation)[1]
+    except DataError:
+        return Clock.PUBLISH.value, choose_stamps(table, Clock.PUBLISH)[1]
+
+
+def _series(
+    table: TopicColumns, path: FieldPath, stamps: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Times [s] and values of a field, (n,) each."""
+    seconds = stamps / 1e9
+    if path in table.trajectories:
+        order = np.argsort(stamps, kind="stable")
+        found = table.trajectories[path]
+        return played(seconds[order], [found[row] for row in order])
+    column = table.paths.index(path)
+    present = table.present[:, column] & np.isfinite(table.values[:, column])
+    return seconds[present], table.values[present, column]
 
 
 def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
@@ -160,6 +201,8 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
                 break
     except (BagError, DataError):
         return []
+    if any(field.startswith(_PLAYED) for field in found):  # some messages have several points
+        found = {field: leaf for field, leaf in found.items() if not field.startswith(_LAST)}
     return [] if len(found) > _MOST_FIELDS else list(found.values())
 
 
@@ -179,9 +222,11 @@ def _of_node(node: Node, path: str, names: list[TextArray]) -> Iterator[_Leaf]:
         for index, name in enumerate(_element_names(len(node), names)):
             yield _Leaf(f"{path}[{_quoted(name) or index}]", name or _last_name(path), index)
     elif isinstance(node, GroupArray):
-        if path == "points" or path.endswith(".points"):  # of a trajectory, the last one counts
+        if path == "points" or path.endswith(".points"):
+            # Of a trajectory all points count, each in its time, if there are several.
             if len(node):
-                yield from _walk(node.items[-1], f"{path}[-1].", names)
+                point = EVERY if path == "points" and len(node) > 1 else "-1"
+                yield from _walk(node.items[-1], f"{path}[{point}].", names)
             return
         for index, name in enumerate(_element_names(len(node), names)):
             for leaf in _walk(node.items[index], f"{path}[{_quoted(name) or index}].", []):

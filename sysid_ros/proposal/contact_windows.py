@@ -12,12 +12,18 @@ from sysid_ros.proposal.experiment_text import Draft
 
 FEW_CONTACTS = 0.15  # of the postures, that are left out
 _WINDOW_WITH_CONTACTS = 0.3  # s
+_SETTLING = 0.1  # s that a floating body takes to rest on something, in which little is compared
 
 
-def with_windows_for_contacts(draft: Draft, seen: Contacts) -> Draft:
+def with_windows_for_contacts(draft: Draft, seen: Contacts, *, floating: bool) -> Draft:
     """Leave out what touches now and then, as an impact at a wrong time spoils all of a window.
 
     Where much would be left out, windows are short instead.
+
+    Args:
+      draft: The proposal so far.
+      seen: What touches in the recorded postures.
+      floating: Whether the pose of a free body was measured, which settles first.
     """
     shares = {pair: share for pair, share in seen.touching.items() if share < 1.0}
     if not seen.come_and_go or not shares:
@@ -30,5 +36,7 @@ def with_windows_for_contacts(draft: Draft, seen: Contacts) -> Draft:
         why = f"{touch}{more}; an impact at a wrong time spoils a window, so these are left out."
         return replace(draft, contacts_left_out=True, window_reason=why)
     window = min(draft.window or _WINDOW_WITH_CONTACTS, _WINDOW_WITH_CONTACTS)
+    if floating:
+        window = _WINDOW_WITH_CONTACTS + _SETTLING
     why = f"{touch}; in a short window a contact at a wrong time spoils little."
     return replace(draft, window=window, window_reason=why)

@@ -109,7 +109,9 @@ def _lengths(
 
 def _held(commands: Sequence[Channel], times: FloatArray, part: int) -> FloatArray:
     """Commands in force at some instants, (n, commands)."""
-    columns = [value_at(one.times[part], one.values[part], times, held=True) for one in commands]
+    columns = [
+        value_at(one.times[part], one.values[part], times, held=one.held) for one in commands
+    ]
     return np.stack(columns, axis=1)
 
 

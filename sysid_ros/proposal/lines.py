@@ -37,7 +37,8 @@ class Line:
         if self.placed:
             found |= {"type": self.placed[0], "at": self.placed[1]}
         found |= {"topic": self.channel.topic, "field": self.channel.field}
-        return found | ({"interpolation": self.interpolation} if self.interpolation else {})
+        more = {"clock": self.channel.clock, "interpolation": self.interpolation}
+        return found | {key: value for key, value in more.items() if value}
 
     @property
     def input(self) -> str:

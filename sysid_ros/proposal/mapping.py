@@ -87,6 +87,11 @@ def map_channels(
         if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
     bodies = body_lines(model, moving)
+    undated = {line.channel.topic for line in (*lines, *bodies) if line.channel.clock}
+    unmapped += [
+        f"the header stamps of {topic} are zero, so that it is dated by when it was published"
+        for topic in sorted(undated)
+    ]
     return Mapping(tuple(lines), tuple(bodies), tuple(unmapped), tuple(joints), assigned.possible)
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from sysid_ros.arrays import FloatArray
+
 _FILLERS = frozenset(
     {
         "joint", "jnt", "j", "pos", "position", "vel", "velocity", "eff", "effort", "torque",
@@ -21,6 +23,9 @@ _FILLERS = frozenset(
     }
 )  # fmt: skip
 _PLAUSIBLE = 0.55  # similarity from which two names may mean the same
+_SURE = 0.9  # from which they do
+_RIVALLED = 0.8  # of a prefix beside another that says as much
+_OTHER_PREFIX = 0.6
 
 
 @dataclass(frozen=True)
@@ -47,26 +52,53 @@ def match_names(wanted: Sequence[str], given: Sequence[str]) -> dict[str, Match]
     if not wanted or not given:
         return {}
     table = np.array([[similarity(one, other) for other in given] for one in wanted])
+    _prefer_one_prefix(table, wanted, given)
     rows, columns = scipy.optimize.linear_sum_assignment(-table)
-    found = [(r, c) for r, c in zip(rows, columns, strict=True) if table[r, c] >= _PLAUSIBLE]
-    pairs = [(wanted[row], given[column]) for row, column in found]
-    alone = all(np.count_nonzero(table[row] >= table[row, column]) == 1 for row, column in found)
-    prefixed = alone and _same_prefix(pairs)
     return {
-        wanted[row]: Match(int(column), sure=bool(prefixed or table[row, column] >= 0.9))
-        for row, column in found
+        wanted[row]: Match(int(column), sure=bool(table[row, column] >= _SURE))
+        for row, column in zip(rows, columns, strict=True)
+        if table[row, column] >= _PLAUSIBLE
     }
 
 
-def _same_prefix(pairs: Sequence[tuple[str, str]]) -> bool:
-    """Tell whether each second name is the first plus the same words, such as an arm's name."""
-    extra = set()
-    for one, other in pairs:
-        words, others = _words(one), _words(other)
-        if others[len(others) - len(words) :] != words:
-            return False
-        extra.add(tuple(others[: len(others) - len(words)]))
-    return len(pairs) > 1 and len(extra) == 1
+def _prefer_one_prefix(table: FloatArray, wanted: Sequence[str], given: Sequence[str]) -> None:
+    """Score names that differ by the prefix that most do, such as a robot's name or namespace.
+
+    With another prefix that as many have, as with two arms of a kind, none of them is sure.
+
+    Args:
+      table: Scores of wanted with given names, which are changed.
+      wanted: Names in the model.
+      given: Names in the recording.
+    """
+    groups: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    for row, one in enumerate(wanted):
+        for column, other in enumerate(given):
+            if table[row, column] < 1.0 and (prefix := _prefix(one, other)):
+                groups.setdefault(prefix, []).append((row, column))
+    best = max(groups.values(), key=len, default=[])
+    if len(best) < 2:
+        return
+    rows = {row for row, _ in best}
+    alone = True
+    for pairs in groups.values():
+        if pairs is not best and rows & {row for row, _ in pairs}:
+            alone &= len(pairs) < len(best)
+            for row, column in pairs:
+                table[row, column] = min(table[row, column], _OTHER_PREFIX)
+    for row, column in best:
+        table[row, column] = max(table[row, column], _SURE) if alone else _RIVALLED
+
+
+def _prefix(one: str, other: str) -> tuple[str, ...]:
+    """Return what the longer of two names has before the shorter, if that is its end."""
+    spaces = [name.rpartition("/")[0] for name in (one, other)]
+    words, others = _words(one), _words(other)
+    short, long = sorted((words, others), key=len)
+    if not short or long[len(long) - len(short) :] != short:
+        return ()
+    extra = long[: len(long) - len(short)]
+    return (*spaces, *extra) if extra or spaces[0] != spaces[1] else ()
 
 
 def similarity(one: str, other: str) -> float:

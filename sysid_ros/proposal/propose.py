@@ -32,20 +32,24 @@ from sysid_ros.experiment import (
     without_places,
 )
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.channels import Channel, read_channels, topics_of
+from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.contact_windows import FEW_CONTACTS, with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.lines import Line
-from sysid_ros.proposal.mapping import Mapping, map_robot
-from sysid_ros.proposal.orders import stated_orders
+from sysid_ros.proposal.mapping import Mapping
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates, mass_that_gravity_names
+from sysid_ros.proposal.recorded_signals import (
+    MOST_READ,
+    RecordedSignals,
+    recorded_signals,
+    without_efforts,
+)
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.proposal.torque_proposal import coupled_joints, torque_is_measured, torque_parameters
 from sysid_ros.robots import description_in, load_model
 
-_MOST_READ = 12  # recordings that channels are read from
 _MOST_TRIED = 6  # recordings that parameters are tried on
 _REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP)
 
@@ -115,32 +119,17 @@ def propose(
     else:
         spec = load_model(model, packages).spec
     on_stage("mapping what was recorded")
-    recorded = _mapped(spec, found, msg_path)
-    spec, mapping = recorded.spec, recorded.mapping
-    compiled = spec.copy().compile()
-    draft = Draft(
-        model=(
-            {"robot_description": model.topic}
-            if isinstance(model, ModelTopic)
-            else relative(model, output)
-        ),
-        folders={
-            key: [relative(path, output) for path in paths]
-            for key, paths in (("package_path", package_path), ("msg_path", msg_path))
-            if paths
-        },
-        recordings=divide(recorded.usable, output),
-        left_out=tuple((relative(bag, output), why) for bag, why in recorded.left_out),
-        signals=tuple(_entry(line) for line in mapping.signals),
-        possible=tuple(_entry(line) for line in mapping.possible),
-        notes=mapping.unmapped,
-        unused=_unused(recorded.channels, mapping),
-        masks=_masks(recorded.channels),
-        window=_window(compiled, mapping),
-        loss="huber" if len(recorded.usable) >= _MOST_READ else "linear",
-    )
+    recorded = recorded_signals(spec, found, msg_path)
+    folders = {"package_path": package_path, "msg_path": msg_path}
+    draft = _drafted(model, recorded, folders, output)
     on_stage("testing the recordings against the model")
     draft, findings, dataset = _tested(draft, output)
+    if served := without_efforts(spec, recorded, findings):
+        recorded = served
+        draft = _drafted(model, recorded, folders, output)
+        draft, findings, dataset = _tested(draft, output)
+    spec, mapping = recorded.spec, recorded.mapping
+    compiled = spec.copy().compile()
     if torque_is_measured(compiled, mapping):
         on_stage("looking for motors that turn with two joints")
         draft = replace(draft, torque=torque_parameters(compiled, mapping))
@@ -161,76 +150,44 @@ def propose(
     return Proposal(text, parse_experiment(text, path=output), findings, draft)
 
 
+def _drafted(
+    model: Path | ModelTopic,
+    recorded: RecordedSignals,
+    folders: dict[str, Sequence[Path]],
+    output: Path,
+) -> Draft:
+    """The proposal without parameters."""
+    mapping = recorded.mapping
+    return Draft(
+        model=(
+            {"robot_description": model.topic}
+            if isinstance(model, ModelTopic)
+            else relative(model, output)
+        ),
+        folders={
+            key: [relative(path, output) for path in paths]
+            for key, paths in folders.items()
+            if paths
+        },
+        recordings=divide(recorded.usable, output),
+        left_out=tuple((relative(bag, output), why) for bag, why in recorded.left_out),
+        signals=tuple(_entry(line) for line in mapping.signals),
+        possible=tuple(_entry(line) for line in mapping.possible),
+        notes=mapping.unmapped,
+        unused=_unused(recorded.channels, mapping),
+        masks=_masks(recorded.channels),
+        window=_window(recorded.spec.copy().compile(), mapping),
+        loss="huber" if len(recorded.usable) >= MOST_READ else "linear",
+    )
+
+
 def _without_gravity(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """All but the finding that a fit of the masses answers."""
     return tuple(one for one in findings if one.kind is not FindingKind.GRAVITY)
 
 
-@dataclass(frozen=True)
-class _Recorded:
-    """The signals of a robot, which may have got servos, and the recordings that have them."""
-
-    spec: mujoco.MjSpec
-    mapping: Mapping
-    channels: list[Channel]
-    usable: list[Path]
-    left_out: list[tuple[Path, str]]
-
-
-def _mapped(spec: mujoco.MjSpec, bags: list[Path], msg_path: Sequence[Path]) -> _Recorded:
-    """Map the topics that most recordings share; the recordings without them are left out."""
-    topics = topics_of(bags, msg_path)
-    counts: dict[str, int] = {}
-    for one in topics:
-        for topic in one:
-            counts[topic] = counts.get(topic, 0) + 1
-    common: list[str] = []
-    complete: list[Path] = []
-    for least in range(len(bags) // 2 + 1, len(bags) + 1):  # until some recording has them all
-        common = [topic for topic, count in sorted(counts.items()) if count >= least]
-        complete = [bag for bag, one in zip(bags, topics, strict=True) if set(common) <= set(one)]
-        if complete:
-            break
-    channels = _channels(complete, common, msg_path)
-    orders = stated_orders(complete[0], msg_path) if complete else []
-    spec, mapping = map_robot(spec, channels, orders)
-    if not mapping.joints and not mapping.bodies:
-        names = [joint.name for joint in spec.joints]
-        raise DataError(
-            f"no joint of the model ({', '.join(names) or 'it has none'}) has a position among "
-            + (
-                f"the topics {', '.join(common)}"
-                if common
-                else "topics that most of the bags share; give recordings of one robot: "
-                + "; ".join(
-                    f"{bag.name} has {', '.join(sorted(one)) or 'none'}"
-                    for bag, one in zip(bags[:3], topics, strict=False)
-                )
-            )
-        )
-    needed = {line.channel.topic for line in mapping.signals}
-    usable, left_out = [], []
-    for bag, one in zip(bags, topics, strict=True):
-        missing = sorted(needed - set(one))
-        if missing:
-            left_out.append((bag, f"without {', '.join(missing)}"))
-        else:
-            usable.append(bag)
-    return _Recorded(spec, mapping, channels, usable, left_out)
-
-
 def _entry(line: Line) -> SignalEntry:
     return SignalEntry(dict(line.values), line.doubt, line.grounds)
-
-
-def _channels(bags: list[Path], topics: list[str], msg_path: Sequence[Path]) -> list[Channel]:
-    return read_channels(_spread(bags, _MOST_READ), topics, msg_path) if bags else []
-
-
-def _spread(bags: list[Path], most: int) -> list[Path]:
-    """At most so many, evenly from all of them."""
-    places = np.unique(np.linspace(0, len(bags) - 1, min(most, len(bags))).astype(int))
-    return [bags[place] for place in places]
 
 
 def _unused(channels: Sequence[Channel], mapping: Mapping) -> tuple[str, ...]:
@@ -339,7 +296,8 @@ def _with_parameters(
         experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
         dataset = _load(experiment)
         seen = contacts(dataset.training.groups)
-        draft = with_windows_for_contacts(draft, seen)
+        floating = any(line.kind == "qpos" for line in mapping.bodies)
+        draft = with_windows_for_contacts(draft, seen, floating=floating)
         if draft.contacts_left_out:
             experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
             dataset = _load(experiment)

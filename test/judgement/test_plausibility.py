@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 from outcomes import fit_result
@@ -14,7 +15,7 @@ from outcomes import fit_result
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import AppliedParameter
-from sysid_ros.judgement.plausibility import FLAG, with_plausibility
+from sysid_ros.judgement.plausibility import FLAG, absent_effects, with_plausibility
 
 MASS = {"type": "attribute", "element": "body", "attribute": "mass", "name": "link"}
 DELAY = {"type": "signal", "attribute": "delay", "name": "servo"}
@@ -59,3 +60,23 @@ def test_the_sentence_says_how_far_off() -> None:
 def test_what_claims_nothing_is_not_judged(flag: str) -> None:
     assert judged(3.0, MASS, (flag,))[1] == ()
     assert judged(3.0, MASS, ("moves with half the time step",))[1] != ()
+
+
+@pytest.mark.parametrize(
+    ("armature", "modifier", "flag", "named"),
+    [
+        (0.0, ARMATURE, "at lower bound", ("p",)),
+        (0.1, ARMATURE, "at lower bound", ()),  # what the model has is refuted, which is news
+        (0.0, ARMATURE, "at upper bound", ()),
+        (0.0, MASS, "at lower bound", ()),
+    ],
+)
+def test_an_effect_that_neither_model_nor_recordings_have_is_no_fault(
+    armature: float, modifier: dict[str, str], flag: str, named: tuple[str, ...]
+) -> None:
+    spec = mujoco.MjSpec.from_string(
+        f"""<mujoco><worldbody><body name="link"><joint name="elbow" armature="{armature}"/>
+        <geom size=".1"/></body></worldbody></mujoco>"""
+    )
+    result, _ = judged(0.0, modifier, (flag,))
+    assert absent_effects(result, [AppliedParameter("p", (0.0,), modifier)], spec) == named

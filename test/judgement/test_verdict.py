@@ -197,3 +197,10 @@ def test_many_warnings_of_one_kind_become_one_line_with_their_number() -> None:
     open_ones = replace(made, unidentifiable=tuple(f"only {i} is determined" for i in range(14)))
     (line,) = result_warnings(open_ones)
     assert line.startswith("14 combinations of parameters are left open by the data")
+
+
+def test_an_absent_effect_at_zero_is_not_what_a_verdict_begins_with() -> None:
+    made = outcome_with(result(opened=False), score(1.0, 0.5), score(1.0, 0.6))
+    flagged = _flagged("at lower bound")(made)
+    assert judge(flagged) is Judgement.AT_BOUND
+    assert judge(replace(flagged, absent=(flagged.fit.parameters[0].name,))) is Judgement.IMPROVED

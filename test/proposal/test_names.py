@@ -47,3 +47,26 @@ def test_a_prefix_that_all_names_have_is_no_doubt() -> None:
     }
     two_arms = [*given, "right_arm_elbow_joint", "right_arm_wrist_joint"]
     assert not any(match.sure for match in match_names(["elbow", "wrist"], two_arms).values())
+
+
+def test_a_prefix_with_a_number_is_a_prefix() -> None:
+    joints = [f"joint_{k}" for k in range(1, 4)]
+    given = [f"panda1_joint{k}" for k in (3, 1, 2)] + ["panda1_finger_joint1"]
+    found = match_names(joints, given)
+    assert {name: (match.index, match.sure) for name, match in found.items()} == {
+        "joint_1": (1, True),
+        "joint_2": (2, True),
+        "joint_3": (0, True),
+    }
+    reverse = match_names(["ur5e_elbow_joint", "ur5e_wrist_joint"], ["wrist_joint", "elbow_joint"])
+    assert {name: (match.index, match.sure) for name, match in reverse.items()} == {
+        "ur5e_elbow_joint": (1, True),
+        "ur5e_wrist_joint": (0, True),
+    }
+
+
+def test_joints_of_two_robots_in_one_message_are_not_mixed() -> None:
+    given = ["left/joint_1", "right/joint_2", "right/joint_1", "left/joint_2"]
+    found = match_names(["joint_1", "joint_2"], given)
+    assert [found[name].index for name in ("joint_1", "joint_2")] in ([0, 3], [2, 1])
+    assert not any(match.sure for match in found.values())

@@ -44,6 +44,7 @@ from sysid_ros.engine.signals.tangent import (
     conjugate,
     difference,
     quaternion_product,
+    rotated,
     rotation_between,
     without_sign_jumps,
 )
@@ -96,6 +97,7 @@ __all__ = [
     "piecewise",
     "quaternion_product",
     "render_rollout",
+    "rotated",
     "rotation_between",
     "row_offset",
     "save_npz",

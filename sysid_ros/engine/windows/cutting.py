@@ -24,6 +24,8 @@ from sysid_ros.errors import DataError
 from sysid_ros.time_intervals import complement
 
 MIN_STEPS = 4  # the interpolating cubic needs four rows
+_UNSETTLED = 0.5  # of a window, at most
+_POSES = (int(mujoco.mjtSensor.mjSENS_FRAMEPOS), int(mujoco.mjtSensor.mjSENS_FRAMEQUAT))
 BEYOND = 2  # rows after the last sample, so that the cubic there is centred
 
 
@@ -193,27 +195,34 @@ def cut(
     sensordata: TimeSeries,
     signals: Sequence[SignalColumn],
     bounds: Sequence[tuple[float, float]],
+    settling: Sequence[float] | None = None,
 ) -> tuple[Window, ...]:
     """Collect the samples of each window.
 
-    A window's samples are those in ``[start, end)``; one without any is dropped.
+    A window's samples are those in ``[start, end)``; one without any is dropped. Of a window that
+    takes time to settle, which is half of it at most, only poses count until then: they tell where
+    it starts, and settling moves them by no more than they err.
 
     Args:
       model: The compiled model; its timestep sets the number of steps.
       sensordata: The measurements, NaN where nothing was measured.
       signals: The channels to compare.
       bounds: The windows, s.
+      settling: Of each window, s; none if left out.
 
     Returns:
       The windows that contain samples.
     """
     h = float(model.opt.timestep)
     columns = [signal.measured_column for signal in signals]
+    poses = np.array([_is_pose(model, signal) for signal in signals], dtype=np.bool_)
     windows = []
-    for begin, end in bounds:
+    for (begin, end), unsettled in zip(bounds, settling or [0.0] * len(bounds), strict=True):
         low, high = np.searchsorted(sensordata.times, [begin - 1e-9, end - 1e-9])
         block = sensordata.data[low:high][:, columns]
-        row, signal = np.nonzero(np.isfinite(block))
+        settled = begin + min(unsettled, _UNSETTLED * (end - begin)) - 1e-9
+        counts = poses | (sensordata.times[low:high, np.newaxis] >= settled)
+        row, signal = np.nonzero(np.isfinite(block) & counts)
         if row.size == 0:
             continue
         samples = Samples(
@@ -222,3 +231,8 @@ def cut(
         steps = max(MIN_STEPS, math.ceil(float(samples.times.max()) / h) + BEYOND)
         windows.append(Window(begin, steps, samples))
     return tuple(windows)
+
+
+def _is_pose(model: mujoco.MjModel, signal: SignalColumn) -> bool:
+    """Tell whether a signal is of a body's place or orientation."""
+    return int(model.sensor_type[model.sensor(signal.sensor).id]) in _POSES

@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import (
     CandidateBuilder,
@@ -26,6 +27,7 @@ from sysid_ros.engine.windows.cutting import (
     window_bounds,
 )
 from sysid_ros.engine.windows.orientations import with_rotation_vectors
+from sysid_ros.engine.windows.settling import settling_times
 from sysid_ros.engine.windows.starts import StartReader
 from sysid_ros.engine.windows.window_batch import WindowBatch
 from sysid_ros.engine.windows.window_simulation import WindowSimulation
@@ -138,7 +140,10 @@ def cut_sequence(
     signals = signal_columns(model, measured)
     reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
     known = [(reader.known_from(begin), end) for begin, end in bounds]
-    windows = cut(model, measured, signals, known)
+    begins = np.array([begin for begin, _ in known])
+    settings = [SignalSettings()] * len(reader.sensors)
+    settling = settling_times(model, reader.states(begins, 0.0, settings))
+    windows = cut(model, measured, signals, known, settling.tolist())
     controls = control_integrals(model, control)
     name = sequences.sequence_name[number]
     data = SequenceData(name, number, signals, controls, measured, base, windows)

@@ -30,6 +30,7 @@ from sysid_ros.engine.signals import (
     piecewise,
     zero_phase,
 )
+from sysid_ros.engine.windows.measured_twists import MeasuredTwist, measured_twists
 from sysid_ros.engine.windows.spatial_starts import (
     MeasuredPose,
     angular_velocity_at,
@@ -93,6 +94,7 @@ class StartReader:
             lambda times, values: filtered_velocity(times, values, velocity_filter),
             velocity_filter,
         )
+        self._twists = measured_twists(model, sensordata, self._poses, velocity_filter)
 
     @cached_property
     def sensors(self) -> tuple[str, ...]:
@@ -186,6 +188,22 @@ class StartReader:
             states[:, place + first : place + first + 4] = turned
             rate = angular_velocity_at(pose.orientation, shown + velocity_offset)
             states[:, dof + first : dof + first + 3] = rate
+            if joint in self._twists:
+                self._write_twist(states, self._twists[joint], dof, turned, t + velocity_offset)
+
+    def _write_twist(
+        self,
+        states: FloatArray,
+        twist: MeasuredTwist,
+        dof: int,
+        orientation: FloatArray,
+        t: FloatArray,
+    ) -> None:
+        """Write a free joint's measured velocities: linear in the world, angular in the body."""
+        if twist.linear is not None:
+            states[:, dof : dof + 3] = twist.linear.in_world(t, orientation)
+        if twist.angular is not None:
+            states[:, dof + 3 : dof + 6] = twist.angular.in_body(t, orientation)
 
     @cached_property
     def spread(self) -> FloatArray:

@@ -20,7 +20,11 @@ from sysid_ros.recording.mapping.mapping_settings import (
     SignalRequest,
 )
 from sysid_ros.recording.mapping.signal_map import WantedFields, map_columns, map_recording
-from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC
+from sysid_ros.recording.mapping.simulation_time import (
+    CLOCK_TOPIC,
+    SimulationTime,
+    simulation_time,
+)
 from sysid_ros.recording.mapping.stamps import choose_stamps
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
 
@@ -34,6 +38,7 @@ __all__ = [
     "MaskRequest",
     "SignalKind",
     "SignalRequest",
+    "SimulationTime",
     "TopicQuality",
     "WantedFields",
     "choose_stamps",
@@ -42,4 +47,5 @@ __all__ = [
     "map_columns",
     "map_recording",
     "measured_time_series",
+    "simulation_time",
 ]

@@ -9,7 +9,7 @@ computer's. What a controller without headers sent is dated by the ``/clock`` th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,11 +67,11 @@ class SimulationTime:
         stamps: IntArray = self.simulation_ns[np.maximum(last, 0)]
         return stamps
 
-    def covers(self, header_ns: IntArray) -> bool:
-        """Return whether header stamps are the simulation's time."""
+    def is_in_headers(self, topics: Iterable[TopicColumns]) -> bool:
+        """Return whether the header stamps of any of some topics are the simulation's time."""
         low, high = self.simulation_ns[0] - _MARGIN_NS, self.simulation_ns[-1] + _MARGIN_NS
-        middle = np.median(header_ns)
-        return bool(low <= middle <= high)
+        headers = [topic.header_ns for topic in topics]
+        return any(one is not None and low <= np.median(one) <= high for one in headers)
 
 
 def simulation_time(columns: Mapping[str, TopicColumns]) -> SimulationTime | None:

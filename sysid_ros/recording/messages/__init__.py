@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.recording.messages.components import Components, components_of, unit_quaternions
 from sysid_ros.recording.messages.definitions import Definitions
-from sysid_ros.recording.messages.field_paths import FieldPath, parse_field
+from sysid_ros.recording.messages.field_paths import EVERY, FieldPath, parse_field
 from sysid_ros.recording.messages.message_layout import FieldReader
 from sysid_ros.recording.messages.message_tree import (
     Group,
@@ -26,6 +26,7 @@ from sysid_ros.recording.messages.trajectories import TrajectoryReader, is_expan
 
 __all__ = [
     "CLOCK",
+    "EVERY",
     "HEADER",
     "Clock",
     "Components",

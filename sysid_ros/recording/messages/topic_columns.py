@@ -79,7 +79,7 @@ class TopicDecoder:
         if None not in publish:
             self._publish.append(np.array(publish, dtype=np.int64))
         for found, expanded in zip(self._trajectories, self._expanded, strict=True):
-            found.extend(map(expanded.read, data))
+            found.extend(expanded.read(data))
         count, fields = len(data), len(self._reader.paths)
         values = np.empty((count, fields))
         present = np.empty((count, fields), dtype=np.bool_)

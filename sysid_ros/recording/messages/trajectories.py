@@ -24,7 +24,8 @@ import scipy
 from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.messages.field_paths import EVERY, Absent, FieldPath, Step, resolve
-from sysid_ros.recording.messages.message_tree import Group, GroupArray, Number, locate
+from sysid_ros.recording.messages.message_layout import FieldReader, stack_messages
+from sysid_ros.recording.messages.message_tree import Group, GroupArray, locate
 
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Fielddefs
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 _KNOT_INTERVAL = 0.01  # s, between samples of a curve
 _JUMP = 1e-6  # s, from a command to one that takes over at once
 _DERIVATIVES = {"positions": ("velocities", "accelerations"), "velocities": ("accelerations",)}
-_DURATION = ((1.0, "sec"), (1e-9, "nanosec"))
+_DURATION = tuple((Step("time_from_start"), Step(part)) for part in ("sec", "nanosec"))
+_UNITS = (1.0, 1e-9)  # s
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,44 @@ class TrajectoryReader:
     serialization: str
     types: Mapping[str, Fielddefs]
 
-    def read(self, data: bytes) -> Trajectory | None:
-        """Return a message's trajectory; ``None`` where it does not concern the joint.
+    def read(self, messages: Sequence[bytes]) -> list[Trajectory | None]:
+        """Return the trajectory of each message; ``None`` where it does not concern the joint.
 
         Raises:
-          BagError: The message does not fit its type.
+          BagError: A message does not fit its type.
           DataError: The type has no such field, or the points are not in order.
+        """
+        found: list[Trajectory | None] = [None] * len(messages)
+        lengths = np.array([len(one) for one in messages])
+        for length in np.unique(lengths):
+            remaining = np.flatnonzero(lengths == length)
+            rows = stack_messages([messages[int(i)] for i in remaining])
+            while len(remaining):
+                first = messages[int(remaining[0])]
+                paths, depth = self._numbers_of(first)
+                reader = FieldReader(self.msgtype, self.serialization, self.types, paths, False)
+                layout = reader.layout(first)
+                matching = layout.matches(rows)
+                if depth:
+                    width = len(_DURATION) + depth
+                    shape = (int(matching.sum()), len(paths) // width, width)
+                    tables = layout.values(rows[matching]).reshape(shape)
+                    for place, table in zip(remaining[matching], tables, strict=True):
+                        found[place] = self._trajectory(table)
+                remaining, rows = remaining[~matching], rows[~matching]
+        return found
+
+    def _trajectory(self, table: FloatArray) -> Trajectory:
+        """The trajectory of rows of seconds, nanoseconds, value and derivatives, (p, 2 + d)."""
+        offsets = table[:, :2] @ np.array(_UNITS)
+        if np.any(np.diff(offsets) <= 0.0):
+            raise DataError(f"field {self.path.text!r}: time_from_start does not increase")
+        return Trajectory(offsets, table[:, 2:])
+
+    def _numbers_of(self, data: bytes) -> tuple[tuple[FieldPath, ...], int]:
+        """Paths to a message's numbers, and how many of each point are value and derivatives.
+
+        That is none where a point does not concern the joint.
         """
         root = locate(data, self.msgtype, self.types, serialization=self.serialization).root
         expanded = next(i for i, s in enumerate(self.path.steps) if s.element == EVERY)
@@ -79,34 +113,29 @@ class TrajectoryReader:
                 f"field {self.path.text!r}: [{EVERY}] stands for the points of a trajectory, "
                 f"which {self.msgtype} has not at {step.field!r}"
             )
-        rows = []
-        for index in range(len(points)):
-            row = self._point(root, data, index, expanded)
-            if row is None:
-                return None
-            rows.append(row)
-        depth = min((len(row) for row in rows), default=2)
-        table = np.array([row[:depth] for row in rows]).reshape(len(rows), depth)
-        if np.any(np.diff(table[:, 0]) <= 0.0):
-            raise DataError(f"field {self.path.text!r}: time_from_start does not increase")
-        return Trajectory(table[:, 0], table[:, 1:])
-
-    def _point(self, root: Group, data: bytes, index: int, expanded: int) -> list[float] | None:
-        """Time from start, value and derivatives of one point."""
-        head = self.path.steps[:expanded]
-        point = replace(self.path.steps[expanded], element=index)
         tail = self.path.steps[expanded + 1 :]
-        last = tail[-1].field
-        fields = [tail]
-        for name in _DERIVATIVES.get(last, ()):
-            fields.append((*tail[:-1], replace(tail[-1], field=name)))
-        row = [_seconds(root, data, (*head, point))]
-        for steps in fields:
-            number = resolve(FieldPath(self.path.text, (*head, point, *steps)), root)
-            if isinstance(number, Absent):
-                break
-            row.append(_number(number, data))
-        return row if len(row) > 1 else None
+        derivatives = _DERIVATIVES.get(tail[-1].field, ())
+        wanted = [tail, *((*tail[:-1], replace(tail[-1], field=name)) for name in derivatives)]
+        heads = [
+            (*self.path.steps[:expanded], replace(step, element=index))
+            for index in range(len(points))
+        ]
+        depth = min((self._depth(root, head, wanted) for head in heads), default=1)
+        if not depth:
+            return (), 0
+        rows = [
+            (*head, *steps) for head in heads for steps in (*_DURATION, *wanted[:depth])
+        ]  # fmt: skip
+        return tuple(FieldPath(self.path.text, row) for row in rows), depth
+
+    def _depth(
+        self, root: Group, head: tuple[Step, ...], wanted: Sequence[tuple[Step, ...]]
+    ) -> int:
+        """Count the value and the derivatives that a point has, one after the other."""
+        for count, steps in enumerate(wanted):
+            if isinstance(resolve(FieldPath(self.path.text, (*head, *steps)), root), Absent):
+                return count
+        return len(wanted)
 
 
 def played(
@@ -159,17 +188,3 @@ def _curve(start: float, trajectory: Trajectory) -> tuple[FloatArray, FloatArray
     between = np.arange(trajectory.offsets[0], trajectory.offsets[-1], _KNOT_INTERVAL)
     offsets = np.union1d(between, trajectory.offsets)
     return start + offsets, np.asarray(curve(offsets))
-
-
-def _seconds(root: Group, data: bytes, point: tuple[Step, ...]) -> float:
-    total = 0.0
-    for scale, part in _DURATION:
-        path = FieldPath(f"time_from_start.{part}", (*point, Step("time_from_start"), Step(part)))
-        number = resolve(path, root)
-        if isinstance(number, Number):
-            total += scale * _number(number, data)
-    return total
-
-
-def _number(number: Number, data: bytes) -> float:
-    return float(np.frombuffer(data, number.dtype, 1, number.offset)[0])

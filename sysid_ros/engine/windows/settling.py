@@ -1,0 +1,64 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Beginnings of windows in which floating bodies come to rest on what they touch.
+
+A pose is measured to a millimetre at best. A contact makes an impact or a fall of that, which is
+no property of the robot: a simulation that starts there is thrown up or drops. It forgets where it
+started within a few time constants of the contact, and is compared from then on.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.engine.windows.postures import can_touch
+
+_NEAR = 5e-3  # m between geoms that a measured pose may well place on each other
+_TIME_CONSTANTS = 5.0  # of a contact, after which it is at rest
+_USUAL = 0.02  # s, the time constant of a contact without one
+
+
+def settling_times(model: mujoco.MjModel, states: FloatArray) -> FloatArray:
+    """Seconds from each start after which a simulation has settled; zero where nothing touches.
+
+    Args:
+      model: With its geometry.
+      states: Starts, ``mjSTATE_FULLPHYSICS`` vectors, (w, nstate).
+
+    Returns:
+      (w,) s.
+    """
+    times = np.zeros(len(states))
+    floating = _floating(model)
+    if not floating.any() or not can_touch(model):
+        return times
+    near = copy.copy(model)
+    near.geom_margin[:] += _NEAR
+    near.pair_margin[:] += _NEAR
+    data = mujoco.MjData(near)
+    for number, state in enumerate(states):
+        data.qpos[:] = state[1 : 1 + model.nq]
+        mujoco.mj_kinematics(near, data)
+        mujoco.mj_collision(near, data)
+        for contact in data.contact:
+            bodies = [int(near.geom_bodyid[geom]) for geom in contact.geom if geom >= 0]
+            roots = {int(near.body_rootid[body]) for body in bodies}
+            if len(roots) > 1 and any(floating[root] for root in roots):
+                constant = float(contact.solref[0])
+                times[number] = max(
+                    times[number], _TIME_CONSTANTS * (constant if constant > 0.0 else _USUAL)
+                )
+    return times
+
+
+def _floating(model: mujoco.MjModel) -> BoolArray:
+    """Tell which bodies have a free joint, (nbody,)."""
+    floating = np.zeros(model.nbody, dtype=np.bool_)
+    free = model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)
+    floating[model.jnt_bodyid[free]] = True
+    return floating

@@ -1,0 +1,106 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The signals of a robot in the topics that its recordings share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from sysid_ros.diagnosis import Finding, FindingKind
+from sysid_ros.errors import DataError
+from sysid_ros.proposal.channels import Channel, read_channels, topics_of
+from sysid_ros.proposal.mapping import Mapping, map_robot
+from sysid_ros.proposal.orders import Order, stated_orders
+
+MOST_READ = 12  # recordings that channels are read from
+
+
+@dataclass(frozen=True)
+class RecordedSignals:
+    """The signals of a robot, which may have got servos, and the recordings that have them."""
+
+    spec: mujoco.MjSpec
+    mapping: Mapping
+    channels: list[Channel]
+    orders: list[Order]
+    usable: list[Path]
+    left_out: list[tuple[Path, str]]
+
+
+def recorded_signals(
+    spec: mujoco.MjSpec, bags: list[Path], msg_path: Sequence[Path]
+) -> RecordedSignals:
+    """Map the topics that most recordings share; the recordings without them are left out."""
+    topics = topics_of(bags, msg_path)
+    counts: dict[str, int] = {}
+    for one in topics:
+        for topic in one:
+            counts[topic] = counts.get(topic, 0) + 1
+    common: list[str] = []
+    complete: list[Path] = []
+    for least in range(len(bags) // 2 + 1, len(bags) + 1):  # until some recording has them all
+        common = [topic for topic, count in sorted(counts.items()) if count >= least]
+        complete = [bag for bag, one in zip(bags, topics, strict=True) if set(common) <= set(one)]
+        if complete:
+            break
+    channels = _channels(complete, common, msg_path)
+    orders = stated_orders(complete[0], msg_path) if complete else []
+    spec, mapping = map_robot(spec, channels, orders)
+    if not mapping.joints and not mapping.bodies:
+        names = [joint.name for joint in spec.joints]
+        raise DataError(
+            f"no joint of the model ({', '.join(names) or 'it has none'}) has a position among "
+            + (
+                f"the topics {', '.join(common)}"
+                if common
+                else "topics that most of the bags share; give recordings of one robot: "
+                + "; ".join(
+                    f"{bag.name} has {', '.join(sorted(one)) or 'none'}"
+                    for bag, one in zip(bags[:3], topics, strict=False)
+                )
+            )
+        )
+    needed = {line.channel.topic for line in mapping.signals}
+    usable, left_out = [], []
+    for bag, one in zip(bags, topics, strict=True):
+        missing = sorted(needed - set(one))
+        if missing:
+            left_out.append((bag, f"without {', '.join(missing)}"))
+        else:
+            usable.append(bag)
+    return RecordedSignals(spec, mapping, channels, orders, usable, left_out)
+
+
+def without_efforts(
+    spec: mujoco.MjSpec, recorded: RecordedSignals, findings: tuple[Finding, ...]
+) -> RecordedSignals | None:
+    """Take commands instead of efforts that are no torques, such as currents, if there are any."""
+    efforts = {f"{line.name}_{line.kind}" for line in recorded.mapping.lines
+               if line.kind == "effort"}  # fmt: skip
+    others = [one for one in findings
+              if one.kind is FindingKind.SCALE and efforts & set(one.signals)]  # fmt: skip
+    if not others:
+        return None
+    channels = [one for one in recorded.channels if one.quantity != "effort" or one.command]
+    spec, mapping = map_robot(spec, channels, recorded.orders)
+    if not any(line.kind == "servo" for line in mapping.lines):
+        return None
+    note = f"measured efforts are left out, commands taken instead: {others[0].sentence}"
+    mapping = replace(mapping, unmapped=(*mapping.unmapped, note))
+    return replace(recorded, spec=spec, mapping=mapping)
+
+
+def _channels(bags: list[Path], topics: list[str], msg_path: Sequence[Path]) -> list[Channel]:
+    return read_channels(_spread(bags, MOST_READ), topics, msg_path) if bags else []
+
+
+def _spread(bags: list[Path], most: int) -> list[Path]:
+    """At most so many, evenly from all of them."""
+    places = np.unique(np.linspace(0, len(bags) - 1, min(most, len(bags))).astype(int))
+    return [bags[place] for place in places]

@@ -1,0 +1,92 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Numbers of topics as they are dated and joined in recordings of many habits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from sysid_ros.proposal.channels import Channel, read_channels
+from sysid_ros.recording.bags import BagFolder
+from sysid_ros.rehearsal import messages
+
+BEGIN = 1_750_000_000_000_000_000
+TICKS = np.arange(50) * 20_000_000  # ns
+NAMES = ["shoulder", "elbow"]
+STATE = "sensor_msgs/msg/JointState"
+COMMAND = "std_msgs/msg/Float64MultiArray"
+TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
+NOTHING = np.empty(0)
+
+
+def written(folder: Path, rows: list[tuple[str, str, int, bytes]]) -> Path:
+    """A bag of topics, types, times of publishing [ns after the beginning] and messages."""
+    bag = BagFolder(folder, "bag", dated=False)
+    kinds = dict.fromkeys((topic, kind) for topic, kind, _, _ in rows)
+    places = {topic: bag.add_topic(messages.topic_of(topic, kind)) for topic, kind in kinds}
+    for number, (topic, _, after, data) in enumerate(sorted(rows, key=lambda row: row[2])):
+        sent = BEGIN + after
+        bag.write(places[topic], data, log_ns=sent + 1000, publish_ns=sent, sequence=number)
+    bag.close()
+    return folder / "bag"
+
+
+def states(stamps: np.ndarray) -> list[tuple[str, str, int, bytes]]:
+    return [
+        ("/joint_states", STATE, int(tick), messages.joint_state(
+            int(stamp), NAMES, np.array([tick, -tick]) / 1e9, NOTHING, NOTHING))
+        for tick, stamp in zip(TICKS, stamps, strict=True)
+    ]  # fmt: skip
+
+
+def read(bag: Path, *topics: str) -> dict[str, Channel]:
+    return {one.field: one for one in read_channels([bag], topics)}
+
+
+def test_stamps_that_nobody_filled_in_give_way_to_the_time_of_publishing(tmp_path: Path) -> None:
+    found = read(written(tmp_path, states(0 * TICKS)), "/joint_states")["position[elbow]"]
+    assert found.clock == "publish"
+    assert np.allclose(found.times[0] - BEGIN / 1e9, TICKS / 1e9, atol=1e-6)
+    stamped = read(written(tmp_path / "2", states(BEGIN + TICKS)), "/joint_states")
+    assert stamped["position[elbow]"].clock == ""
+
+
+def test_commands_without_a_stamp_are_dated_by_the_simulation(tmp_path: Path) -> None:
+    clock = "rosgraph_msgs/msg/Clock"
+    types = messages.types()
+    simulated = 12_000_000_000 + TICKS // 2  # at half the speed of the computer's clock
+    rows = states(simulated)
+    for tick, now in zip(TICKS, simulated, strict=True):
+        time = types.types["builtin_interfaces/msg/Time"](*divmod(int(now), 10**9))
+        data = bytes(types.serialize_cdr(types.types[clock](time), clock))
+        rows.append(("/clock", clock, int(tick) - 1, data))
+        rows.append(("/commands", COMMAND, int(tick), messages.array(np.array([tick / 1e9]))))
+    found = read(written(tmp_path, rows), "/clock", "/commands", "/joint_states")
+    assert np.allclose(found["data[0]"].times[0], simulated / 1e9)
+
+
+def test_each_point_of_a_trajectory_counts_in_its_time(tmp_path: Path) -> None:
+    types = messages.types()
+    goal = types.deserialize_cdr(messages.trajectory(NAMES, np.zeros(2), 0), TRAJECTORY)
+    goal.points = [
+        types.deserialize_cdr(
+            messages.trajectory(NAMES, np.array([k, -2.0 * k]), k * 10**9), TRAJECTORY
+        ).points[0]
+        for k in (1, 2, 4)
+    ]
+    whole = bytes(types.serialize_cdr(goal, TRAJECTORY))
+    found = read(written(tmp_path, [("/goal", TRAJECTORY, 0, whole)]), "/goal")
+    assert set(found) == {"points[*].positions[shoulder]", "points[*].positions[elbow]"}
+    elbow = found["points[*].positions[elbow]"]
+    assert np.allclose(elbow.times[0] - BEGIN / 1e9, [1.0, 2.0, 4.0], atol=1e-6)
+    assert np.allclose(elbow.values[0], [-2.0, -4.0, -8.0])
+    assert not elbow.held
+    streamed = [
+        ("/goal", TRAJECTORY, int(tick), messages.trajectory(NAMES, np.array([k, 0.0]), 10**7))
+        for k, tick in enumerate(TICKS)
+    ]
+    found = read(written(tmp_path / "2", streamed), "/goal")
+    assert found["points[-1].positions[shoulder]"].held
