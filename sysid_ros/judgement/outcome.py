@@ -19,6 +19,7 @@ import sysid_ros
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult
 from sysid_ros.engine.parameters import Target, target_of
+from sysid_ros.judgement.forecast_check import ForecastCheck
 from sysid_ros.recording.mapping import TopicQuality
 
 # Provenance entries of this beginning name a recording and hold its date.
@@ -216,6 +217,7 @@ class Outcome:
     undriven: tuple[str, ...] = ()  # actuators that no signal drives
     implausible: tuple[str, ...] = ()  # values that no such robot has
     torques: tuple[JointTorque, ...] = ()  # by joint, of the held-out recordings if there are any
+    forecast: ForecastCheck | None = None  # of recordings of designed motions
 
     @property
     def score(self) -> Score | None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
@@ -75,6 +75,13 @@ class SimulatedFit:
     window_length: float | None = 1.0
     estimate_starts: bool = True
     velocity_filter: float = 30.0
+
+    def noisier(self, factor: float) -> SimulatedFit:
+        """The same fit with the noise of every sensor multiplied."""
+        sensors = {
+            name: replace(one, noise=factor * one.noise) for name, one in self.sensors.items()
+        }
+        return replace(self, sensors=sensors)
 
 
 @dataclass(frozen=True)
