@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from sysid_ros.judgement.evaluation import evaluate, evaluate_model
 from sysid_ros.judgement.forecast_check import ForecastCheck, ForecastRow, forecast_check
-from sysid_ros.judgement.motion_forecast import MotionForecast, motion_digest, write_forecast
+from sysid_ros.judgement.motion_forecast import (
+    MotionForecast,
+    forecast_path,
+    motion_digest,
+    write_forecast,
+)
 from sysid_ros.judgement.outcome import (
     HASH_PREFIX,
     RECORDED_PREFIX,
@@ -62,6 +67,7 @@ __all__ = [
     "evaluate",
     "evaluate_model",
     "forecast_check",
+    "forecast_path",
     "judge",
     "motion_digest",
     "outcome_of",
