@@ -34,10 +34,12 @@ from sysid_ros.excitation.design.forward_design import (
     SERVO_PIECE,
     design_servo_motion,
 )
-from sysid_ros.excitation.design.planned_recording import NoServoError, Sampled, SimulatedFit
+from sysid_ros.excitation.design.planned_recording import Sampled, SimulatedFit
 from sysid_ros.excitation.design.preview import render_preview
 from sysid_ros.excitation.design.rest_spline import RestSpline
 from sysid_ros.excitation.design.robot_demands import robot_demands
+from sysid_ros.excitation.design.servos import NoServoError, ServoMotion, servo_motion
+from sysid_ros.excitation.design.shown_motion import load_planned, shown_motion
 from sysid_ros.excitation.design.simulated_fit import simulated_fit
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "NoServoError",
     "RestSpline",
     "Sampled",
+    "ServoMotion",
     "SimulatedFit",
     "approach",
     "criterion",
@@ -60,7 +63,10 @@ __all__ = [
     "design_servo_motion",
     "fitted_parameters",
     "information_about",
+    "load_planned",
     "render_preview",
     "robot_demands",
+    "servo_motion",
+    "shown_motion",
     "simulated_fit",
 ]
