@@ -90,7 +90,9 @@ def _run(options: argparse.Namespace) -> int:
     forecast = write_forecast(options.output, found.forecast(options.output))
     preview = options.preview or options.output.with_suffix(".html")
     title = f"{options.output.stem} for {title_of(experiment)}"
-    page = render_preview(title, found.model, found.demands, found.home, motion, found.ways)
+    page = render_preview(
+        title, found.spec, found.model, found.demands, found.home, motion, found.ways
+    )
     replace_file(preview, page)
     files = (str(options.output), str(forecast), str(preview))
     said = (*found.doubts, *found.ways)
@@ -106,6 +108,7 @@ class _Found:
     """
 
     motion: DesignedMotion
+    spec: mujoco.MjSpec
     model: mujoco.MjModel
     demands: Demands
     home: FloatArray
@@ -181,7 +184,7 @@ def _designed(options: argparse.Namespace, experiment: Experiment) -> _Found:
             declared, motion, demands, home, settings, robot.torque_noise
         )
     return _Found(
-        motion, model, demands, home, ways, doubts, earlier, settings.noise_factor, about,
+        motion, spec, model, demands, home, ways, doubts, earlier, settings.noise_factor, about,
         information,
     )  # fmt: skip
 
