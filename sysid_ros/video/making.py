@@ -100,7 +100,7 @@ def drawing_poses(model: Path, shown: Poses | str) -> Iterator[Callable[[], Vide
 
 
 def _poses(model: Path, sequences: Sequence[SequenceFit]) -> Poses | str:
-    """What the process draws, or the reason where there is nothing."""
+    """Poses for the process to draw, or the reason where there are none."""
     if (os.environ.get("MUJOCO_GL") or "").lower() in _OFF:
         return _SWITCHED_OFF
     stretch = telling_stretch(sequences)
