@@ -9,7 +9,7 @@ The robot does not move before somebody arms it: call ``/excite/arm``, or give `
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import arguments, end_with, flag, node, text
+from sysid_ros.nodes.launching import arguments, end_with, flag, node, text, whole
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -28,10 +28,20 @@ def generate_launch_description() -> LaunchDescription:
     )
     server = node("fit_server", {"output_dir": text("output_dir")})
     judge = node("sufficiency", {"experiment": text("experiment")}, only_if="sufficiency")
-    client = node("identify", {"experiment": text("experiment"), "arm": flag("arm")})
+    client = node(
+        "identify",
+        {
+            "experiment": text("experiment"),
+            "arm": flag("arm"),
+            "recordings": whole("recordings"),
+            "hold_out_last": flag("hold_out_last"),
+        },
+    )
     own = arguments(
         autostart=("true", "whether the recorder configures and activates itself"),
         arm=("false", "whether the robot may move at once, unasked"),
+        recordings=("1", "motions, each in a bag of its own"),
+        hold_out_last=("false", "whether the last of several is held out instead of fitted"),
         joint_states=("/joint_states", "topic of the robot's joint states"),
         command=("/command", "topic the robot obeys"),
         bag_dir=("bags", "folder for the bag"),

@@ -47,6 +47,7 @@ INTERFACES = (
     ROOT / "tools" / "tf2_msgs",
     ROOT / "tools" / "control_msgs",
 )
+FOR_TESTS = (ROOT / "tools" / "controller_manager_msgs",)  # which robots bring along
 CMAKE_SCRIPTS = (ROOT / "tools" / "python_only.cmake", ROOT / "tools" / "ros_wheels.cmake")
 COMPILED = [ROOT / "sysid_ros" / "engine" / room for room in ("compiled", "derivatives")]
 COMPILE = (str(PYTHON), "-m", "sysid_ros.engine.derivatives")  # from the clone's folder
@@ -128,7 +129,8 @@ def prepare(*, ros: bool, develop: bool, start_compiling: bool) -> bool:
     """
     wheels = wheels_stage(ros=ros)
     engine = engine_stage(wheels)
-    built = [interfaces_stage(wheels, source) for source in INTERFACES] if ros else []
+    sources = (*INTERFACES, *(FOR_TESTS if develop else ())) if ros else ()
+    built = [interfaces_stage(wheels, source) for source in sources]
     last = [*built, package_stage(wheels), *([] if start_compiling else [engine])]
     added = [develop_stage(wheels, ros=ros)] if develop else []
     stages = Stages(STAMPS, LOGS, VENV / "bin", Progress())

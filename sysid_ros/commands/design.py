@@ -22,8 +22,16 @@ if TYPE_CHECKING:
     import mujoco
 
     from sysid_ros.arrays import FloatArray
-    from sysid_ros.excitation.design import Demands, DesignedMotion
+    from sysid_ros.dataset import ExperimentModel
+    from sysid_ros.engine.parameters import ParameterDict
+    from sysid_ros.excitation.design import (
+        Demands,
+        DesignedMotion,
+        DesignSettings,
+        FittedParameters,
+    )
     from sysid_ros.experiment import Experiment
+    from sysid_ros.judgement import ForecastCheck, MotionForecast
 
 _NORMAL = 1.96  # standard errors in half an interval of 95 %
 _SHOWN = 8  # parameters with the largest relative errors
@@ -74,61 +82,85 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.excitation import write_trajectory
     from sysid_ros.excitation.design import render_preview
     from sysid_ros.files import replace_file
-    from sysid_ros.judgement import title_of
+    from sysid_ros.judgement import title_of, write_forecast
 
     found = _designed(options, experiment)
     motion = found.motion
     write_trajectory(options.output, motion.joints, motion.knots, motion.table)
+    forecast = write_forecast(options.output, found.forecast(options.output))
     preview = options.preview or options.output.with_suffix(".html")
     title = f"{options.output.stem} for {title_of(experiment)}"
-    page = render_preview(title, found.model, found.demands, found.home, motion, found.ways)
+    page = render_preview(
+        title, found.spec, found.model, found.demands, found.home, motion, found.ways
+    )
     replace_file(preview, page)
-    lines = [_summary(motion), *found.doubts, *found.ways, str(options.output), str(preview)]
-    print_text("\n".join(lines))
+    files = (str(options.output), str(forecast), str(preview))
+    said = (*found.doubts, *found.ways)
+    print_text("\n".join([_summary(motion), *_counted_in(found.noise_factor), *said, *files]))
     return 0
 
 
 @dataclass(frozen=True)
 class _Found:
-    """A motion with what it was designed for."""
+    """A motion with what it was designed for.
+
+    ``about`` are the experiment's parameters that ``information`` (p, p) of a recording is about.
+    """
 
     motion: DesignedMotion
+    spec: mujoco.MjSpec
     model: mujoco.MjModel
     demands: Demands
     home: FloatArray
     ways: tuple[str, ...]
     doubts: tuple[str, ...]
+    earlier: _Earlier | None
+    noise_factor: float
+    about: tuple[str, ...]
+    information: FloatArray
+
+    def forecast(self, file: Path) -> MotionForecast:
+        """The prediction that the report of its recording's fit looks for, of a motion's file."""
+        from sysid_ros.judgement import MotionForecast, motion_digest
+
+        return MotionForecast(
+            motion=motion_digest(file),
+            told_by=self.motion.told_by,
+            duration=self.motion.duration,
+            names=self.about,
+            information=self.information,
+            noise_factor=self.noise_factor,
+            known=None if self.earlier is None else self.earlier.parameters.information,
+            recordings=() if self.earlier is None else self.earlier.recordings,
+        )
+
+
+@dataclass(frozen=True)
+class _Earlier:
+    """A finished fit: its parameters, the SHA-256 of its recordings, and how its forecast did."""
+
+    parameters: FittedParameters
+    recordings: tuple[str, ...]
+    forecast: ForecastCheck | None
 
 
 def _designed(options: argparse.Namespace, experiment: Experiment) -> _Found:
     """Design for measured torque, else for a fit by simulation where servos move the joints."""
     from sysid_ros.dataset import model_of
     from sysid_ros.excitation.design import (
-        SERVO_PIECE,
         DesignSettings,
-        NoServoError,
         approach,
-        design_motion,
-        design_servo_motion,
-        fitted_parameters,
+        declared_parameters,
+        information_about,
         robot_demands,
-        simulated_fit,
     )
-    from sysid_ros.results import read_results
-    from sysid_ros.robots import build_parameters, measures_torque
-    from sysid_ros.terminal import working
+    from sysid_ros.robots import build_parameters
 
-    settings = DesignSettings(
-        duration=options.duration, criterion=options.criterion, interest=tuple(options.interest),
-        budget=options.budget, seed=options.seed,
-    )  # fmt: skip
     loaded = model_of(experiment, experiment.sequences[0], options.data)
     spec = loaded.given.spec
-    after = None
-    if options.after is not None:
-        outcome = read_results(options.after, signals=False)
-        after = fitted_parameters(spec, build_parameters(experiment, spec), outcome.fit)
-    model = spec.compile() if after is None else after.model
+    params = build_parameters(experiment, spec)
+    earlier = None if options.after is None else _earlier(options.after, spec, params)
+    model = spec.compile() if earlier is None else earlier.parameters.model
     joints, home, demands = robot_demands(
         model, tuple(options.joints), keyframe=options.keyframe, limits=options.limits,
         urdf=options.urdf, velocity=options.velocity, acceleration=options.acceleration,
@@ -136,26 +168,104 @@ def _designed(options: argparse.Namespace, experiment: Experiment) -> _Found:
     )  # fmt: skip
     start = home[[int(model.joint(name).qposadr[0]) for name in joints]]
     ways = tuple(approach(model, joints, demands, home, start, key) for key in options.approach)
+    settings = DesignSettings(
+        duration=options.duration, criterion=options.criterion, interest=tuple(options.interest),
+        budget=options.budget, seed=options.seed,
+    )  # fmt: skip
+    robot = _Robot(
+        loaded, model, joints, home, demands, _torque_noise(options.torque_noise, joints)
+    )
+    motion, settings, doubts = _searched(options, experiment, robot, settings, earlier)
+    about, information = motion.names, motion.information
+    if about != tuple(params.scalar_names()):  # base parameters
+        declared = declared_parameters(spec, params)
+        about = declared.names
+        information = information_about(
+            declared, motion, demands, home, settings, robot.torque_noise
+        )
+    return _Found(
+        motion, spec, model, demands, home, ways, doubts, earlier, settings.noise_factor, about,
+        information,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Robot:
+    """A robot that is to move; see :func:`design_motion` for all but the first."""
+
+    loaded: ExperimentModel
+    model: mujoco.MjModel
+    joints: tuple[str, ...]
+    home: FloatArray
+    demands: Demands
+    torque_noise: FloatArray | None
+
+
+def _searched(
+    options: argparse.Namespace, experiment: Experiment, robot: _Robot, settings: DesignSettings,
+    earlier: _Earlier | None,
+) -> tuple[DesignedMotion, DesignSettings, tuple[str, ...]]:  # fmt: skip
+    """Return the motion, the settings that it was found with, and doubts about its worth."""
+    from sysid_ros.excitation.design import (
+        BY_SIMULATION,
+        BY_TORQUE,
+        SERVO_PIECE,
+        NoServoError,
+        design_motion,
+        design_servo_motion,
+        simulated_fit,
+    )
+    from sysid_ros.robots import build_parameters, measures_torque
+    from sysid_ros.terminal import working
+
+    after = None if earlier is None else earlier.parameters
+    given = (robot.model, robot.joints, robot.demands, robot.home)
     doubts: tuple[str, ...] = ()
-    noise = _torque_noise(options.torque_noise, joints)
     with working("designing the motion") as share:
-        motion = None
-        if not measures_torque(experiment, spec):
-            params = build_parameters(experiment, loaded.with_sensors)
+        if not measures_torque(experiment, robot.loaded.given.spec):
+            spec = robot.loaded.with_sensors
+            params = build_parameters(experiment, spec)
             values = params.as_vector() if after is None else after.values
-            fit = simulated_fit(experiment, loaded.with_sensors, params, values, options.data)
+            fit = simulated_fit(experiment, spec, params, values, options.data)
+            factor = _noise_factor(earlier, BY_SIMULATION)
+            own = replace(settings, piece=SERVO_PIECE, noise_factor=factor)
             try:
-                motion = design_servo_motion(
-                    model, joints, demands, home, fit, replace(settings, piece=SERVO_PIECE),
-                    after=after, progress=share,
-                )  # fmt: skip
+                motion = design_servo_motion(*given, fit, own, after=after, progress=share)
             except NoServoError as error:
                 doubts = (_WITHOUT_TORQUE.format(reason=error),)
-        motion = motion or design_motion(
-            model, joints, demands, home, settings, after=after, progress=share,
-            torque_noise=noise,
-        )  # fmt: skip
-    return _Found(motion, model, demands, home, ways, doubts)
+            else:
+                return motion, own, ()
+        if robot.torque_noise is None:
+            settings = replace(settings, noise_factor=_noise_factor(earlier, BY_TORQUE))
+        motion = design_motion(
+            *given, settings, after=after, progress=share, torque_noise=robot.torque_noise
+        )
+    return motion, settings, doubts
+
+
+def _earlier(folder: Path, spec: mujoco.MjSpec, params: ParameterDict) -> _Earlier:
+    """Read a finished fit.
+
+    Raises:
+      SysidError: There is none, or it is of other parameters.
+    """
+    from sysid_ros.excitation.design import fitted_parameters
+    from sysid_ros.results import read_results
+
+    outcome = read_results(folder)
+    fitted = dict.fromkeys(one.name for one in outcome.sequences if one.role == "training")
+    hashes = outcome.input_hashes
+    return _Earlier(
+        fitted_parameters(spec, params, outcome.fit),
+        tuple(hashes[name] for name in fitted if name in hashes),
+        outcome.forecast,
+    )
+
+
+def _noise_factor(earlier: _Earlier | None, told_by: str) -> float:
+    """By which noise counts more than is assumed, as far as an earlier fit tells."""
+    forecast = None if earlier is None else earlier.forecast
+    return forecast.noise_factor if forecast is not None and forecast.told_by == told_by else 1.0
 
 
 def _torque_noise(given: list[float], joints: tuple[str, ...]) -> FloatArray | None:
@@ -185,6 +295,16 @@ def _summary(motion: DesignedMotion) -> str:
     )
     lines = _told(motion) if motion.errors_before is None else _gained(motion)
     return "\n".join([head, *lines])
+
+
+def _counted_in(noise_factor: float) -> list[str]:
+    """A sentence where noise counts otherwise than is assumed."""
+    if noise_factor == 1.0:
+        return []
+    return [
+        f"noise counts {noise_factor:.2g} times as much as is assumed without a recording, as the "
+        "errors after the last motion were, compared with those predicted"
+    ]
 
 
 def _told(motion: DesignedMotion) -> list[str]:

@@ -28,7 +28,12 @@ def register(add_parser: AddParser) -> None:
 
 def playback_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``replay`` and ``view`` share."""
-    parser.add_argument("result_dir", type=Path, metavar="RESULT_DIR", help="a result")
+    parser.add_argument(
+        "result_dir", type=Path, metavar="RESULT_DIR", help="a result; an experiment for --motion"
+    )
+    parser.add_argument(
+        "--motion", type=Path, metavar="FILE", help="motion to show before anything moves (CSV)"
+    )
     parser.add_argument(
         "--sequence", default="", metavar="NAME", help="recording (the first held-out one)"
     )
@@ -40,7 +45,7 @@ def playback_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Publish a fitted recording's joint states and frames, measured and simulated, to RViz."""
+    """Publish joint states and frames to RViz: a recording and its fit, or a planned motion."""
     if find_spec("rclpy") is None:
         complain("replay needs ROS 2 (rclpy); sysid_ros view shows the same without")
         return EXIT_USAGE
@@ -50,6 +55,7 @@ def _run(options: argparse.Namespace) -> int:
         # In quotes: a recording called 1 is a text too, and an empty text needs them.
         "result": json.dumps(str(options.result_dir.absolute())),
         "sequence": json.dumps(options.sequence),
+        "motion": json.dumps(str(options.motion.absolute()) if options.motion else ""),
         "simulated": "initial" if options.initial else "fitted",
         "rate": options.rate,
         "frequency": options.frequency,

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.dataset.fit_inputs import FitInputs, fit_settings, torque_settings
-from sysid_ros.dataset.loading import load_dataset, mapped_sequence, model_of
+from sysid_ros.dataset.loading import ExperimentModel, load_dataset, mapped_sequence, model_of
 from sysid_ros.dataset.recorded_noise import noise_of
 from sysid_ros.dataset.sequences import (
     Dataset,
@@ -18,6 +18,7 @@ from sysid_ros.dataset.sequences import (
 
 __all__ = [
     "Dataset",
+    "ExperimentModel",
     "FitInputs",
     "SequenceSet",
     "declared_noise",

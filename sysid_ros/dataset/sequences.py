@@ -53,6 +53,7 @@ class Dataset:
       hashes: SHA-256 of every model and bag by name.
       undriven: Actuators that no signal drives.
       recorded: Start of each recording by name, epoch nanoseconds of its clock.
+      motions: By name of each recording that is fitted the designed motion that it names.
     """
 
     source: LoadedModel
@@ -64,6 +65,7 @@ class Dataset:
     hashes: Mapping[str, str]
     undriven: tuple[str, ...] = ()
     recorded: Mapping[str, int] = field(default_factory=dict)
+    motions: Mapping[str, str | None] = field(default_factory=dict)
 
 
 def model_sequences(

@@ -39,8 +39,7 @@ class MaskConfig:
     topic: str = key(metadata=rule("topic of the recording"))
     field: str = key(metadata=rule("boolean or number within the message"))
     equals: float | tuple[float, ...] | None = key(
-        default=None,
-        metadata=rule("the value, or the values, that mean enabled; any but 0 if left out"),
+        default=None, metadata=rule("the value or values that mean enabled; any but 0 if left out")
     )
     invert: bool = key(default=False, metadata=rule("enabled when this does not hold"))
     clock: Clock | None = key(default=None, metadata=rule("as the experiment's if left out"))
@@ -154,11 +153,13 @@ class SequenceConfig:
         ),
     )
     start: float | None = key(
-        default=None,
-        metadata=rule("s after the recording's first message; its beginning", minimum=0),
+        default=None, metadata=rule("s after the bag's first message; its beginning", minimum=0)
     )
     end: float | None = key(
-        default=None, metadata=rule("s after the recording's first message; its end", above=0)
+        default=None, metadata=rule("s after the bag's first message; its end", above=0)
+    )
+    motion: str | None = key(
+        default=None, metadata=rule("motion of sysid_ros design played, looked for like the bag")
     )
 
     @property

@@ -6,6 +6,13 @@
 from __future__ import annotations
 
 from sysid_ros.judgement.evaluation import evaluate, evaluate_model
+from sysid_ros.judgement.forecast_check import ForecastCheck, ForecastRow, forecast_check
+from sysid_ros.judgement.motion_forecast import (
+    MotionForecast,
+    forecast_path,
+    motion_digest,
+    write_forecast,
+)
 from sysid_ros.judgement.outcome import (
     HASH_PREFIX,
     RECORDED_PREFIX,
@@ -42,9 +49,12 @@ __all__ = [
     "VERSION_PREFIX",
     "AppliedParameter",
     "Evaluation",
+    "ForecastCheck",
+    "ForecastRow",
     "JointTorque",
     "Judgement",
     "LiveSufficiency",
+    "MotionForecast",
     "Outcome",
     "PredictionError",
     "ResidualDiagnostics",
@@ -56,7 +66,10 @@ __all__ = [
     "applied_parameters",
     "evaluate",
     "evaluate_model",
+    "forecast_check",
+    "forecast_path",
     "judge",
+    "motion_digest",
     "outcome_of",
     "pooled_score",
     "prediction_errors",
@@ -70,4 +83,5 @@ __all__ = [
     "versions",
     "with_provenance",
     "with_verdict",
+    "write_forecast",
 ]

@@ -19,6 +19,7 @@ import sysid_ros
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult
 from sysid_ros.engine.parameters import Target, target_of
+from sysid_ros.judgement.forecast_check import ForecastCheck
 from sysid_ros.recording.mapping import TopicQuality
 
 # Provenance entries of this beginning name a recording and hold its date.
@@ -219,6 +220,7 @@ class Outcome:
     implausible: tuple[str, ...] = ()  # values that no such robot has
     absent: tuple[str, ...] = ()  # effects at zero, which neither model nor recordings have
     torques: tuple[JointTorque, ...] = ()  # by joint, of the held-out recordings if there are any
+    forecast: ForecastCheck | None = None  # of recordings of designed motions
 
     @property
     def score(self) -> Score | None:

@@ -56,6 +56,11 @@ def flag(argument: str) -> ParameterValue:
     return ParameterValue(LaunchConfiguration(argument), value_type=bool)
 
 
+def whole(argument: str) -> ParameterValue:
+    """A launch argument as an integer parameter."""
+    return ParameterValue(LaunchConfiguration(argument), value_type=int)
+
+
 def node(
     executable: str,
     parameters: Mapping[str, Any] | None = None,

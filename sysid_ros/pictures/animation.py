@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pictures of poses: the measured robot, with a coloured ghost where a model says it is."""
+"""Pictures of poses: a robot, with a coloured ghost where a model says it is."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def drawable_model(path: Path) -> mujoco.MjModel:
 
 
 def animation(model: mujoco.MjModel, poses: Poses) -> bytes:
-    """Draw measured and initial robot beside measured and fitted one, as animated WebP.
+    """Draw a robot with one ghost beside the same with another one, as animated WebP.
 
     Args:
       model: As from :func:`drawable_model`.
@@ -80,11 +80,10 @@ def animation(model: mujoco.MjModel, poses: Poses) -> bytes:
       The content of the file.
     """
     stride = _stride(model)
-    measured, initial, fitted = (
-        each[::stride] for each in (poses.measured, poses.initial, poses.fitted)
-    )
-    ghosts = ((initial, _INITIAL), (fitted, _FITTED))
-    pictures = [Image.fromarray(each) for each in _pictures(model, measured, ghosts)]
+    given = ((poses.initial, _INITIAL), (poses.fitted, _FITTED))
+    ghosts = [(each[::stride], colour) for each, colour in given if each is not None]
+    solid = poses.measured[::stride]
+    pictures = [Image.fromarray(each) for each in _pictures(model, solid, ghosts)]
     content = io.BytesIO()
     pictures[0].save(
         content,
@@ -112,7 +111,7 @@ def _pictures(
     solid: FloatArray,
     ghosts: Sequence[tuple[FloatArray, Sequence[float]]],
 ) -> Iterator[npt.NDArray[np.uint8]]:
-    """A picture per ghost side by side, (height, n * width, 3), for each pose.
+    """A picture per ghost side by side, (height, n * width, 3), for each pose; one without any.
 
     All are drawn by one renderer, which takes longer to set up than to draw a dozen pictures.
     """
@@ -126,6 +125,8 @@ def _pictures(
         for k, (here, target) in enumerate(zip(solid, targets, strict=True)):
             camera.lookat[:] = target
             drawn = []
+            _place(model, data, here)
+            renderer.update_scene(data, camera, options)
             for ghostly, (there, _) in zip(tinted, ghosts, strict=True):
                 _place(model, data, here)
                 renderer.update_scene(data, camera, options)
@@ -135,7 +136,7 @@ def _pictures(
                     ghostly, data, options, mujoco.MjvPerturb(), moving, renderer.scene
                 )
                 drawn.append(renderer.render().copy())
-            yield np.hstack(drawn)
+            yield np.hstack(drawn or [renderer.render().copy()])
 
 
 def _place(model: mujoco.MjModel, data: Any, qpos: FloatArray) -> None:

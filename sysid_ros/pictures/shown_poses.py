@@ -15,8 +15,11 @@ NOTHING_TO_DRAW = 2  # exit status of the process where drawing would work
 
 @dataclass(frozen=True)
 class Poses:
-    """Generalized positions at the instants of the pictures, (frames, nq) each."""
+    """Generalized positions at the instants of the pictures, (frames, nq) each.
+
+    A picture beside another for each of the two ghosts; one picture where there is none.
+    """
 
     measured: FloatArray
-    initial: FloatArray
-    fitted: FloatArray
+    initial: FloatArray | None = None
+    fitted: FloatArray | None = None

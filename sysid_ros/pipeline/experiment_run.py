@@ -26,6 +26,7 @@ from sysid_ros.exports import StartState
 from sysid_ros.judgement import (
     Outcome,
     applied_parameters,
+    forecast_check,
     outcome_of,
     title_of,
     with_provenance,
@@ -199,8 +200,11 @@ class _Run:
             result = flagged(result, bias)
         self.stage("scoring")
         outcome = outcome_of(self.inputs, result, bias, should_stop=self.deadline.passed)
-        told = (*folder.warnings, *scored_in_part(self.experiment), *outcome.warnings)
-        outcome = replace(outcome, warnings=told)
+        outcome = replace(
+            outcome,
+            warnings=(*folder.warnings, *scored_in_part(self.experiment), *outcome.warnings),
+            forecast=forecast_check(self.inputs, result, self.data_dir),
+        )
         if found is not None:
             outcome = with_provenance(outcome, "search", found.summary)
         if self.inputs.experiment.validation.folds and result.status is not FitStatus.CANCELED:

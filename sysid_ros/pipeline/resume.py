@@ -40,7 +40,17 @@ _FREE_SETTINGS = (
     "bias_check",
     "landscapes",
 )
-_NOT_SETTINGS = ("path", "text", "overrides", "output", "scoring", "line", "alternatives", "logs")
+_NOT_SETTINGS = (
+    "path",
+    "text",
+    "overrides",
+    "output",
+    "scoring",
+    "line",
+    "alternatives",
+    "logs",
+    "motion",
+)
 
 
 @dataclass(frozen=True)

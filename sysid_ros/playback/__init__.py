@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.playback.frames import Frame, frames_of
 from sysid_ros.playback.joint_positions import configurations, shown_joints
-from sysid_ros.playback.recorded_motion import SIMULATED, load_motion
+from sysid_ros.playback.recorded_motion import SIMULATED, RobotMotion, load_motion
 from sysid_ros.playback.shapes import Shape, ShapeKind, shapes_of
 from sysid_ros.playback.viewer import GHOST, check_display, view
 
@@ -15,6 +15,7 @@ __all__ = [
     "GHOST",
     "SIMULATED",
     "Frame",
+    "RobotMotion",
     "Shape",
     "ShapeKind",
     "check_display",

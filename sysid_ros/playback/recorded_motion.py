@@ -27,7 +27,7 @@ SIMULATED = ("fitted", "initial")
 
 
 @dataclass(frozen=True)
-class Motion:
+class RobotMotion:
     """The motion of a robot and of its model.
 
     Where nothing was predicted, the simulated robot is between the neighbouring predictions.
@@ -67,7 +67,7 @@ class Motion:
 
 def load_motion(
     folder: Path, sequence: str = "", simulated: str = "fitted"
-) -> tuple[Motion, mujoco.MjModel]:
+) -> tuple[RobotMotion, mujoco.MjModel]:
     """Read a recording's motion and the identified model from a result.
 
     Args:
@@ -93,7 +93,9 @@ def load_motion(
     return motion_of(_chosen(outcome, sequence), model, simulated), model
 
 
-def motion_of(sequence: SequenceFit, model: mujoco.MjModel, simulated: str = "fitted") -> Motion:
+def motion_of(
+    sequence: SequenceFit, model: mujoco.MjModel, simulated: str = "fitted"
+) -> RobotMotion:
     """The motion that a recording's signals show.
 
     Args:
@@ -123,7 +125,7 @@ def motion_of(sequence: SequenceFit, model: mujoco.MjModel, simulated: str = "fi
         rows = [resampled(source[j], what, times) if j in source else missing for j in positions]
         return np.stack(rows, axis=1) if rows else np.zeros((len(times), 0))
 
-    return Motion(
+    return RobotMotion(
         sequence.name,
         times,
         configurations(model, shown, "measured", times),

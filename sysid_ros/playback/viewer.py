@@ -13,7 +13,7 @@ from typing import Any
 import mujoco
 
 from sysid_ros.errors import ErrorCode, SysidError
-from sysid_ros.playback.recorded_motion import Motion
+from sysid_ros.playback.recorded_motion import RobotMotion
 
 _FRAME = 1.0 / 60.0  # s
 GHOST = (0.1, 0.55, 1.0, 0.45)  # red, green, blue, opacity
@@ -70,7 +70,7 @@ def draw_ghost(scene: Any, model: mujoco.MjModel, data: mujoco.MjData) -> None:
 
 def view(
     model: mujoco.MjModel,
-    motion: Motion,
+    motion: RobotMotion,
     *,
     rate: float = 1.0,
     loop: bool = True,

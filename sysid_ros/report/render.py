@@ -120,15 +120,16 @@ def render_comparison(results: Mapping[str, Outcome]) -> str:
     )
 
 
-def render_page(template: str, *plots: str, **content: Any) -> str:
+def render_page(template: str, *plots: str, alone: tuple[str, ...] = (), **content: Any) -> str:
     """Render a template as one HTML document that loads nothing.
 
     Args:
       template: Its file name; it extends ``base.html.j2``.
       *plots: File names of the scripts that draw, if any do; uPlot and ``curves.js`` serve them.
+      alone: File names of scripts that need nothing else.
       **content: What the template asks for.
     """
-    scripts = ("tables.js", *(("uplot.js", "curves.js", *plots) if plots else ()))
+    scripts = ("tables.js", *alone, *(("uplot.js", "curves.js", *plots) if plots else ()))
     script = "\n".join(asset(name) for name in scripts)
     return (
         _environment()

@@ -126,6 +126,11 @@ def _identifiability(shown: Shown) -> Content:
     }
 
 
+def _forecast(shown: Shown) -> Content | None:
+    found = shown.outcome.forecast
+    return None if found is None else {"forecast": found}
+
+
 def _optimisation(shown: Shown) -> Content | None:
     return {} if shown.outcome.fit.trace or shown.outcome.fit.landscapes else None
 
@@ -163,6 +168,7 @@ SECTIONS = (
     Section("torque", "Torque", _torque),
     Section("residuals", "Residuals", _residuals),
     Section("identifiability", "Identifiability", _identifiability),
+    Section("forecast", "Predicted errors", _forecast),
     Section("optimisation", "Optimisation", _optimisation),
     Section("bias", "Bias", _bias),
     Section("video", "Video", _video),

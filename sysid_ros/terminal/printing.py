@@ -46,6 +46,8 @@ def print_outcome(outcome: Outcome) -> None:
         console.print(score_table(shown, outcome.fit.noise, outcome.torques))
     console.print(plain_text(outcome.fit.message))
     console.print(plain_text(outcome.verdict, style="bold"))
+    if outcome.forecast is not None:
+        console.print(plain_text(outcome.forecast.sentence))
     for warning in outcome.warnings:
         console.print(plain_text(f"warning: {warning}", style="yellow"))
 

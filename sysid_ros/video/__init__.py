@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from sysid_ros.video.making import Video, drawing, read_video
+from sysid_ros.video.making import Video, drawing, drawing_poses, read_video
 from sysid_ros.video.poses import telling_stretch
 
 __all__ = [
     "Video",
     "drawing",
+    "drawing_poses",
     "read_video",
     "telling_stretch",
 ]

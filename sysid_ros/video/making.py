@@ -20,7 +20,7 @@ import numpy as np
 from sysid_ros.errors import DataError
 from sysid_ros.files import read_regular
 from sysid_ros.judgement import SequenceFit
-from sysid_ros.pictures import NOTHING_TO_DRAW
+from sysid_ros.pictures import NOTHING_TO_DRAW, Poses
 from sysid_ros.processes import return_freed_memory
 from sysid_ros.results import VIDEO
 from sysid_ros.video.poses import poses, telling_stretch
@@ -28,6 +28,7 @@ from sysid_ros.video.poses import poses, telling_stretch
 _REMEDY = "on Debian and Ubuntu, apt install libegl1 libgl1-mesa-dri lets EGL draw without a screen"
 _LARGEST = 64 << 20  # bytes of an animation; ours have a hundredth of that
 _PATIENCE = 60.0  # s; a few pictures take a few seconds even without a graphics card
+_SWITCHED_OFF = "MUJOCO_GL switches drawing off"
 _OFF = ("disable", "disabled", "off", "false", "0")  # as MuJoCo itself reads MUJOCO_GL
 
 
@@ -56,20 +57,33 @@ def drawing(
     Yields:
       A function that waits for the animation. Without that call nothing of it is left.
     """
+    found = _poses(model, sequences) if wanted else "the fit was stopped early"
+    with drawing_poses(model, found) as video:
+        yield video
+
+
+@contextmanager
+def drawing_poses(model: Path, shown: Poses | str) -> Iterator[Callable[[], Video]]:
+    """Draw an animation of poses in the background, see :func:`drawing`.
+
+    Args:
+      model: The model's file; the animation is written beside it.
+      shown: Poses of it, or the reason why there are none.
+    """
     library = os.environ.get("MUJOCO_GL") or "egl"
+    if library.lower() in _OFF and not isinstance(shown, str):
+        shown = _SWITCHED_OFF
+    if isinstance(shown, str):
+        reason = shown
+        yield lambda: Video(None, reason)
+        return
     with tempfile.TemporaryDirectory(prefix="sysid_ros_") as scratch:
-        shown = Path(scratch) / "poses.npz"
-        reason = "the fit was stopped early" if not wanted else ""
-        if wanted and library.lower() in _OFF:
-            reason = "MUJOCO_GL switches drawing off"
-        reason = reason or _write_poses(shown, model, sequences)
-        if reason:
-            yield lambda: Video(None, reason)
-            return
+        poses = Path(scratch) / "poses.npz"
+        np.savez(poses, **{name: each for name, each in asdict(shown).items() if each is not None})
         return_freed_memory()  # the model with all its meshes is loaded by that process as well
         video = model.parent / VIDEO
         process = subprocess.Popen(
-            [sys.executable, "-m", "sysid_ros.pictures", str(model), str(shown), str(video)],
+            [sys.executable, "-m", "sysid_ros.pictures", str(model), str(poses), str(video)],
             env={**os.environ, "MUJOCO_GL": library},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -85,18 +99,18 @@ def drawing(
             video.with_suffix(".part").unlink(missing_ok=True)
 
 
-def _write_poses(path: Path, model: Path, sequences: Sequence[SequenceFit]) -> str:
-    """Write what the process draws; the reason where there is nothing."""
+def _poses(model: Path, sequences: Sequence[SequenceFit]) -> Poses | str:
+    """Poses for the process to draw, or the reason where there are none."""
+    if (os.environ.get("MUJOCO_GL") or "").lower() in _OFF:
+        return _SWITCHED_OFF
     stretch = telling_stretch(sequences)
     if stretch is None:
         return "no position is measured"
     try:
         compiled = mujoco.MjModel.from_xml_path(str(model))
-        shown = poses(compiled, sequences[stretch.sequence], stretch)
+        return poses(compiled, sequences[stretch.sequence], stretch)
     except (DataError, ValueError) as error:
         return str(error)
-    np.savez(path, **asdict(shown))
-    return ""
 
 
 def _drawn(process: subprocess.Popen[str], video: Path, library: str) -> Video:

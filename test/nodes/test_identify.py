@@ -14,13 +14,21 @@ import numpy as np
 import pytest
 from demo_bag import write_demo_bag
 from patience import PATIENCE
-from ros_client import RosClient
+from rclpy.action import ActionServer
+from ros_client import LATCHED, RosClient
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
-from sysid_ros.errors import DataError
+from sysid_ros.errors import DataError, ErrorCode
+from sysid_ros.experiment import load_experiment, with_bags, with_overrides
+from sysid_ros.judgement import MotionForecast, motion_digest, write_forecast
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
+from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
 from sysid_ros.nodes.identify.identification import refuse_unfit
+from sysid_ros.recording.bags import open_recording, read_columns
+from sysid_ros.recording.messages import parse_field
+from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.srv import Stop
 
 
@@ -95,3 +103,58 @@ def test_robot_moves_only_once_a_person_has_armed_it(
     assert moved(states) < 0.05
     assert client.call(SetBool, "/excite/arm", SetBool.Request(data=True)).success
     client.wait_until(lambda: list((tmp_path / "bags").glob("*/*.mcap")))
+
+
+MOTION = "time,shoulder,elbow\n0,0,0\n0.5,{0},0.2\n1,0,0\n"
+
+
+def test_several_motions_are_recorded_in_one_go_each_in_its_bag(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+):
+    goals: list[FitModel.Goal] = []
+
+    def fitted(handle: Any) -> FitModel.Result:
+        goals.append(handle.request)
+        handle.abort()
+        return failed_result(ErrorCode.DATA_UNUSABLE, "the test has seen enough")
+
+    server = ActionServer(client.node, FitModel, "/fit_server/fit", fitted)
+    motions = [tmp_path / f"{name}.csv" for name in "abc"]
+    for way, motion in enumerate(motions):
+        motion.write_text(MOTION.format(0.2 + 0.1 * way))
+    unit = np.ones((1, 1))
+    write_forecast(
+        motions[1],
+        MotionForecast(motion_digest(motions[1]), "measured torque", 2.0, ("payload_mass",), unit),
+    )
+    arguments = node_arguments(demo_files, tmp_path)
+    listed = ", ".join(str(motion) for motion in motions)
+    arguments["excite"] += ("-p", f"trajectories:=[{listed}]", "-p", "slow_pass:=0.5")
+    arguments["excite"] += ("-p", "ramp:=0.3")
+    for name in ("sim_robot", "excite", "recorder"):
+        nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name]])
+    played = client.collect(String, "/excite/motion", LATCHED)
+    process = start_identify(
+        nodes, experiment=str(demo_files / "experiment.yaml"), arm="true", recordings="3",
+        hold_out_last="true",
+    )  # fmt: skip
+    client.wait_until(lambda: process.poll() is not None, timeout=PATIENCE)
+    log = (tmp_path / "logs" / "identify.log").read_text()
+    assert "the test has seen enough" in log and "recording 3 of 3" in log
+    assert [message.data for message in played] == [str(motion) for motion in motions]
+    (goal,) = goals
+    bags = sorted(str(path) for path in (tmp_path / "bags").iterdir())
+    assert len(bags) == 3 and goal.bags == bags[:2]
+    asked = with_overrides(
+        with_bags(load_experiment(demo_files / "experiment.yaml"), goal.bags, replace=True),
+        [item for item in goal.overrides if item != REPLACE_SEQUENCES],
+    )
+    assert [one.motion for one in asked.sequences] == [None, str(motions[1])]
+    assert [one.bag for one in asked.validation.bags] == bags[2:]
+    reached = []
+    for bag in bags:
+        with open_recording(Path(bag)) as recording:
+            columns = read_columns(recording, {"/command": [parse_field("data[0]")]})
+        reached.append(columns["/command"].values.max())
+    np.testing.assert_allclose(reached, [0.2, 0.3, 0.4], atol=0.02)
+    server.destroy()

@@ -157,7 +157,7 @@ def excite() -> Iterator[Callable[[Controller], ControllerMotion]]:
         period=TICK,
         tolerance=ONES,
         following_delay=0.5,
-        controlled=lambda position, speed: motion,
+        controlled=lambda reference, position, speed: motion,
     )
     log = SimpleNamespace(warning=lambda text: None)
     with pytest.MonkeyPatch.context() as patch:
@@ -173,7 +173,7 @@ def excite() -> Iterator[Callable[[Controller], ControllerMotion]]:
 def stopped(excite: Any, controller: Controller, after: float) -> int:
     """Play, stop after so many seconds, and wait for rest; returns the ticks from there on."""
     player = excite(controller)
-    player.begin(np.zeros(2), 1.0)
+    player.begin(SplineReference(JOINTS, KNOTS, TABLE), np.zeros(2), 1.0)
     ticks = 0
     while player.moves and ticks < 3000:
         controller.tick()

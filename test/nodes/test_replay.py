@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from patience import PATIENCE
-from pendulum_result import DURATION, measured, write_pendulum_result
+from pendulum_result import DURATION, MODEL, measured, write_pendulum_result
 from ros_client import LATCHED, RosClient
 from sensor_msgs.msg import JointState
 
@@ -63,6 +63,22 @@ def test_both_robots_move_in_time(nodes: ChildProcesses, client: RosClient, resu
     clear = (elapsed < 0.3) & (phase > 0.05) & (phase < DURATION - 0.05)  # of the jump
     np.testing.assert_allclose(positions[clear], measured(phase[clear]), atol=0.06)
     assert pairs[0][0].velocity[0] == pytest.approx(np.cos(begin), abs=0.02)
+
+
+def test_a_planned_motion_is_shown_before_anything_moves(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+) -> None:
+    (tmp_path / "arm.xml").write_text(MODEL)
+    (tmp_path / "experiment.yaml").write_text("model: arm.xml\nsequences: [bag]\n")
+    (tmp_path / "motion.csv").write_text("time,elbow\n0,0.1\n1,0.5\n2,0.1\n")
+    states = client.collect(JointState, "/planned/joint_states")
+    simulated = client.collect(JointState, "/simulated/joint_states")
+    given = {"result": tmp_path / "experiment.yaml", "motion": tmp_path / "motion.csv"}
+    nodes.start("replay", [MODULE, *arguments(**given, rate=4.0)])
+    client.wait_until(lambda: max((state.position[0] for state in states), default=0.0) > 0.45)
+    client.wait_until(lambda: len(simulated) > 10)
+    assert states[0].name == ["elbow"]
+    assert all(0.1 <= state.position[0] <= 0.5 for state in states)
 
 
 def test_frames_of_both_robots(nodes: ChildProcesses, client: RosClient, result: Path) -> None:

@@ -17,17 +17,34 @@ distances (:mod:`.clearance`).
 from sysid_ros.excitation.design.approach import approach
 from sysid_ros.excitation.design.criterion import CRITERIA, criterion
 from sysid_ros.excitation.design.demands import Demands
-from sysid_ros.excitation.design.design import DesignSettings, design_motion
+from sysid_ros.excitation.design.design import (
+    BY_TORQUE,
+    DesignSettings,
+    design_motion,
+    information_about,
+)
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
-from sysid_ros.excitation.design.fitted_parameters import FittedParameters, fitted_parameters
-from sysid_ros.excitation.design.forward_design import SERVO_PIECE, design_servo_motion
-from sysid_ros.excitation.design.planned_recording import NoServoError, Sampled, SimulatedFit
+from sysid_ros.excitation.design.fitted_parameters import (
+    FittedParameters,
+    declared_parameters,
+    fitted_parameters,
+)
+from sysid_ros.excitation.design.forward_design import (
+    BY_SIMULATION,
+    SERVO_PIECE,
+    design_servo_motion,
+)
+from sysid_ros.excitation.design.planned_recording import Sampled, SimulatedFit
 from sysid_ros.excitation.design.preview import render_preview
 from sysid_ros.excitation.design.rest_spline import RestSpline
 from sysid_ros.excitation.design.robot_demands import robot_demands
+from sysid_ros.excitation.design.servos import NoServoError, ServoMotion, servo_motion
+from sysid_ros.excitation.design.shown_motion import load_planned, shown_motion
 from sysid_ros.excitation.design.simulated_fit import simulated_fit
 
 __all__ = [
+    "BY_SIMULATION",
+    "BY_TORQUE",
     "CRITERIA",
     "SERVO_PIECE",
     "Demands",
@@ -37,13 +54,19 @@ __all__ = [
     "NoServoError",
     "RestSpline",
     "Sampled",
+    "ServoMotion",
     "SimulatedFit",
     "approach",
     "criterion",
+    "declared_parameters",
     "design_motion",
     "design_servo_motion",
     "fitted_parameters",
+    "information_about",
+    "load_planned",
     "render_preview",
     "robot_demands",
+    "servo_motion",
+    "shown_motion",
     "simulated_fit",
 ]

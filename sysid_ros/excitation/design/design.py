@@ -35,6 +35,7 @@ from sysid_ros.excitation.design.torque_information import (
 )
 
 _NOISE_SHARE = 0.01  # of the effort limit, where the noise of torque is not known
+BY_TORQUE = "measured torque"
 WEAK = 1e-3  # prior in units of scale, that makes every design finite
 _FIRST_STEPS = 5  # of every start, before the better half goes on
 
@@ -53,6 +54,7 @@ class DesignSettings:
       steps: Steps from one start at the most.
       budget: CPU seconds at the most.
       seed: Of the random motions.
+      noise_factor: By which noise counts more than is assumed where nothing tells it.
     """
 
     duration: float = 20.0
@@ -64,13 +66,16 @@ class DesignSettings:
     steps: int = 60
     budget: float = 60.0
     seed: int = 0
+    noise_factor: float = 1.0
 
     def __post_init__(self) -> None:
         if self.criterion not in CRITERIA:
             raise ExcitationError(f"criterion is {self.criterion!r}; it can be {CRITERIA}")
-        positive = (self.duration, self.piece, self.rate, self.budget)
+        positive = (self.duration, self.piece, self.rate, self.budget, self.noise_factor)
         if not all(np.isfinite(value) and value > 0 for value in positive):
-            raise ExcitationError("duration, piece, rate and budget of a design must be positive")
+            raise ExcitationError(
+                "duration, piece, rate, budget and noise_factor of a design must be positive"
+            )
         if self.duration < 8 * self.piece:
             raise ExcitationError(
                 f"a motion of {self.duration:g} s has fewer than 8 pieces of {self.piece:g} s: "
@@ -100,6 +105,7 @@ def design_motion(
       home: Posture of the whole model (nq,) at both ends.
       settings: How to search.
       torque_noise: Standard deviations (n,) of measured torque; 1 % of the effort limits if None.
+        ``settings.noise_factor`` multiplies them.
       after: Parameters of a fit, which count instead of all that torque can show, with what is
         known about them already.
       progress: Told the share of the search that is done, 0 to 1.
@@ -119,6 +125,31 @@ def design_motion(
     progress(1.0)
     told = Told(task.information.names, task.information.values)
     return described(task, joints, spline, best, told, task.data(best.c), after)
+
+
+def information_about(
+    parameters: FittedParameters,
+    motion: DesignedMotion,
+    demands: Demands,
+    home: FloatArray,
+    settings: DesignSettings,
+    torque_noise: FloatArray | None = None,
+) -> FloatArray:
+    """The information (p, p) about some parameters in the torque along a motion.
+
+    Args:
+      parameters: p of them.
+      motion: As :func:`design_motion` returned it, for others such as base parameters.
+      demands: As it had them.
+      home: Likewise.
+      settings: Likewise.
+      torque_noise: Likewise.
+    """
+    task = design_task(
+        parameters.model, motion.joints, demands, home, settings, torque_noise, parameters,
+        motion.spline,
+    )  # fmt: skip
+    return task.data(motion.control)
 
 
 def search(
@@ -161,7 +192,9 @@ def design_task(
     ``family`` may hold other motions than splines, to compare with.
     """
     limits = demands.limits
-    noise = _noise(limits.effort) if torque_noise is None else torque_noise
+    noise = settings.noise_factor * (
+        _noise(limits.effort) if torque_noise is None else torque_noise
+    )
     reach = JointMotion(
         0.5 * (limits.upper - limits.lower)[None], limits.velocity[None], limits.acceleration[None]
     )
@@ -202,7 +235,7 @@ class Told:
 
     names: tuple[str, ...]
     values: FloatArray
-    by: str = "measured torque"
+    by: str = BY_TORQUE
 
 
 def described(
@@ -235,6 +268,7 @@ def described(
         cost=criterion(goal.criterion, total, goal.scale, goal.interest)[0],
         steps=best.steps,
         told_by=told.by,
+        information=data,
     )
 
 

@@ -30,6 +30,7 @@ class DesignedMotion:
       cost: The criterion, see :mod:`.criterion`.
       steps: Steps of the search.
       told_by: Where the errors would come from.
+      information: Of one recording, (p, p), without what is known before it.
       errors_before: Standard errors (p,) of the fit that the motion was designed after.
     """
 
@@ -44,6 +45,7 @@ class DesignedMotion:
     cost: float
     steps: int
     told_by: str
+    information: FloatArray
     errors_before: FloatArray | None = None
 
     @property

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -64,24 +65,43 @@ def fitted_parameters(
         raise ExcitationError(
             f"the result is of other parameters than the experiment's: {', '.join(odd[:8])}"
         )
-    builder = CandidateBuilder(spec, params)
-    values = fit.values
-    base = builder.build(values)
     sizes = [max(abs(p.value), abs(p.initial), p.standard_error or 0.0) for p in fit.parameters]
-    columns = []
-    for index, size in enumerate(sizes):
-        low, high = (
-            _columns_of(builder.neighbour(base, index, values[index] + sign * _STEP * size).model)
-            for sign in (-1.0, 1.0)
-        )
-        columns.append((high - low) / (2.0 * _STEP * size))
+    model, columns = _columns(spec, params, fit.values, sizes)
     known = np.isfinite(np.diag(fit.covariance))
     information = np.zeros_like(fit.covariance)
     information[np.ix_(known, known)] = np.linalg.pinv(fit.covariance[np.ix_(known, known)])
     errors = [np.inf if p.standard_error is None else p.standard_error for p in fit.parameters]
-    return FittedParameters(
-        base.model, names, values, np.transpose(columns), np.array(errors), information
-    )
+    return FittedParameters(model, names, fit.values, columns, np.array(errors), information)
+
+
+def declared_parameters(spec: mujoco.MjSpec, params: ParameterDict) -> FittedParameters:
+    """The free parameters of an experiment as they were declared, of which nothing is known.
+
+    Raises:
+      ModelError: The model does not compile with the values.
+    """
+    values = params.as_vector()
+    sizes = np.where(values != 0.0, np.abs(values), params.bounds.width)
+    model, columns = _columns(spec, params, values, sizes.tolist())
+    names, count = tuple(params.scalar_names()), len(values)
+    unknown = np.full(count, np.inf)
+    return FittedParameters(model, names, values, columns, unknown, np.zeros((count, count)))
+
+
+def _columns(
+    spec: mujoco.MjSpec, params: ParameterDict, values: FloatArray, sizes: Sequence[float]
+) -> tuple[mujoco.MjModel, FloatArray]:
+    """The model at some values, and the change (s, p) of the regressor's columns there."""
+    builder = CandidateBuilder(spec, params)
+    base = builder.build(values)
+    bounds = params.bounds
+    columns = []
+    for index, size in enumerate(sizes):
+        ends = values[index] + _STEP * size * np.array([-1.0, 1.0])
+        ends = np.clip(ends, bounds.lower[index], bounds.upper[index])
+        low, high = (_columns_of(builder.neighbour(base, index, end).model) for end in ends)
+        columns.append((high - low) / (ends[1] - ends[0]))
+    return base.model, np.transpose(columns)
 
 
 def _columns_of(model: mujoco.MjModel) -> FloatArray:

@@ -44,7 +44,7 @@ from sysid_ros.excitation.design.planned_recording import PlannedRecording, Simu
 from sysid_ros.excitation.design.task import DesignTask, Goal
 
 SERVO_PIECE = 0.2  # s between knots: delays and armature show where motion turns quickly
-_TOLD_BY = "a fit by simulation"
+BY_SIMULATION = "a fit by simulation"
 _STARTS = 3  # at the most
 _ROUND = 5  # steps that what was learned is trusted for
 _FIRST, _SECOND = 0.3, 0.6  # shares of the budget at which the first two searches end
@@ -83,6 +83,7 @@ def design_servo_motion(
         no motion.
     """
     settings, began = settings or DesignSettings(piece=SERVO_PIECE), time.process_time()
+    fit = fit.noisier(settings.noise_factor)
     with single_blas_thread(), RolloutPool(None) as rollouts:
         planned = PlannedRecording(fit, joints, home, settings.duration, rollouts)
         spline = rest_spline(settings)
@@ -100,7 +101,7 @@ def design_servo_motion(
         )  # fmt: skip
         best, task = _searched(task, worth, fit, settings, after, progress, began)
         best = replace(best, c=kept_throughout(task, best.c, joints))
-        told = Told(tuple(fit.params.scalar_names()), fit.values, _TOLD_BY)
+        told = Told(tuple(fit.params.scalar_names()), fit.values, BY_SIMULATION)
         motion = described(task, joints, spline, best, told, worth.forward(best.c), after)
         progress(1.0)
         return motion

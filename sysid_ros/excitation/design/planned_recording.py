@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import is_servo, joint_of
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Point, loss_named
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
@@ -26,13 +25,12 @@ from sysid_ros.engine.signals import (
 )
 from sysid_ros.engine.simulation import CandidateBuilder, RolloutPool
 from sysid_ros.engine.windows import WindowGroup, model_group
-from sysid_ros.excitation import ExcitationError
-
-_SETTLE = 2.0  # s under the first command before the recording begins
-
-
-class NoServoError(ExcitationError):
-    """A joint that is to move has no position servo, or its position is not measured."""
+from sysid_ros.excitation.design.servos import (
+    NoServoError,
+    servo_commands,
+    servos_of,
+    settled,
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +73,13 @@ class SimulatedFit:
     window_length: float | None = 1.0
     estimate_starts: bool = True
     velocity_filter: float = 30.0
+
+    def noisier(self, factor: float) -> SimulatedFit:
+        """The same fit with the noise of every sensor multiplied."""
+        sensors = {
+            name: replace(one, noise=factor * one.noise) for name, one in self.sensors.items()
+        }
+        return replace(self, sensors=sensors)
 
 
 @dataclass(frozen=True)
@@ -123,15 +128,15 @@ class PlannedRecording:
         """
         self._fit, self._rollouts = fit, rollouts
         model = CandidateBuilder(fit.spec, fit.params).build(fit.values).model
-        self.model, self.servos = model, _servos(model, joints)
+        self.model, self.servos = model, servos_of(model, joints)
         self.positions = _positions(model, joints, fit.sensors)
         self._rest = np.array([home[int(model.joint(name).qposadr[0])] for name in joints])
-        self._slope, self._held = _commands(model, home)
+        self._slope, self._held = servo_commands(model, home)
         self._actuators = [str(model.actuator(a).name) for a in range(model.nu)]
-        settled = _settled(model, home, self._held)
-        self._start = create_initial_state(model, settled.qpos, settled.qvel, settled.act)
+        rest = settled(model, home, self._held)
+        self._start = create_initial_state(model, rest.qpos, rest.qvel, rest.act)
         self.instants = np.arange(0.0, duration, 1.0 / fit.command_rate)
-        self._standing = _standing(settled, model, fit.sensors, duration)
+        self._standing = _standing(rest, model, fit.sensors, duration)
         self._problems: dict[bool, WindowedProblem] = {}
 
     def recorded(self, commands: FloatArray) -> ModelSequences:
@@ -218,24 +223,6 @@ class PlannedRecording:
         return Point(self._fit.values, problem.initial_point().starts)
 
 
-def _servos(model: mujoco.MjModel, joints: tuple[str, ...]) -> IndexArray:
-    """The position servo of each joint, (n,).
-
-    Raises:
-      NoServoError: A joint has none, or several.
-    """
-    found = []
-    for name in joints:
-        joint = int(model.joint(name).id)
-        own = [a for a in range(model.nu) if joint_of(model, a) == joint and is_servo(model, a)]
-        if len(own) != 1:
-            raise NoServoError(
-                f"joint {name!r} has {len(own)} position servos, where one is needed (--joints)"
-            )
-        found.append(own[0])
-    return np.array(found, dtype=np.intp)
-
-
 def _positions(
     model: mujoco.MjModel, joints: tuple[str, ...], sensors: Mapping[str, Sampled]
 ) -> tuple[str, ...]:
@@ -254,28 +241,6 @@ def _positions(
     if missing:
         raise NoServoError(f"no signal shows the position of {', '.join(missing)} (--joints)")
     return tuple(shown[name] for name in joints)
-
-
-def _commands(model: mujoco.MjModel, home: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Control of every servo per rad or m of its joint, and to hold a posture, (nu,) each."""
-    servo = np.array([is_servo(model, actuator) for actuator in range(model.nu)])
-    gain = np.where(servo, model.actuator_gainprm[:, 0], 1.0)
-    per_length = np.where(servo, -model.actuator_biasprm[:, 1] / gain, 0.0)
-    at_zero = np.where(servo, -model.actuator_biasprm[:, 0] / gain, 0.0)
-    data = mujoco.MjData(model)
-    data.qpos[:] = home
-    mujoco.mj_forward(model, data)
-    return per_length * model.actuator_gear[:, 0], per_length * data.actuator_length + at_zero
-
-
-def _settled(model: mujoco.MjModel, home: FloatArray, held: FloatArray) -> mujoco.MjData:
-    """The robot at rest under its servos, which sag under its weight."""
-    data = mujoco.MjData(model)
-    data.qpos[:], data.ctrl[:] = home, held
-    mujoco.mj_step(model, data, round(_SETTLE / model.opt.timestep))
-    data.qvel[:] = 0.0
-    mujoco.mj_forward(model, data)
-    return data
 
 
 def _standing(

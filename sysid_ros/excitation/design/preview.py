@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import mujoco
@@ -16,6 +17,8 @@ from sysid_ros.excitation.design.clearance import Clearance, Nearest
 from sysid_ros.excitation.design.demands import Demands
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.fitted_parameters import KINDS
+from sysid_ros.excitation.design.motion_video import motion_video, shown_speed
+from sysid_ros.excitation.design.servos import NoServoError, ServoMotion, servo_motion
 from sysid_ros.excitation.design.torque_information import (
     FRICTION_SHARE,
     JointMotion,
@@ -31,16 +34,18 @@ _NORMAL = 1.96  # standard errors in half an interval of 95 %
 
 def render_preview(
     title: str,
+    spec: mujoco.MjSpec,
     model: mujoco.MjModel,
     demands: Demands,
     home: FloatArray,
     motion: DesignedMotion,
     ways: tuple[str, ...] = (),
 ) -> str:
-    """Render a motion with its limits, distances and predicted intervals.
+    """Render a motion with its limits, distances, predicted intervals and an animation.
 
     Args:
       title: Of the page.
+      spec: The robot, as it is drawn.
       model: The one that it was designed for.
       demands: What it keeps.
       home: Posture of the whole model, (nq,).
@@ -53,15 +58,26 @@ def render_preview(
     clearance = Clearance(model, motion.joints, home, demands.clearance)
     times = np.linspace(0.0, motion.duration, _LOOKS)
     nearest = clearance.nearest(motion.values(times), _HORIZON)
+    try:
+        followed = servo_motion(model, motion.joints, home, motion)
+    except NoServoError:
+        followed = None
+    video = motion_video(spec, home, motion, followed)
     return render_page(
         "motion.html.j2",
+        alone=("video.js",),
         title=title,
+        told_by=motion.told_by,
+        video=video,
+        film=base64.b64encode(video.content or b"").decode("ascii"),
+        speed=shown_speed(motion.duration),
+        followed=() if followed is None else _followed(demands, motion, followed),
         summary=_summary(motion),
         parameters=_parameters(motion),
         distances=(_distance(clearance, times, nearest), *ways),
         clearance=_curve(times, nearest.distance, demands.clearance),
         times=np.linspace(0.0, motion.duration, _CURVE).tolist(),
-        joints=_joints(model, demands, home, motion),
+        joints=_joints(model, demands, home, motion, followed),
     )
 
 
@@ -111,18 +127,53 @@ def _curve(times: FloatArray, distance: FloatArray, least: float) -> dict[str, A
     }
 
 
+def _followed(demands: Demands, motion: DesignedMotion, followed: ServoMotion) -> tuple[str, ...]:
+    """Sentences about the motion that the model makes under its own servos."""
+    limits = demands.limits
+    behind = np.abs(followed.position - motion.values(followed.times))
+    row, joint = np.unravel_index(int(np.argmax(behind)), behind.shape)
+    said = [
+        f"Under its own servos the model follows within {behind[row, joint]:.3g} "
+        f"({motion.joints[joint]}, after {followed.times[row]:.1f} s)."
+    ]
+    made = (
+        ("goes below", limits.lower - followed.position, limits.lower),
+        ("goes above", followed.position - limits.upper, limits.upper),
+        ("moves faster than", np.abs(followed.velocity) - limits.velocity, limits.velocity),
+        ("needs more torque than", np.abs(followed.torque) - limits.effort, limits.effort),
+    )
+    for words, excess, limit in made:
+        row, joint = np.unravel_index(int(np.argmax(excess)), excess.shape)
+        if excess[row, joint] > 0.0:
+            said.append(
+                f"There {motion.joints[joint]} {words} {limit[joint]:.4g} by "
+                f"{excess[row, joint]:.2g} after {followed.times[row]:.1f} s."
+            )
+    return tuple(said)
+
+
 def _joints(
-    model: mujoco.MjModel, demands: Demands, home: FloatArray, motion: DesignedMotion
+    model: mujoco.MjModel,
+    demands: Demands,
+    home: FloatArray,
+    motion: DesignedMotion,
+    followed: ServoMotion | None,
 ) -> list[dict[str, Any]]:
     """The curves of every joint with their limits."""
     limits = demands.limits
-    played = motion.motion(np.linspace(0.0, motion.duration, _CURVE))
+    times = np.linspace(0.0, motion.duration, _CURVE)
+    played = motion.motion(times)
     torque = _torque(model, demands, home, motion.joints, played)
+    position = velocity = effort = None
+    if followed is not None:
+        rows = np.searchsorted(followed.times, times).clip(max=len(followed.times) - 1)
+        position, velocity = followed.position[rows], followed.velocity[rows]
+        effort = followed.torque[rows]
     quantities = (
-        ("position", played.position, limits.lower, limits.upper),
-        ("velocity", played.velocity, -limits.velocity, limits.velocity),
-        ("acceleration", played.acceleration, -limits.acceleration, limits.acceleration),
-        ("torque", torque, -demands.effort, demands.effort),
+        ("position", played.position, limits.lower, limits.upper, position),
+        ("velocity", played.velocity, -limits.velocity, limits.velocity, velocity),
+        ("acceleration", played.acceleration, -limits.acceleration, limits.acceleration, None),
+        ("torque", torque, -demands.effort, demands.effort, effort),
     )
     hinge = int(mujoco.mjtJoint.mjJNT_HINGE)
     found = []
@@ -134,8 +185,9 @@ def _joints(
                 "label": f"{what}, {unit}",
                 "data": values[:, i].tolist(),
                 "limits": [float(low[i]), float(high[i])],
+                "other": () if made is None else made[:, i].tolist(),
             }
-            for (what, values, low, high), unit in zip(quantities, units, strict=True)
+            for (what, values, low, high, made), unit in zip(quantities, units, strict=True)
         ]
         found.append({"name": name, "curves": curves})
     return found

@@ -17,6 +17,7 @@ from sysid_ros.excitation import (
     LONGEST_LEAD,
     ControlledMotion,
     ExcitationError,
+    Reference,
     TimedTrajectory,
     lead_after,
 )
@@ -99,8 +100,8 @@ class ControllerMotion:
         """Return nothing: who else sends a goal or trajectory ends ours, which is noticed."""
         return ""
 
-    def begin(self, position: FloatArray, speed: float) -> FloatArray:
-        """Begin where the controller holds the robot, which stands at ``position``, (n,).
+    def begin(self, reference: Reference, position: FloatArray, speed: float) -> FloatArray:
+        """Begin a motion where the controller holds the robot, which stands at ``position``, (n,).
 
         It goes at a share ``speed`` of the motion's speed.
 
@@ -112,7 +113,7 @@ class ControllerMotion:
         """
         if self._held is not None and self._now() - self._held[0] < _SILENCE:
             position = self._held[1]
-        self._motion = self._settings.controlled(position, speed)
+        self._motion = self._settings.controlled(reference, position, speed)
         self._round_trips = self._trips()[-_TRIPS:]
         self._stopping = self._canceled = False
         self._words, self._silent, self._waited = 0, 0.0, 0.0

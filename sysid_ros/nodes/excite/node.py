@@ -7,7 +7,8 @@ It waits for ``~/arm`` (or the parameter ``armed``), starts softly from where th
 plays a multisine or a trajectory file to the topic ``command``, or as a goal of the controller's
 action, and ends softly. It stops when joint states stop, do not follow or leave their limits, when
 its own messages fall behind or the controller says nothing, and when others move the robot, too.
-``~/state`` tells where it is: ``waiting``, ``ready``, ``running``, ``done``, ``stopped: <why>``.
+``~/state`` tells where it is: ``waiting``, ``ready``, ``running``, ``done``, ``stopped: <why>``;
+``~/motion`` which motion that is: the path of a file, or ``multisine <seed>``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import motion_clock, steady_clock
 from sysid_ros.nodes.excite.controller_motion import ControllerMotion
 from sysid_ros.nodes.excite.controller_watch import ControllerWatch
-from sysid_ros.nodes.excite.settings import ExcitationSettings, declare_excitation
+from sysid_ros.nodes.excite.settings import ExcitationSettings, NamedMotion, declare_excitation
 from sysid_ros.nodes.excite.streamed_motion import StreamedMotion
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
@@ -53,6 +54,8 @@ class Excite(Node):
         self._controller = ControllerWatch(self)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._states = self.create_publisher(String, "~/state", latched)
+        self._sources = self.create_publisher(String, "~/motion", latched)
+        self._played = 0  # motions to their end
         plays = ControllerMotion if self._settings.is_controlled else StreamedMotion
         self._motion: ControllerMotion | StreamedMotion = plays(self, self._settings, self._now)
         self._passes: list[float] = []  # that are still to come
@@ -102,20 +105,27 @@ class Excite(Node):
             self._refuse_obstacles()
             self._passes = list(self._settings.passes)
             if len(self._passes) > 1:  # a slow pass must not begin what cannot go on
-                self._settings.refuse_beyond_limits(self._monitor.positions)
+                self._settings.refuse_beyond_limits(self._next.reference, self._monitor.positions)
             self._play(self._monitor.positions)
         except SysidError as error:
             log_of(self).error(f"not moving: {error}")
             return str(error)
+        self._sources.publish(String(data=self._next.source))
         self._tell("running")
         return ""
+
+    @property
+    def _next(self) -> NamedMotion:
+        """The motion that is played, or would be; one that did not end well is the next again."""
+        motions = self._settings.motions
+        return motions[self._played % len(motions)]
 
     def _play(self, position: FloatArray) -> None:
         """Begin the next pass from a position (n,)."""
         speed = self._passes.pop(0)
         if speed < 1.0:
             log_of(self).info(f"a slow pass first, at {100.0 * speed:g} % of the speed")
-        self._rest = self._motion.begin(position, speed)
+        self._rest = self._motion.begin(self._next.reference, position, speed)
         self._monitor.start(self._now(), self._rest)
 
     def _end_pass(self) -> None:
@@ -124,6 +134,7 @@ class Excite(Node):
             self._monitor.end()
         elif not self._passes:
             self._monitor.end()
+            self._played += 1
             self._tell("done")
         elif strayed := self._settings.strayed(self._monitor.farthest):
             self._monitor.end()

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.node import Node
@@ -47,11 +48,18 @@ _SLOW_SHARE = 0.5  # of the tolerance that a slow pass may take
 _TOLERANCE_SHARE, _LARGEST_TOLERANCE = 0.1, 0.2  # of a joint's range; rad or m
 
 
-@dataclass(frozen=True)
-class ExcitationSettings:
-    """The motion to play, and its limits."""
+class NamedMotion(NamedTuple):
+    """A motion and where it comes from: a file's absolute path, or words."""
 
     reference: Reference
+    source: str
+
+
+@dataclass(frozen=True)
+class ExcitationSettings:
+    """The motions to play, and their limits."""
+
+    motions: tuple[NamedMotion, ...]  # of the same joints; each arming plays the next
     limits: MotionLimits
     command_type: Any  # message class; None: goals of an action
     action: str  # name of that action
@@ -67,7 +75,7 @@ class ExcitationSettings:
     @property
     def joints(self) -> tuple[str, ...]:
         """The joints that move, in the order of the command."""
-        return self.reference.joints
+        return self.motions[0].reference.joints
 
     @property
     def period(self) -> float:
@@ -110,34 +118,36 @@ class ExcitationSettings:
             )
         return ""
 
-    def refuse_beyond_limits(self, position: FloatArray) -> None:
-        """Plan the motion at full speed from ``position``, (n,), and forget it.
+    def refuse_beyond_limits(self, reference: Reference, position: FloatArray) -> None:
+        """Plan a motion at full speed from ``position``, (n,), and forget it.
 
         Raises:
           ExcitationError: It would leave the limits.
         """
         plan = self.controlled if self.is_controlled else self.streamed
-        plan(position)
+        plan(reference, position)
 
-    def controlled(self, position: FloatArray, speed: float = 1.0) -> ControlledMotion:
-        """Plan the motion that a controller times, from ``position``, (n,).
+    def controlled(
+        self, reference: Reference, position: FloatArray, speed: float = 1.0
+    ) -> ControlledMotion:
+        """Plan a motion that a controller times, from ``position``, (n,).
 
         Raises:
           ExcitationError: It would leave the limits.
         """
-        path = self._path(position, speed)
+        path = self._path(reference, position, speed)
         limits = self.limits.of_positions()
         return ControlledMotion(path, limits, period=self.period, stop_time=self.stop_time)
 
-    def streamed(self, position: FloatArray, speed: float = 1.0) -> Motion:
-        """Plan the motion that is sent command by command, likewise.
+    def streamed(self, reference: Reference, position: FloatArray, speed: float = 1.0) -> Motion:
+        """Plan a motion that is sent command by command, likewise.
 
         Raises:
           ExcitationError: It would leave the limits.
         """
         limits = self._command_limits()
         rest = np.zeros(len(self.joints)) if self.is_effort else position
-        path = self._path(rest, speed)
+        path = self._path(reference, rest, speed)
         check_limits(path, limits)
         playback = Playback(
             path,
@@ -155,9 +165,9 @@ class ExcitationSettings:
             released=rest if self.is_effort else None,
         )
 
-    def _path(self, rest: FloatArray, speed: float) -> ExcitationPath:
-        reference = self.reference if speed == 1.0 else SlowReference(self.reference, speed)
-        return ExcitationPath(reference, rest, ramp=self.ramp / speed)
+    def _path(self, reference: Reference, rest: FloatArray, speed: float) -> ExcitationPath:
+        played = reference if speed == 1.0 else SlowReference(reference, speed)
+        return ExcitationPath(played, rest, ramp=self.ramp / speed)
 
     def _command_limits(self) -> CommandLimits:
         return self.limits.of_efforts() if self.is_effort else self.limits.of_positions()
@@ -186,9 +196,7 @@ def declare_excitation(node: Node) -> ExcitationSettings:
         raise ExcitationError("interface: effort of excite needs limits.effort for every joint")
     positive = parameters.positive
     return ExcitationSettings(
-        reference=_reference(
-            node, joints, limits.of_efforts() if is_effort else limits.of_positions()
-        ),
+        motions=_motions(node, joints, limits.of_efforts() if is_effort else limits.of_positions()),
         limits=limits,
         command_type=_COMMAND_TYPES[command_type],
         action=parameters.text(
@@ -274,19 +282,38 @@ def _tolerance(node: Node, joints: tuple[str, ...], limits: MotionLimits) -> Flo
     return np.broadcast_to(given, len(joints)).astype(np.float64)
 
 
-def _reference(node: Node, joints: tuple[str, ...], limits: CommandLimits) -> Reference:
-    """The trajectory file if one is given, else a multisine."""
-    path = parameters.optional_file(
+def _motions(node: Node, joints: tuple[str, ...], limits: CommandLimits) -> tuple[NamedMotion, ...]:
+    """The trajectory files that are given, else multisines."""
+    one = parameters.optional_file(
         node, "trajectory", "CSV file 'time,<joint>,...' instead of a multisine"
     )
-    number = parameters.number
+    several = parameters.texts(
+        node, "trajectories", "such files, of which each arming plays the next, in a circle"
+    )
+    number, integer = parameters.number, parameters.integer
     multisine = {
         "duration": number(node, "multisine.duration", 20.0, "seconds"),
         "lowest": number(node, "multisine.lowest", 0.1, "fundamental frequency in Hz"),
         "highest": number(node, "multisine.highest", 2.0, "highest frequency in Hz"),
         "fill": number(node, "multisine.fill", 0.8, "share of the limits that may be used"),
     }
-    seed = parameters.integer(node, "multisine.seed", 0, "seed of the phases")
-    if path is None:
-        return design_multisine(joints, limits, **multisine, seed=seed)
-    return read_trajectory(path).reference(joints, limits.acceleration)
+    seed = integer(node, "multisine.seed", 0, "seed of the phases")
+    variants = integer(
+        node, "multisine.variants", 1, "multisines with phases of their own, likewise", low=1
+    )
+    if one is not None and several:
+        raise ExcitationError("parameters trajectory and trajectories of excite exclude each other")
+    files = [one] if one is not None else [Path(file).expanduser() for file in several]
+    if files:
+        return tuple(
+            NamedMotion(
+                read_trajectory(file).reference(joints, limits.acceleration), str(file.absolute())
+            )
+            for file in files
+        )
+    return tuple(
+        NamedMotion(
+            design_multisine(joints, limits, **multisine, seed=seed + k), f"multisine {seed + k}"
+        )
+        for k in range(variants)
+    )

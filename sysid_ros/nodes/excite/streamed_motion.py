@@ -11,7 +11,7 @@ import numpy as np
 from rclpy.node import Node
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.excitation import Motion
+from sysid_ros.excitation import Motion, Reference
 from sysid_ros.nodes.excite.command_topic import CommandTopic
 from sysid_ros.nodes.excite.settings import ExcitationSettings
 
@@ -51,8 +51,8 @@ class StreamedMotion:
         """Name others that move the robot, in a sentence; empty if nobody does."""
         return self._topic.rivals()
 
-    def begin(self, position: FloatArray, speed: float) -> FloatArray:
-        """Begin from ``position`` (n,) at a share of the motion's speed.
+    def begin(self, reference: Reference, position: FloatArray, speed: float) -> FloatArray:
+        """Begin a motion from ``position`` (n,) at a share of its speed.
 
         Returns:
           The command (n,) that counts from now on.
@@ -60,7 +60,7 @@ class StreamedMotion:
         Raises:
           ExcitationError: The motion would leave the limits.
         """
-        self._motion = self._settings.streamed(position, speed)
+        self._motion = self._settings.streamed(reference, position, speed)
         self._sent = self._now()
         return self._motion.last
 

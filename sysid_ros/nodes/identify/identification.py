@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
 from sysid_ros.errors import DataError, ErrorCode, SysidError
+from sysid_ros.files import dumps
+from sysid_ros.judgement import forecast_path
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
 from sysid_ros.nodes.printable_log import log_of
@@ -38,6 +41,28 @@ class PeerError(SysidError):
     """Another node is absent, silent or refuses."""
 
     code = ErrorCode.DATA_UNUSABLE
+
+
+@dataclass(frozen=True)
+class RecordedMotion:
+    """A recording of a motion.
+
+    Attributes:
+      bag: On the recorder's machine.
+      motion: The file of a designed motion that was played; ``None`` for others.
+    """
+
+    bag: str
+    motion: str | None = None
+
+
+def as_yaml(recorded: Sequence[RecordedMotion]) -> str:
+    """Recordings as a list of sequences of an experiment, on one line of YAML."""
+    entries = [
+        {"bag": one.bag} if one.motion is None else {"bag": one.bag, "motion": one.motion}
+        for one in recorded
+    ]
+    return dumps(entries, indent=None)
 
 
 def refuse_unfit(stopped: Stop.Response) -> None:
@@ -74,6 +99,12 @@ class Identification(Node):
         self._may_arm = parameters.flag(
             self, "arm", False, "whether to arm the excitation instead of waiting for a person to"
         )
+        self._count = parameters.integer(
+            self, "recordings", 1, "motions, each in a bag of its own", low=1
+        )
+        self._holds_out = parameters.flag(
+            self, "hold_out_last", False, "whether the last of several is held out, not fitted"
+        )
         self._overrides = parameters.texts(
             self, "overrides", "settings on top of the experiment, such as fit.max_iterations=20"
         )
@@ -90,7 +121,9 @@ class Identification(Node):
         self._fit: Any = ActionClient(self, FitModel, f"{fit_server}/fit")
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._motion = ""
+        self._source = ""  # which motion excite plays, in its words
         self.create_subscription(String, f"{excite}/state", self._on_motion, latched)
+        self.create_subscription(String, f"{excite}/motion", self._on_source, latched)
         self._spinner = SingleThreadedExecutor()
         self._spinner.add_node(self)
         self._recording = False
@@ -127,17 +160,29 @@ class Identification(Node):
                 functools.partial(self._is_recorded, topic),
             )
 
-    def record_motion(self) -> str:
-        """Record the robot while the excitation moves it.
+    def record_motions(self, on_bag: Callable[[str], None]) -> tuple[RecordedMotion, ...]:
+        """Record the robot while the excitation moves it, as often as asked for.
 
-        Returns:
-          The bag's path on the recorder's machine.
+        Each motion is armed by itself, by this node or by a person, and has a bag of its own.
+
+        Args:
+          on_bag: Told every bag's path on the recorder's machine.
 
         Raises:
-          PeerError: A node refuses, or the motion stops early.
+          PeerError: A node refuses, or a motion stops early.
         """
         if self._bag:
-            return self._bag
+            return (RecordedMotion(self._bag),)
+        found = []
+        for number in range(1, self._count + 1):
+            if self._count > 1:
+                log_of(self).info(f"recording {number} of {self._count}")
+            bag = self._record_motion()
+            found.append(RecordedMotion(bag, self._designed(self._source)))
+            on_bag(bag)
+        return tuple(found)
+
+    def _record_motion(self) -> str:
         if self._may_arm:
             self._start_recording()
             self._arm_excitation()
@@ -152,11 +197,15 @@ class Identification(Node):
             raise PeerError(f"the motion {self._motion}")
         return self._stop_recording()
 
-    def fit(self, bag: str, on_feedback: Callable[[FitModel.Feedback], None]) -> Any:
-        """Have the fit server fit a bag.
+    def fit(
+        self,
+        recorded: Sequence[RecordedMotion],
+        on_feedback: Callable[[FitModel.Feedback], None],
+    ) -> Any:
+        """Have the fit server fit recordings.
 
         Args:
-          bag: On the server's machine.
+          recorded: Their bags are on the server's machine.
           on_feedback: Called with every feedback message.
 
         Returns:
@@ -165,10 +214,17 @@ class Identification(Node):
         Raises:
           PeerError: The fit server has gone.
         """
+        last = self._holds_out and len(recorded) > 1
+        fitted = recorded[:-1] if last else recorded
         goal = FitModel.Goal(
             experiment_file=str(self.experiment_file),
-            bags=[bag],
-            overrides=[REPLACE_SEQUENCES, *self._overrides],
+            bags=[one.bag for one in fitted],
+            overrides=[
+                REPLACE_SEQUENCES,
+                *([f"sequences={as_yaml(fitted)}"] if any(one.motion for one in fitted) else []),
+                *([f"validation={{bags: {as_yaml(recorded[-1:])}}}"] if last else []),
+                *self._overrides,
+            ],
         )
         sent = self._fit.send_goal_async(
             goal, feedback_callback=lambda message: on_feedback(message.feedback)
@@ -228,6 +284,14 @@ class Identification(Node):
 
     def _on_motion(self, message: String) -> None:
         self._motion = message.data
+
+    def _on_source(self, message: String) -> None:
+        self._source = message.data
+
+    @staticmethod
+    def _designed(source: str) -> str | None:
+        """The file of a motion, where its forecast lies beside it."""
+        return source if source and forecast_path(Path(source)).is_file() else None
 
     def _motion_possible(self) -> bool:
         return bool(self._motion) and self._motion != "waiting"

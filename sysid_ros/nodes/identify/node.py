@@ -67,9 +67,8 @@ def _identify(node: Identification) -> int:
         progress.stage("waiting for the other nodes")
         node.wait_for_nodes(topics)
         progress.stage("recording the motion")
-        bag = node.record_motion()
-        progress.note(f"recorded {bag}")
-        result = node.fit(bag, _Shown(progress))
+        recorded = node.record_motions(lambda bag: progress.note(f"recorded {bag}"))
+        result = node.fit(recorded, _Shown(progress))
     return _report(node, result)
 
 

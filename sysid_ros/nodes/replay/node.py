@@ -5,7 +5,8 @@
 
 Publishes ``measured/joint_states`` and ``simulated/joint_states``, the frames of both robots on
 ``/tf``, called ``measured/<body>`` and ``simulated/<body>``, and their shapes as the markers
-``measured/robot`` and ``simulated/robot``.
+``measured/robot`` and ``simulated/robot``. A motion that is planned is ``planned`` instead of
+``measured``, and what the model makes of it under its own servos is ``simulated``.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.excitation.design import load_planned
 from sysid_ros.exports import URDF
 from sysid_ros.files import read_regular_text
 from sysid_ros.nodes import parameters
@@ -31,7 +33,6 @@ from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.playback import GHOST, SIMULATED, Frame, frames_of, load_motion, shapes_of
 
-ROBOTS = ("measured", "simulated")
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -45,12 +46,22 @@ class Replay(Node):
           SysidError: It cannot be read, or a parameter is out of its range.
         """
         super().__init__("replay", **node_options)
-        folder = Path(parameters.text(self, "result", "", "result folder")).expanduser()
-        self._motion, self._model = load_motion(
-            folder,
-            parameters.text(self, "sequence", "", "recording; the first held-out one if empty"),
-            parameters.choice(self, "simulated", SIMULATED, "with which parameters"),
+        folder = Path(
+            parameters.text(self, "result", "", "result folder; an experiment's file for motion")
+        ).expanduser()
+        sequence = parameters.text(
+            self, "sequence", "", "recording; the first held-out one if empty"
         )
+        simulated = parameters.choice(self, "simulated", SIMULATED, "with which parameters")
+        planned = parameters.optional_file(
+            self, "motion", "CSV file of a motion to show before anything moves"
+        )
+        if planned is None:
+            self._robots = ("measured", "simulated")
+            self._motion, self._model = load_motion(folder, sequence, simulated)
+        else:
+            self._robots = ("planned", "simulated")
+            self._motion, self._model = load_planned(folder, planned)
         self._rate = parameters.positive(self, "rate", 1.0, "speed; 1 is as it happened")
         frequency = parameters.positive(self, "frequency", 50.0, "joint states per second")
         self._loop = parameters.flag(self, "loop", True, "whether to begin again at the end")
@@ -60,10 +71,11 @@ class Replay(Node):
         self._world = parameters.text(self, "frame", "world", "frame that both robots stand in")
         self._states = {
             robot: self.create_publisher(JointState, f"{robot}/joint_states", 10)
-            for robot in ROBOTS
+            for robot in self._robots
         }
         self._frames = self._frame_publisher()
-        self._publish_description(folder / URDF)
+        if planned is None:
+            self._publish_description(folder / URDF)
         self._publish_shapes()
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._begin = self._steady.now()
@@ -95,7 +107,7 @@ class Replay(Node):
         shapes, stamp = shapes_of(self._model), self.get_clock().now().to_msg()
         self._shapes = {
             robot: self.create_publisher(MarkerArray, f"{robot}/robot", _LATCHED)
-            for robot in ROBOTS
+            for robot in self._robots
         }
         for robot, publisher in self._shapes.items():
             colour = GHOST if robot == "simulated" else None
@@ -120,7 +132,7 @@ class Replay(Node):
             (motion.measured, motion.measured_velocity, motion.measured_qpos),
             (motion.simulated, motion.simulated_velocity, motion.simulated_qpos),
         )
-        for robot, (positions, velocities, qpos) in zip(ROBOTS, shown, strict=True):
+        for robot, (positions, velocities, qpos) in zip(self._robots, shown, strict=True):
             state = JointState(name=list(motion.joints), position=positions[row].tolist())
             if np.isfinite(velocities[row]).all():
                 state.velocity = velocities[row].tolist()

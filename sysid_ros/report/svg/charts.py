@@ -150,16 +150,25 @@ def singular_value_chart(values: FloatArray) -> Markup:
 
 
 def limited_chart(
-    times: Sequence[float], values: Sequence[float], limits: Sequence[float], label: str
+    times: Sequence[float],
+    values: Sequence[float],
+    limits: Sequence[float],
+    label: str,
+    other: Sequence[float] = (),
 ) -> Markup:
-    """A quantity over time between its limits, of which infinite ones are left out."""
+    """A quantity over time between its limits, of which infinite ones are left out.
+
+    ``other`` is what it is elsewhere, at the same instants, if anything.
+    """
     shown = [limit for limit in limits if np.isfinite(limit)]
     ends = [times[0], times[-1]]
     peak = max(values, key=abs)
     frame = Frame(
         Axis.over(times, "s", pad=0.0),
-        Axis.over([*values, *shown], label),
+        Axis.over([*values, *other, *shown], label),
         f"{label} over time, at most {peak:.4g}; limits {', '.join(f'{x:.4g}' for x in shown)}",
     )
     lines = [frame.path(ends, [limit, limit], "reference") for limit in shown]
+    if other:
+        lines.append(frame.path(times, other, "initial"))
     return frame.svg(*lines, frame.path(times, values, "fitted"))

@@ -1,0 +1,131 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A model's own position servos: which move a robot's joints, and where a motion leads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.elements import is_servo, joint_of
+from sysid_ros.excitation import ExcitationError
+
+_SETTLE = 2.0  # s under the first command before a motion begins
+_EVERY = 5e-3  # s between the instants that a simulated motion is kept at
+
+
+class NoServoError(ExcitationError):
+    """A joint that is to move has no position servo, or its position is not measured."""
+
+
+class Commands(Protocol):
+    """Positions of joints that are told to a robot."""
+
+    @property
+    def duration(self) -> float:
+        """Length in seconds."""
+
+    def values(self, times: FloatArray) -> FloatArray:
+        """Commands (m, n) at ``times`` (m,) in seconds."""
+
+
+@dataclass(frozen=True)
+class ServoMotion:
+    """A motion as the model makes it under its own servos.
+
+    Attributes:
+      times: Instants (m,) in s.
+      qpos: Of the whole model, (m, nq).
+      position: Of the n joints, (m, n).
+      velocity: Likewise.
+      torque: Of the servos on the joints, likewise.
+    """
+
+    times: FloatArray
+    qpos: FloatArray
+    position: FloatArray
+    velocity: FloatArray
+    torque: FloatArray
+
+
+def servos_of(model: mujoco.MjModel, joints: tuple[str, ...]) -> IndexArray:
+    """The position servo of each joint, (n,).
+
+    Raises:
+      NoServoError: A joint has none, or several.
+    """
+    found = []
+    for name in joints:
+        joint = int(model.joint(name).id)
+        own = [a for a in range(model.nu) if joint_of(model, a) == joint and is_servo(model, a)]
+        if len(own) != 1:
+            raise NoServoError(
+                f"joint {name!r} has {len(own)} position servos, where one is needed (--joints)"
+            )
+        found.append(own[0])
+    return np.array(found, dtype=np.intp)
+
+
+def servo_commands(model: mujoco.MjModel, home: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Control of every servo per rad or m of its joint, and to hold a posture, (nu,) each."""
+    servo = np.array([is_servo(model, actuator) for actuator in range(model.nu)])
+    gain = np.where(servo, model.actuator_gainprm[:, 0], 1.0)
+    per_length = np.where(servo, -model.actuator_biasprm[:, 1] / gain, 0.0)
+    at_zero = np.where(servo, -model.actuator_biasprm[:, 0] / gain, 0.0)
+    data = mujoco.MjData(model)
+    data.qpos[:] = home
+    mujoco.mj_forward(model, data)
+    return per_length * model.actuator_gear[:, 0], per_length * data.actuator_length + at_zero
+
+
+def settled(model: mujoco.MjModel, home: FloatArray, held: FloatArray) -> mujoco.MjData:
+    """The robot at rest under its servos, which sag under its weight."""
+    data = mujoco.MjData(model)
+    data.qpos[:], data.ctrl[:] = home, held
+    mujoco.mj_step(model, data, round(_SETTLE / model.opt.timestep))
+    data.qvel[:] = 0.0
+    mujoco.mj_forward(model, data)
+    return data
+
+
+def servo_motion(
+    model: mujoco.MjModel, joints: tuple[str, ...], home: FloatArray, motion: Commands
+) -> ServoMotion:
+    """Simulate a model that is told a motion.
+
+    Args:
+      model: Compiled.
+      joints: n joints that move, each with a position servo.
+      home: Posture of the whole model, (nq,); the other joints are told to stay there.
+      motion: What the joints are told at every step.
+
+    Raises:
+      NoServoError: A joint has no servo.
+    """
+    servos = servos_of(model, joints)
+    slope, held = servo_commands(model, home)
+    qpos = np.array([int(model.joint(name).qposadr[0]) for name in joints])
+    dofs = np.array([int(model.joint(name).dofadr[0]) for name in joints])
+    start = home.copy()
+    start[qpos] = first = motion.values(np.zeros(1))[0]
+    at_rest = held.copy()
+    at_rest[servos] += slope[servos] * (first - home[qpos])
+    data = settled(model, start, at_rest)
+    steps = round(motion.duration / model.opt.timestep)
+    told = motion.values(model.opt.timestep * np.arange(steps + 1))
+    stride = max(1, round(_EVERY / model.opt.timestep))
+    rows = []
+    for step, command in enumerate(told):
+        data.ctrl[servos] = at_rest[servos] + slope[servos] * (command - first)
+        if step % stride == 0:
+            mujoco.mj_forward(model, data)
+            rows.append((data.qpos.copy(), data.qvel[dofs], data.qfrc_actuator[dofs]))
+        mujoco.mj_step(model, data)
+    whole, velocity, torque = (np.array(column) for column in zip(*rows, strict=True))
+    times = model.opt.timestep * stride * np.arange(len(rows))
+    return ServoMotion(times, whole, whole[:, qpos], velocity, torque)
