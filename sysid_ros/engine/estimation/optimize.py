@@ -164,6 +164,7 @@ def _own_ending(
         damping=_DAMPING,
         least_damping=_DAMPING,
         worth=1e-3,
+        least_curvature=1.0,
     )
     start = Point(objective.start, (np.zeros(0),))
     end = minimize(objective, start, settings, objective.report)

@@ -72,6 +72,9 @@ class SolverSettings:
       chance: Where the cost is rough, the search has converged once the slope is zero to so many
         standard errors of it (root mean square over the parameters); 0 looks for the lowest point.
         Residuals are in units of noise then.
+      least_curvature: Of every parameter as far as damping goes, in costs per square of its
+        magnitude: with some, one that the cost hardly depends on does not run to where the linear
+        model knows nothing. It leaves the minimum where it is.
     """
 
     max_iterations: int = 100
@@ -83,6 +86,7 @@ class SolverSettings:
     least_damping: float = 1e-12
     worth: float = 0.1
     chance: float = 0.0
+    least_curvature: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,7 @@ def minimize(
     ending: _Ending | None = None
     number = 0
     while True:
-        damping.see(here)
+        damping.see(here, settings.least_curvature / problem.scale**2)
         slope = gradient_norm(problem, point, eliminate_starts(here).gradient)
         if on_step is not None:
             on_step(Step(number, point, here.cost, slope, damping.factor))
@@ -220,12 +224,17 @@ class _Damping:
     scale: FloatArray  # (p,): the curvature of each parameter
     curved: bool = False  # whether any step brought far less than was expected
 
-    def see(self, here: Linearization) -> None:
-        """Take over the curvatures at a point."""
+    def see(self, here: Linearization, least: FloatArray) -> None:
+        """Take over the curvatures at a point.
+
+        Args:
+          here: The Gauss-Newton model at the point.
+          least: What no curvature counts as less than, in costs there, (p,).
+        """
         p = here.prior.shape[0] - 1
         sizes = sum((gram.diagonal()[:p] for gram in here.grams), here.prior.diagonal()[:p])
-        least = SILENT * max(sizes.max(initial=0.0), 1e-300)
-        self.scale = np.maximum(sizes, least)
+        silent = SILENT * max(sizes.max(initial=0.0), 1e-300)
+        self.scale = np.maximum(np.maximum(sizes, silent), here.cost * least)
 
     def failed(self, expected: float) -> None:
         """Take note of a refused step that promised such a share of the cost."""
