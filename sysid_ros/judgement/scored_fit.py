@@ -144,7 +144,7 @@ def outcome_of(
         simulated = predicted(inputs, result, should_stop)
         # A fit that was stopped is not kept waiting.
         if result.status is not FitStatus.CANCELED and not of_a_part:
-            simulated = replace(simulated, exchanged=_exchanged(dataset))
+            simulated = replace(simulated, exchanged=_exchanged(dataset, params))
     except StopRequestedError:
         simulated = _Simulated()
     combinations = servo_combinations(result, params, dataset.source.spec)
@@ -233,9 +233,9 @@ def _motion(
     )
 
 
-def _exchanged(dataset: Dataset) -> tuple[str, ...]:
+def _exchanged(dataset: Dataset, params: ParameterDict) -> tuple[str, ...]:
     """Say that signals carry each other's names, if they do."""
-    pairs = exchanged_signals(dataset.training.groups)
+    pairs = exchanged_signals(dataset.training.groups, params)
     if not pairs:
         return ()
     named = " and ".join(f"{one!r} with {other!r}" for one, other in pairs)
