@@ -196,14 +196,14 @@ def _mounting(state: _State, test: Dynamics, others: Sequence[Explanation]) -> F
     state.recorded = under_gravity(state.recorded, gravity)
     repair = state.lines.gravity(gravity.tolist())
     values = ", ".join(f"{one:.3g}" for one in gravity)
-    what = f"is ({values}) m/s^2 in its base's frame" if gravity.any() else "is not in the torques"
     best = Explanation(Change(FindingKind.MOUNTING), 0.0, before.share, after.share)
     return Finding(
         FindingKind.MOUNTING,
         (),
         {"unexplained_before": before.share, "unexplained_after": after.share,
          **dict(zip(("x", "y", "z"), gravity.tolist(), strict=True))},
-        f"The robot is not mounted as the model is: gravity {what}. {_torque_grounds(best)}",
+        f"The robot is not mounted as the model is: gravity is ({values}) m/s^2 in its base's "
+        f"frame. {_torque_grounds(best)}",
         repair.text,
         repair.overrides,
     )  # fmt: skip

@@ -3,8 +3,7 @@
 
 """The gravity with which some robot explains the torques: how an arm is mounted.
 
-A description of an arm stands upright, a real one may hang from a ceiling or a wall; and some
-controllers report torque from which they have taken what holds the arm.
+A description of an arm stands upright, a real one may hang from a ceiling or a wall.
 """
 
 from __future__ import annotations
@@ -38,15 +37,13 @@ def other_gravity(
       The gravity, (3,) m/s^2, and what it leaves; ``None`` where the model's is as good.
     """
     size = float(np.linalg.norm(own)) or _USUAL
-    corners = [np.array(one) for one in itertools.product((-1.0, 0.0, 1.0), repeat=3)]
-    tried = [size * one / max(float(np.linalg.norm(one)), 1.0) for one in corners]
+    corners = [np.array(one) for one in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(one)]
+    tried = [size * one / np.linalg.norm(one) for one in corners]
     before, seen = glance(own), [(glance(one).share, tuple(one)) for one in tried]
     least, first = min(seen)
     if least**2 > _PROMISING * before.share**2:
         return None
-    best = np.array(first)
-    if best.any():
-        best = _on_an_axis(_turned(glance, best, least), glance)
+    best = _on_an_axis(_turned(glance, np.array(first), least), glance)
     after = exact(best)
     return (best, after) if decisive(after, exact(own)) else None
 
