@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
 from sysid_ros.diagnosis.contact_findings import contact_findings
@@ -16,8 +18,9 @@ from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation, together
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
+from sysid_ros.diagnosis.fits import other_gravity
 from sysid_ros.diagnosis.model_masses import OffMass, off_masses, torque_unit
-from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
+from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired, under_gravity
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.diagnosis.sampling_findings import sampling_findings
 from sysid_ros.diagnosis.sampling_mistakes import moves
@@ -32,7 +35,8 @@ from sysid_ros.robots import build_parameters
 
 _MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
-_DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
+_VISIBLE = 0.1  # share of the torques that is unexplained where another gravity is looked for
+_DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explanations is wrong
 
 
 def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
@@ -81,11 +85,10 @@ class _State:
 
 
 def _state(experiment: Experiment, dataset: Dataset) -> _State:
-    return _State(
-        recorded(dataset.training.groups),
-        ExperimentLines(experiment),
-        Declared(build_parameters(experiment, dataset.training.groups[0].spec)),
-    )
+    declared = Declared(build_parameters(experiment, dataset.training.groups[0].spec))
+    whole, gravity = recorded(dataset.training.groups), declared.gravity()
+    whole = whole if gravity is None else under_gravity(whole, gravity)
+    return _State(whole, ExperimentLines(experiment), declared)
 
 
 def _of_values(state: _State) -> list[Finding]:
@@ -180,6 +183,10 @@ def _dynamics(state: _State) -> list[Finding]:
     while len(found) < _MOST:
         test = Dynamics.of(state.recorded)
         explanations = [] if test is None else torque_explanations(state.recorded, test)
+        mounted = None if test is None or found else _mounting(state, test, explanations)
+        if mounted is not None:
+            found.append(mounted)
+            continue
         if not explanations:
             break
         for best in explanations:
@@ -187,6 +194,38 @@ def _dynamics(state: _State) -> list[Finding]:
             if not state.declared.explains(best.change, best.size):
                 found.append(_finding(state, best, _torque_grounds(best)))
     return found + _unit_of_torques(state)
+
+
+def _mounting(state: _State, test: Dynamics, others: Sequence[Explanation]) -> Finding | None:
+    """Gravity from elsewhere than the model has it, if nothing else explains torques as well.
+
+    A zero of a joint's sensor turns what hangs on it, which can look alike.
+    """
+    before = test.misfit()
+    if before.share < _VISIBLE:
+        return None
+    own = np.array(state.recorded.model.opt.gravity)
+    seen = other_gravity(
+        lambda one: test.under(one).glance(), lambda one: test.under(one).misfit(), own
+    )
+    left = min((one.after for one in others), default=1.0)
+    if seen is None or seen[1].share ** 2 > _DECISIVE * left**2:
+        return None
+    gravity, after = seen
+    state.recorded = under_gravity(state.recorded, gravity)
+    repair = state.lines.gravity(gravity.tolist())
+    values = ", ".join(f"{one:.3g}" for one in gravity)
+    best = Explanation(Change(FindingKind.MOUNTING), 0.0, before.share, after.share)
+    return Finding(
+        FindingKind.MOUNTING,
+        (),
+        {"unexplained_before": before.share, "unexplained_after": after.share,
+         **dict(zip(("x", "y", "z"), gravity.tolist(), strict=True))},
+        f"The robot is not mounted as the model is: gravity is ({values}) m/s^2 in its base's "
+        f"frame. {_torque_grounds(best)}",
+        repair.text,
+        repair.overrides,
+    )  # fmt: skip
 
 
 def _torque_grounds(best: Explanation) -> str:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.engine.parameters import (
     AttributeModifier,
@@ -59,6 +62,14 @@ class Declared:
             for parameter in self.params.values()
             if not parameter.frozen and _concerns(parameter, element, name)
         )
+
+    def gravity(self) -> FloatArray | None:
+        """Gravity as the experiment has it, (3,) m/s^2; ``None`` where it is the model's."""
+        for one in self.params.values():
+            place = one.modifier if isinstance(one.modifier, AttributeModifier) else None
+            if place is not None and (place.element, place.attribute) == ("option", "gravity"):
+                return np.asarray(one.value, dtype=np.float64)
+        return None
 
     def _covers(self, label: str, attribute: str, size: float) -> bool:
         return any(

@@ -14,7 +14,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, bounded_fit, misfit_of, non_negative_fit, regressor
-from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.recorded import Recorded, under_gravity
 from sysid_ros.engine.elements import affine_force, joint_of
 
 _COARSE = 150  # instants that a first look at a repair uses
@@ -81,6 +81,10 @@ class Dynamics:
     def glance(self, *changes: Change) -> Misfit:
         """The same from few instants, ten times as fast."""
         return misfit_of(self._residual(self._coarse, changes), self._coarse.block)
+
+    def under(self, gravity: FloatArray) -> Dynamics:
+        """The same test with another gravity, (3,) m/s^2."""
+        return Dynamics(under_gravity(self._recorded, gravity), self.data)
 
     def shares(self) -> dict[int, float]:
         """Unexplained share of the torque on each joint, as recorded."""

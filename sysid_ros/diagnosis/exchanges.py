@@ -8,12 +8,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.hypotheses import joint_pairs
-from sysid_ros.diagnosis.recorded import Recorded, recorded
+from sysid_ros.diagnosis.recorded import Recorded, recorded, under_gravity
 from sysid_ros.diagnosis.servo_mistakes import servo_explanations
 from sysid_ros.diagnosis.velocity_consistency import disagreement
+from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
 
@@ -25,16 +27,19 @@ _BETTER_BLOCKS = 0.75  # of the stretches of time, in which it must be better
 Pairs = tuple[tuple[str, str], ...]
 
 
-def exchanged_signals(groups: Sequence[ModelSequences]) -> Pairs:
+def exchanged_signals(groups: Sequence[ModelSequences], params: ParameterDict) -> Pairs:
     """Find pairs of signals that carry each other's names.
 
     Args:
       groups: Sequences by model, at least one.
+      params: The experiment's, which may say how the robot is mounted.
 
     Returns:
       The labels of each pair; none where the names are right or nothing can tell.
     """
-    seen = recorded(groups)
+    seen, gravity = recorded(groups), Declared(params).gravity()
+    if gravity is not None:
+        seen = under_gravity(seen, gravity)
     with single_blas_thread():
         contradiction = disagreement(seen)
         if contradiction is not None and contradiction.candidates[0].exchange:

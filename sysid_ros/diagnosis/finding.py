@@ -29,6 +29,7 @@ class FindingKind(str, Enum):
     OVERLAP = "overlap"
     RUNAWAY = "runaway"
     GRAVITY = "gravity"
+    MOUNTING = "mounting"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -128,6 +129,13 @@ def repaired(before: Recorded, change: Change) -> Recorded:
         for signals in before.recordings
     )
     return replace(before, recordings=recordings)
+
+
+def under_gravity(before: Recorded, gravity: FloatArray) -> Recorded:
+    """The recordings, as those of a model with another gravity, (3,) m/s^2."""
+    model = copy.copy(before.model)
+    model.opt.gravity[:] = gravity
+    return replace(before, model=model)
 
 
 def recorded(groups: Sequence[ModelSequences]) -> Recorded:

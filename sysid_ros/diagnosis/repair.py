@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,6 +136,11 @@ class ExperimentLines:
         added = {"signal": label, "delay": value}
         return Repair(_line(added), (f"parameters+=[{_flow(added)}]",))
 
+    def gravity(self, gravity: Sequence[float]) -> Repair:
+        """A parameter that says how a robot is mounted, and is not fitted."""
+        added = gravity_entry(gravity)
+        return Repair(_line(added), (f"parameters+=[{_flow(added)}]",))
+
     def frozen(self, element: str, name: str, names: list[str]) -> Repair:
         """Keep every attribute of one element out of the fit.
 
@@ -192,6 +197,14 @@ def _unit(scale: float, config: SignalConfig) -> str | None:
     rate = config.kind is SignalKind.QVEL or "vel" in config.field.lower()
     names = ("deg/s" if rate else "deg", "g")
     return next((name for name in names if math.isclose(scale, UNITS[name])), None)
+
+
+def gravity_entry(gravity: Sequence[float]) -> Entry:
+    """The entry of ``parameters`` that gives the model a gravity, m/s^2."""
+    return {
+        "option": "option",
+        "gravity": {"initial": [_short(float(one)) for one in gravity], "frozen": True},
+    }
 
 
 def joined(repairs: list[Repair]) -> Repair:

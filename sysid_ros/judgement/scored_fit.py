@@ -251,14 +251,14 @@ def _mistaken(inputs: FitInputs, simulated: _Simulated) -> tuple[str, ...]:
     explained = score is not None and unexplained(score) < _HARDLY_ANYTHING
     mistakes = () if explained else mistaken_values(inputs.experiment, inputs.dataset)
     swapped = [one for one in mistakes if one.kind is FindingKind.SWAP]
-    exchanged = _exchanged(inputs.dataset) if swapped or not mistakes else ()
+    exchanged = _exchanged(inputs.dataset, inputs.params) if swapped or not mistakes else ()
     others = (one.claim for one in mistakes if not exchanged or one not in swapped)
     return (*exchanged, *others)
 
 
-def _exchanged(dataset: Dataset) -> tuple[str, ...]:
+def _exchanged(dataset: Dataset, params: ParameterDict) -> tuple[str, ...]:
     """Say that signals carry each other's names, if they do."""
-    pairs = exchanged_signals(dataset.training.groups)
+    pairs = exchanged_signals(dataset.training.groups, params)
     if not pairs:
         return ()
     named = " and ".join(f"{one!r} with {other!r}" for one, other in pairs)

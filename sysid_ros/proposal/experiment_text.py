@@ -57,6 +57,8 @@ class Draft:
       parameters: To identify.
       undetermined: Parameters that the recordings do not determine.
       couplings: Motors that turn with two joints.
+      mounting: Entry of parameters with the gravity of a robot that is mounted otherwise than its
+        model, and the evidence.
       torque: Entries of parameters for a fit by inverse dynamics; without any it is not proposed.
     """
 
@@ -78,6 +80,7 @@ class Draft:
     undetermined: tuple[Candidate, ...] = field(default=())
     torque: tuple[Mapping[str, Any], ...] = field(default=())
     couplings: tuple[Coupling, ...] = ()
+    mounting: tuple[Mapping[str, Any], str] | None = None
 
     def text(self) -> str:
         """The file's content."""
@@ -167,9 +170,12 @@ class Draft:
 
     def _parameters(self) -> list[str]:
         lines = ["parameters:"]
+        if self.mounting is not None:
+            entry, doubt = self.mounting
+            lines += [f"  {CHECK} {doubt}", f"  - {_flow(dict(entry))}"]
         if self.torque:
             return [*lines, *(f"  - {_flow(dict(entry))}" for entry in self.torque)]
-        if not self.parameters:
+        if not self.parameters and self.mounting is None:
             lines = [
                 f"{CHECK} what is to be found? These recordings determine nothing that init knows."
             ]

@@ -51,7 +51,7 @@ from sysid_ros.proposal.torque_proposal import coupled_joints, torque_is_measure
 from sysid_ros.robots import description_in, load_model
 
 _MOST_TRIED = 6  # recordings that parameters are tried on
-_REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP)
+_REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.MOUNTING)
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,9 @@ def _tested(draft: Draft, output: Path) -> tuple[Draft, tuple[Finding, ...], Dat
         )
         for values, entry in zip(tree["signals"], draft.signals, strict=True)
     )
-    return replace(draft, signals=signals), rest, None
+    mounted = [one for one in repaired if one.kind is FindingKind.MOUNTING]
+    entry = (tree["parameters"][-1], mounted[0].sentence) if mounted else None
+    return replace(draft, signals=signals, mounting=entry), rest, None
 
 
 def _label(values: dict[str, object]) -> str:

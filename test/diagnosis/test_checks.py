@@ -110,6 +110,22 @@ def test_signs_of_some_torques_are_found_together(tmp_path: Path) -> None:
     assert set(finding.signals) == {"m0", "m2"}
 
 
+def test_an_arm_that_is_not_mounted_as_its_model_is_said_to_be_so(tmp_path: Path) -> None:
+    """Its gravity comes with the line of the file that gives the model the same."""
+    truth, gravity = arm_model(2, 3), (0.0, 6.937, 6.937)
+    option = '<option timestep="0.001"'
+    mounted = truth.replace(option, f'{option} gravity="{" ".join(map(str, gravity))}"')
+    recording = simulate(mounted, 2, duration=8.0)
+    file = write_experiment(
+        tmp_path, wrong_model(truth, 2), recording, velocities=False, free_inertia=True
+    )
+    experiment = load_experiment(file)
+    (finding,) = check_experiment(experiment, None)
+    assert finding.kind is FindingKind.MOUNTING
+    assert [finding.evidence[axis] for axis in "xyz"] == pytest.approx(gravity, abs=0.7)
+    assert check_experiment(with_overrides(experiment, list(finding.overrides)), None) == ()
+
+
 def test_levels_that_noise_smears_hide_nothing(tmp_path: Path) -> None:
     def noisy(position: np.ndarray) -> np.ndarray:
         noise = 4e-3 * np.random.default_rng(0).standard_normal(len(position))

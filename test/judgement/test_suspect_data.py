@@ -44,7 +44,7 @@ def test_exchanged_joints_are_found_and_right_ones_are_not(
         recording = recording.exchanged(what, 0, 1)
     file = write_experiment(tmp_path, wrong_model(xml, 5), recording, velocities=True)
     inputs = FitInputs.read(load_experiment(file), None)
-    pairs = exchanged_signals(inputs.dataset.training.groups)
+    pairs = exchanged_signals(inputs.dataset.training.groups, inputs.params)
     if not exchanged:
         assert pairs == ()
     else:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
+from sysid_ros.diagnosis.fits.gravity_direction import other_gravity
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
 from sysid_ros.diagnosis.fits.point_mass_regressor import (
     body_torques,
@@ -25,6 +26,7 @@ __all__ = [
     "misfit_of",
     "moving_bodies",
     "non_negative_fit",
+    "other_gravity",
     "own_torques",
     "regressor",
 ]

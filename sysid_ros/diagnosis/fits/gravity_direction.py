@@ -1,0 +1,72 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The gravity with which some robot explains the torques: how an arm is mounted.
+
+A description of an arm stands upright, a real one may hang from a ceiling or a wall.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.fits.misfit import Misfit, decisive
+
+_USUAL = 9.81  # m/s^2, of models without gravity
+_PROMISING = 0.5  # of the power left as modelled, that a direction may leave at a glance
+_STEPS = (0.35, 0.12, 0.04)  # rad, by which the best direction is turned
+_AS_GOOD = 1.1  # ratio of powers up to which an axis explains as well as what lies near it
+_NEAR_AXIS = 0.1  # rad
+
+
+def other_gravity(
+    glance: Callable[[FloatArray], Misfit], exact: Callable[[FloatArray], Misfit], own: FloatArray
+) -> tuple[FloatArray, Misfit] | None:
+    """Find another gravity that explains the recordings decisively better.
+
+    Args:
+      glance: What some robot leaves under a gravity, from few instants.
+      exact: The same from all of them.
+      own: The model's, (3,) m/s^2.
+
+    Returns:
+      The gravity, (3,) m/s^2, and what it leaves; ``None`` where the model's is as good.
+    """
+    size = float(np.linalg.norm(own)) or _USUAL
+    corners = [np.array(one) for one in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(one)]
+    tried = [size * one / np.linalg.norm(one) for one in corners]
+    before, seen = glance(own), [(glance(one).share, tuple(one)) for one in tried]
+    least, first = min(seen)
+    if least**2 > _PROMISING * before.share**2:
+        return None
+    best = _on_an_axis(_turned(glance, np.array(first), least), glance)
+    after = exact(best)
+    return (best, after) if decisive(after, exact(own)) else None
+
+
+def _turned(glance: Callable[[FloatArray], Misfit], best: FloatArray, least: float) -> FloatArray:
+    """The best direction near another one."""
+    for step in _STEPS:
+        improved = True
+        while improved:
+            improved = False
+            for turn in (*np.eye(3), *-np.eye(3)):
+                one = best + step * np.cross(turn, best)
+                one *= np.linalg.norm(best) / np.linalg.norm(one)
+                share = glance(one).share
+                if share < 0.99 * least:
+                    best, least, improved = one, share, True
+    return best
+
+
+def _on_an_axis(best: FloatArray, glance: Callable[[FloatArray], Misfit]) -> FloatArray:
+    """The axis beside a direction where that explains as much: how arms are mounted."""
+    size, place = float(np.linalg.norm(best)), int(np.argmax(np.abs(best)))
+    axis = np.zeros(3)
+    axis[place] = np.copysign(size, best[place])
+    near = float(np.linalg.norm(best - axis)) < _NEAR_AXIS * size
+    return axis if near and glance(axis).ratio(glance(best)) < _AS_GOOD else best
