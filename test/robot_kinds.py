@@ -41,7 +41,7 @@ GRIPPER = """
 SCARA = """
 <mujoco model="scara">
   <option timestep="0.001" integrator="implicitfast"/>
-  <compiler autolimits="true"/>
+  <compiler angle="radian"/>
   <default><geom contype="0" conaffinity="0"/></default>
   <worldbody>
     <body name="upper" pos="0 0 .5">
@@ -147,7 +147,7 @@ HEXAROTOR = """
 </mujoco>
 """
 
-_HEAD = """<option timestep="0.001" integrator="implicitfast"/><compiler autolimits="true"/>
+_HEAD = """<option timestep="0.001" integrator="implicitfast"/><compiler angle="radian"/>
   <default><geom contype="0" conaffinity="0"/></default>"""
 
 CART_POLE = f"""

@@ -11,7 +11,7 @@ it is decisive, and decides alone only where it is; what is weaker stays a comme
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import mujoco
@@ -28,6 +28,7 @@ from sysid_ros.proposal.orders import Order
 
 _GOOD = 0.1  # of an actuator's motion, 1 - r^2, that a command may leave unexplained
 _BETTER = 0.25  # of what another command leaves unexplained, that the right one may leave
+_SAME_NAME = 0.95  # similarity of names that differ in words such as joint only
 _FOLLOWS = 0.7  # correlation from which the order of an array is believed
 
 
@@ -75,10 +76,12 @@ def command_lines(
         for channel in channels
         if channel.command and not channel.msgtype.endswith(("/Bool", "/String"))
     ]
-    named, arrays = _named(commands, drives), _arrays(commands)
+    arrays = _arrays(commands)
+    singles = {found[0].topic for found in arrays.values() if len(found) == 1}
+    named = _named(commands, drives, singles)
     open_ = _Open(list(drives))
     for quantity in dict.fromkeys(drive.quantity for drive in drives):
-        _by_name(open_, quantity, _of_quantity(named, quantity))
+        _by_name(open_, quantity, _of_quantity(named, quantity), list(positions.values()))
     groups = _groups(open_.drives)
     # What one group leaves undecided may be plain once the others have theirs.
     for group, last in [*((one, False) for one in groups), *((one, True) for one in groups)]:
@@ -114,17 +117,27 @@ def _of_another_kind(open_: _Open, arrays: Sequence[list[Channel]]) -> None:
         return
 
 
-def _named(commands: Sequence[Channel], drives: Sequence[Drive]) -> dict[str, list[Channel]]:
-    """Commands by topic that messages name; single numbers are named by a part of their topic."""
+def _named(
+    commands: Sequence[Channel], drives: Sequence[Drive], singles: Collection[str]
+) -> dict[str, list[Channel]]:
+    """Commands by topic that messages name; single numbers are named by a part of their topic.
+
+    The only element of an array, of one of the topics ``singles``, is so if the part is all of it.
+    """
     known = [name for drive in drives for name in drive.names]
     found: dict[str, list[Channel]] = {}
     for one in commands:
         if one.name:
             found.setdefault(one.topic, []).append(one)
-        elif one.msgtype.startswith("std_msgs/") and "[" not in one.field:
-            parts = [part for part in one.topic.split("/") if part]
-            part = max(parts, key=lambda part: max(similarity(name, part) for name in known))
-            found.setdefault("", []).append(replace(one, name=part))
+        elif one.msgtype.startswith("std_msgs/") and ("[" not in one.field or one.topic in singles):
+            scores = {
+                part: max(similarity(name, part) for name in known)
+                for part in one.topic.split("/")
+                if part
+            }
+            part = max(scores, key=lambda part: scores[part])
+            if "[" not in one.field or scores[part] >= _SAME_NAME:
+                found.setdefault("", []).append(replace(one, name=part))
     return {topic: group for topic, group in found.items() if any(one.moves for one in group)}
 
 
@@ -173,10 +186,23 @@ def _of_quantity(topics: Mapping[str, list[Channel]], quantity: str) -> dict[str
     return telling or found
 
 
-def _by_name(open_: _Open, quantity: str, topics: Mapping[str, list[Channel]]) -> None:
-    """Assign commands that messages name; those of one topic where several have them."""
+def _by_name(
+    open_: _Open,
+    quantity: str,
+    topics: Mapping[str, list[Channel]],
+    positions: Sequence[Channel],
+) -> None:
+    """Assign commands that messages name; those of one topic where several have them.
+
+    Of two robots in one recording it is the one whose positions were taken.
+    """
     drives = [drive for drive in open_.drives if drive.quantity == quantity]
-    for group in sorted(topics.values(), key=len, reverse=True):
+    spaces = {one.topic.split("/")[1] for one in positions if one.topic.count("/") > 1}
+
+    def rank(group: Sequence[Channel]) -> tuple[int, bool]:
+        return len(group), bool(spaces & {one.topic.split("/")[1] for one in group})
+
+    for group in sorted(topics.values(), key=rank, reverse=True):
         left = [drive for drive in drives if drive in open_.drives]
         if not left or not group:
             continue

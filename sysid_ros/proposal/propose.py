@@ -146,6 +146,7 @@ def propose(
         draft = _with_parameters(draft, spec, mapping, output, masses)
         if set(masses) & set(draft.parameters):
             findings = _without_gravity(findings)
+        findings = _without_free_delays(findings, draft, mapping)
     text = draft.text()
     return Proposal(text, parse_experiment(text, path=output), findings, draft)
 
@@ -184,6 +185,25 @@ def _drafted(
 def _without_gravity(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """All but the finding that a fit of the masses answers."""
     return tuple(one for one in findings if one.kind is not FindingKind.GRAVITY)
+
+
+def _without_free_delays(
+    findings: tuple[Finding, ...], draft: Draft, mapping: Mapping
+) -> tuple[Finding, ...]:
+    """All but the delays of commands that the proposal frees, within their bounds."""
+    most = {one.name: one.high for one in draft.parameters if one.attribute == "delay"}
+    freed = {
+        line.input: most[name]
+        for line in mapping.lines
+        for name in (line.input, line.channel.topic)
+        if line.input and name in most
+    }
+    return tuple(
+        one
+        for one in findings
+        if one.kind is not FindingKind.LAG
+        or any(one.evidence["size"] > freed.get(label, 0.0) for label in one.signals)
+    )
 
 
 def _entry(line: Line) -> SignalEntry:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -187,6 +189,30 @@ def test_single_numbers_are_named_by_their_topics() -> None:
     found = assigned(servos(2), late(wanted), commands)
     topics = {line.name: line.channel.topic for line in found.lines}
     assert topics == {"s0": "/j0_controller/command", "s1": "/j1_controller/command"}
+
+
+def test_arrays_of_one_number_are_named_by_their_topics_too() -> None:
+    wanted = motions(2)
+    commands = [*array(wanted[:, 1:], "/j1_position_controller/commands"),
+                *array(wanted[:, :1], "/j0_position_controller/commands")]  # fmt: skip
+    found = assigned(servos(2), late(wanted), commands)
+    topics = {line.name: line.channel.topic for line in found.lines}
+    assert topics == {f"s{k}": f"/j{k}_position_controller/commands" for k in (0, 1)}
+    assert not any(line.doubt for line in found.lines)
+
+
+def test_of_two_robots_the_commands_go_with_the_positions() -> None:
+    wanted = motions(2)
+    commands = [
+        replace(channel, name=f"j{k}", topic=f"/{space}/commands")
+        for space in ("a", "b")
+        for k, channel in enumerate(array(wanted))
+    ]
+    for space in ("a", "b"):
+        told = positions(late(wanted))
+        own = {k: replace(one, topic=f"/{space}/joint_states") for k, one in told.items()}
+        found = command_lines(servos(2), drives_of(servos(2)), commands, own, [])
+        assert {line.channel.topic for line in found.lines} == {f"/{space}/commands"}
 
 
 @pytest.mark.parametrize(
