@@ -17,7 +17,9 @@ from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.experiment import Experiment
 from sysid_ros.processes import return_freed_memory
 
-KEPT = 4  # chunks that a process keeps; the others are read again
+KEPT_BYTES = 96 << 20  # of chunks that a process keeps; the others are read again
+# Roughly, of what stands in memory with each measured value, and with each control of a step.
+_BYTES_PER_SAMPLE, _BYTES_PER_CONTROL = 300, 40
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,21 @@ def _read(chunk: Chunk) -> tuple[FitInputs, list[WindowGroup]]:
     groups = groups_of(
         inputs.dataset.training.groups, inputs.params, chunk.settings, inputs.known.gaps
     )
-    if len(shelf) < KEPT:  # the first ones stay: what was read last would never be asked for next
+    # The first ones stay: what was read last would never be asked for next.
+    if sum(_size(each) for _, each in [*shelf.values(), (inputs, groups)]) <= KEPT_BYTES:
         shelf[chunk] = inputs, groups
     return_freed_memory()
     return inputs, groups
+
+
+def _size(groups: list[WindowGroup]) -> int:
+    """About how many bytes a chunk takes."""
+    return sum(
+        _BYTES_PER_SAMPLE * int(batch.samples.sum())
+        + _BYTES_PER_CONTROL * int(batch.steps.sum()) * (1 + int(batch.model.nu))
+        for group in groups
+        for batch in group.batches
+    )
 
 
 @lru_cache(maxsize=1)
