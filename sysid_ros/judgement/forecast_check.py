@@ -139,7 +139,8 @@ def _compared(
     if before is not None and before.known is not None:
         base = _spread(before, before.known, names)
     else:
-        base = np.diag(priors(inputs.params)[1])
+        precisions = dict(zip(inputs.params.scalar_names(), priors(inputs.params)[1], strict=True))
+        base = np.diag([precisions.get(name, 0.0) for name in names])
     notes += _shortened(inputs, new)
     return _check(result, base, data, last, notes)
 

@@ -148,11 +148,12 @@ def _rehearsed(experiment: Experiment, data_dir: Path | None, seed: int, folder:
         if names[bag] not in motions:
             raise DataError(f"{names[bag]} has no usable motion to rehearse")
         retell(experiment, bag, motions[names[bag]], place, data_dir, random)
-    rehearsed = _on_other_bags(experiment, new)
+    # Intervals are those of `fit`, model errors included; what only the report shows is left out.
+    rehearsed = _on_other_bags(experiment, new).with_fit(landscapes=0)
     try:
         again = FitInputs.read(rehearsed, None)
         findings = check_dataset(rehearsed, again.dataset)
-        result = again.fitted(landscapes=False)
+        result = again.fitted()
     except SysidError as error:
         return Attempt(truth, {}, {}, {}, (), str(error))
     return Attempt(

@@ -64,7 +64,7 @@ def experiment(tmp_path: Path) -> Experiment:
     return made(tmp_path, ARM.format(SERVO))
 
 
-def made(folder: Path, xml: str) -> Experiment:
+def made(folder: Path, xml: str, text: str = EXPERIMENT) -> Experiment:
     (folder / "arm.xml").write_text(xml)
     states = JointStates(position=Reading(noise=NOISE), timing=Timing(rate=250.0, jitter=3e-4))
     plan = RecordingPlan(
@@ -72,7 +72,7 @@ def made(folder: Path, xml: str) -> Experiment:
         motion=Motion(reach=1.0, highest=3.0, acceleration=80.0, speed=8.0),
     )  # fmt: skip
     generate(mujoco.MjSpec.from_string(xml), plan, folder / "bag")
-    (folder / "experiment.yaml").write_text(EXPERIMENT)
+    (folder / "experiment.yaml").write_text(text)
     return load_experiment(folder / "experiment.yaml")
 
 
@@ -115,6 +115,52 @@ def test_what_the_recording_shows_can_be_had(experiment: Experiment) -> None:
     truths = [attempt.truth["a_armature"] for attempt in attempts]
     assert len(set(truths)) == 4 and all(0.01 <= value <= 0.04 for value in truths)
     assert rehearse(experiment, None, repeats=1, seed=2)[0] == attempts[1]
+
+
+TWO_JOINTS = """<mujoco><option timestep="0.001" integrator="implicitfast"/><worldbody>
+  <body><joint name="a" axis="0 1 0" damping="0.5" armature="0.05" frictionloss="0.2"/>
+    <geom type="capsule" fromto="0 0 0 0 0 .3" size=".03" mass="2" contype="0" conaffinity="0"/>
+    <body pos="0 0 .3"><joint name="b" axis="0 1 0" damping="0.2" armature="0.02"/>
+      <geom type="capsule" fromto="0 0 0 0 0 .25" size=".03" mass="1" contype="0" conaffinity="0"/>
+    </body></body></worldbody>
+  <actuator><position name="m" joint="a" kp="80" kv="3"/>
+    <position name="n" joint="b" kp="40" kv="1"/></actuator></mujoco>"""
+BOTH = (
+    EXPERIMENT.split("signals:")[0]
+    + """signals:
+  - {qpos: a, topic: /joint_states, field: "position[a]"}
+  - {qpos: b, topic: /joint_states, field: "position[b]"}
+  - {actuator: m, topic: /position_controller/commands, field: "data[0]"}
+  - {actuator: n, topic: /position_controller/commands, field: "data[1]"}
+windows: {length: 1}
+parameters:
+  - joint: "*"
+    damping: {min: 0.0, max: 10.0}
+    armature: {min: 0.0, max: 1.0}
+  - {joint: a, frictionloss: {min: 0.0, max: 5.0}}
+  - {actuator: "*", kp: {min: 1, max: 1000}}
+  - {signal: "[mn]", delay: {initial: 0.01, max: 0.1}}
+"""
+)
+
+
+@pytest.mark.slow
+def test_intervals_cover_the_truth_of_robots_that_are_drawn(tmp_path: Path) -> None:
+    """Of at least 400 intervals of 95 %, of two robots, each time with other parameters."""
+    counts = []
+    for name, xml, text, repeats in (
+        ("one", ARM.format(SERVO), EXPERIMENT, 60), ("two", TWO_JOINTS, BOTH, 24)
+    ):  # fmt: skip
+        (tmp_path / name).mkdir()
+        experiment = made(tmp_path / name, xml, text)
+        attempts = rehearse(experiment, None, repeats=repeats, seed=100)
+        assert not [attempt.failure for attempt in attempts if attempt.failure]
+        found = prospects(attempts)
+        print([(one.name, one.covered, one.intervals) for one in found])
+        counts.append((sum(one.covered for one in found), sum(one.intervals for one in found)))
+    covered, intervals = np.sum(counts, axis=0)
+    assert intervals >= 400
+    assert 0.92 <= covered / intervals <= 0.98, counts
 
 
 def test_what_is_not_recorded_cannot_be_had(tmp_path: Path) -> None:

@@ -23,12 +23,15 @@ class Demands:
       clearance: m that geoms keep from each other.
       torque_share: Share of the limits of effort that the model's torque may need; the rest is for
         what the model does not know.
+      fill: Share of the robot's own limits of position (about their middle), velocity and
+        acceleration that ``limits`` are; the rest is for what servos do.
     """
 
     limits: MotionLimits
     jerk: FloatArray
     clearance: float = 0.02
     torque_share: float = 0.85
+    fill: float = 1.0
 
     def __post_init__(self) -> None:
         bounded = (self.limits.lower, self.limits.upper, self.limits.velocity)
@@ -47,10 +50,26 @@ class Demands:
                 f"jerk {self.jerk} must be positive and torque_share {self.torque_share} within "
                 "(0, 1]"
             )
+        if not 0.0 < self.fill <= 1.0:
+            raise ExcitationError(f"fill is {self.fill:g}; it must be above 0 and at most 1")
         if self.clearance < 0.0:
             raise ExcitationError(f"clearance is {self.clearance} m; it cannot be negative")
+
+    @property
+    def robot(self) -> MotionLimits:
+        """The robot's own limits."""
+        return filled(self.limits, 1.0 / self.fill)
 
     @property
     def effort(self) -> FloatArray:
         """Magnitudes (n,) that the model's torque may have."""
         return np.asarray(self.torque_share * self.limits.effort)
+
+
+def filled(limits: MotionLimits, fill: float) -> MotionLimits:
+    """A share of limits: of ranges about their middle, of velocities and accelerations."""
+    middle, half = 0.5 * (limits.lower + limits.upper), 0.5 * (limits.upper - limits.lower)
+    return MotionLimits(
+        lower=middle - fill * half, upper=middle + fill * half, velocity=fill * limits.velocity,
+        acceleration=fill * limits.acceleration, effort=limits.effort,
+    )  # fmt: skip

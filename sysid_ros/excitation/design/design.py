@@ -27,6 +27,7 @@ from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.feasibility import refuse_infeasible
 from sysid_ros.excitation.design.fitted_parameters import FittedParameters
 from sysid_ros.excitation.design.rest_spline import MotionFamily, RestSpline
+from sysid_ros.excitation.design.servo_limits import kept_by_servos
 from sysid_ros.excitation.design.task import DesignTask, Goal
 from sysid_ros.excitation.design.torque_information import (
     FRICTION_SHARE,
@@ -121,7 +122,7 @@ def design_motion(
     task = design_task(model, joints, demands, home, settings, torque_noise, after, spline)
     refuse_infeasible(task, np.zeros((task.spline.free, len(joints))), joints)
     best = search(task, settings, progress)
-    best = replace(best, c=kept_throughout(task, best.c, joints))
+    best = replace(best, c=kept_throughout(task, best.c, model, joints, home))
     progress(1.0)
     told = Told(task.information.names, task.information.values)
     return described(task, joints, spline, best, told, task.data(best.c), after)
@@ -288,15 +289,25 @@ def random_start(task: DesignTask, generator: np.random.Generator) -> Descent:
     return Descent(np.zeros_like(shape), np.inf)
 
 
-def kept_throughout(task: DesignTask, control: FloatArray, joints: tuple[str, ...]) -> FloatArray:
-    """A motion drawn in until it keeps its demands at all times, not only at some instants."""
+def kept_throughout(
+    task: DesignTask,
+    control: FloatArray,
+    model: mujoco.MjModel,
+    joints: tuple[str, ...],
+    home: FloatArray,
+) -> FloatArray:
+    """A motion drawn in until it keeps its demands at all times, not only at some instants.
+
+    Where servos move the joints, those keep the robot's own limits, too.
+    """
     for _ in range(20):
         try:
             refuse_infeasible(task, control, joints)
         except ExcitationError:
             control = control * 0.99
         else:
-            return control
+            break
+    control = kept_by_servos(model, joints, home, task.demands, task.spline, control)
     refuse_infeasible(task, control, joints)
     return control
 

@@ -100,7 +100,7 @@ def design_servo_motion(
             planned.positions,
         )  # fmt: skip
         best, task = _searched(task, worth, fit, settings, after, progress, began)
-        best = replace(best, c=kept_throughout(task, best.c, joints))
+        best = replace(best, c=kept_throughout(task, best.c, planned.model, joints, home))
         told = Told(tuple(fit.params.scalar_names()), fit.values, BY_SIMULATION)
         motion = described(task, joints, spline, best, told, worth.forward(best.c), after)
         progress(1.0)

@@ -18,6 +18,7 @@ from sysid_ros.excitation.design.demands import Demands
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.fitted_parameters import KINDS
 from sysid_ros.excitation.design.motion_video import motion_video, shown_speed
+from sysid_ros.excitation.design.servo_limits import servo_excess
 from sysid_ros.excitation.design.servos import NoServoError, ServoMotion, servo_motion
 from sysid_ros.excitation.design.torque_information import (
     FRICTION_SHARE,
@@ -71,7 +72,7 @@ def render_preview(
         video=video,
         film=base64.b64encode(video.content or b"").decode("ascii"),
         speed=shown_speed(motion.duration),
-        followed=() if followed is None else _followed(demands, motion, followed),
+        followed=None if followed is None else _followed(model, demands, home, motion, followed),
         summary=_summary(motion),
         parameters=_parameters(motion),
         distances=(_distance(clearance, times, nearest), *ways),
@@ -127,29 +128,20 @@ def _curve(times: FloatArray, distance: FloatArray, least: float) -> dict[str, A
     }
 
 
-def _followed(demands: Demands, motion: DesignedMotion, followed: ServoMotion) -> tuple[str, ...]:
-    """Sentences about the motion that the model makes under its own servos."""
-    limits = demands.limits
+def _followed(
+    model: mujoco.MjModel, demands: Demands, home: FloatArray, motion: DesignedMotion,
+    followed: ServoMotion,
+) -> str:  # fmt: skip
+    """A sentence about the motion that the model makes under its own servos."""
     behind = np.abs(followed.position - motion.values(followed.times))
     row, joint = np.unravel_index(int(np.argmax(behind)), behind.shape)
-    said = [
+    used = servo_excess(model, motion.joints, home, demands, followed)
+    kept = f"uses {100.0 * used.share:.0f} % of the robot's limits of position and velocity"
+    return (
         f"Under its own servos the model follows within {behind[row, joint]:.3g} "
-        f"({motion.joints[joint]}, after {followed.times[row]:.1f} s)."
-    ]
-    made = (
-        ("goes below", limits.lower - followed.position, limits.lower),
-        ("goes above", followed.position - limits.upper, limits.upper),
-        ("moves faster than", np.abs(followed.velocity) - limits.velocity, limits.velocity),
-        ("needs more torque than", np.abs(followed.torque) - limits.effort, limits.effort),
+        f"({motion.joints[joint]}, after {followed.times[row]:.1f} s), and "
+        f"{kept if used.share <= 1.0 else used.words}."
     )
-    for words, excess, limit in made:
-        row, joint = np.unravel_index(int(np.argmax(excess)), excess.shape)
-        if excess[row, joint] > 0.0:
-            said.append(
-                f"There {motion.joints[joint]} {words} {limit[joint]:.4g} by "
-                f"{excess[row, joint]:.2g} after {followed.times[row]:.1f} s."
-            )
-    return tuple(said)
 
 
 def _joints(

@@ -22,7 +22,7 @@ from sysid_ros.excitation import (
     read_joint_limits,
     read_urdf_limits,
 )
-from sysid_ros.excitation.design.demands import Demands
+from sysid_ros.excitation.design.demands import Demands, filled
 
 
 def robot_demands(
@@ -73,18 +73,10 @@ def robot_demands(
     fallback = {kind: value for kind, value in own.items() if value is not None}
     sources += [_of_model(model, chosen), dict.fromkeys(chosen, fallback)]
     full = join_limits(chosen, {}, tuple(sources))
-    used = _filled(full, fill)
+    used = filled(full, fill)
     home = _posture(model, keyframe, chosen, used)
     highest = np.full(len(chosen), np.inf if jerk is None else jerk)
-    return chosen, home, Demands(limits=used, jerk=highest, clearance=clearance)
-
-
-def _filled(limits: MotionLimits, fill: float) -> MotionLimits:
-    middle, half = 0.5 * (limits.lower + limits.upper), 0.5 * (limits.upper - limits.lower)
-    return MotionLimits(
-        lower=middle - fill * half, upper=middle + fill * half, velocity=fill * limits.velocity,
-        acceleration=fill * limits.acceleration, effort=limits.effort,
-    )  # fmt: skip
+    return chosen, home, Demands(limits=used, jerk=highest, clearance=clearance, fill=fill)
 
 
 def _posture(

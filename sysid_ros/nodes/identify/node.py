@@ -125,4 +125,7 @@ def _report(node: Identification, result: Any) -> int:
     console.print(plain_text(f"results: {result.result_dir}"))
     if result.report_file:
         console.print(plain_text(f"report:  {result.report_file}"))
+    if outcome.forecast is not None:  # of a designed motion, which another may follow
+        after = f"sysid_ros design {node.experiment_file.name} --after {result.result_dir}"
+        console.print(plain_text(f"next:    {after}"))
     return code
