@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What ``sysid_ros trend`` found out about days, for ``/diagnostics``."""
+"""Judgements of ``sysid_ros trend`` for ``/diagnostics``."""
 
 from __future__ import annotations
 
