@@ -50,9 +50,10 @@ def moved(
     rate: float = 250.0,
     *,
     still: tuple[int, ...] = (),
+    seed: int = 0,
 ) -> tuple[np.ndarray, Motion, np.ndarray]:
     """Instants, an exciting motion and the torque that it takes, offsets included."""
-    rng, times = np.random.default_rng(0), np.arange(0.0, duration, 1.0 / rate)
+    rng, times = np.random.default_rng(seed), np.arange(0.0, duration, 1.0 / rate)
     parts = [np.zeros((len(times), model.nv)) for _ in range(3)]
     for k in range(1, 6):
         omega = 2.0 * np.pi * 0.15 * k

@@ -38,8 +38,10 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import (
     describe_open_directions,
+    enough_clusters,
     estimates,
     sensor_of,
+    wanted_blocks,
 )
 from sysid_ros.errors import DataError, StopRequestedError
 
@@ -142,7 +144,9 @@ class MovingHorizon:
             single_blas_thread(),
             RolloutPool(self._settings.threads, should_stop=self._should_stop) as rollouts,
         ):
-            simulator = Simulator(self._params, self._settings.engine, builder, rollouts)
+            simulator = Simulator(
+                self._params, self._settings.engine, builder, rollouts, self._blocks(len(new))
+            )
             self._take(new, grown_from, simulator)
             if not self._windows or self._windows[0].begin >= self._growing.done:
                 return None
@@ -269,9 +273,33 @@ class MovingHorizon:
     def _shares(self) -> list[Share]:
         return [*self._past.at(self._now), *(window.share(self._noise) for window in self._windows)]
 
+    def _enough(self) -> bool:
+        """Return whether there are enough windows to see how they scatter."""
+        by_window = self._settings.intervals == "clustered"
+        return not by_window or enough_clusters(len(self._shares()), self._theta.size)
+
+    def _blocks(self, new: int) -> int:
+        """Return how many blocks of time each of some new windows is summed by."""
+        if self._windows and self._enough():
+            return 1
+        return math.ceil(wanted_blocks(self._theta.size) / (len(self._windows) + max(new, 1)))
+
+    def _clusters(self) -> list[Share]:
+        """Shares that are independent; blocks of windows where these are few, as in the fit."""
+        if self._enough():
+            return self._shares()
+        total = sum(float(window.counts.sum()) for window in self._windows)
+        found, wanted = self._past.at(self._now), wanted_blocks(self._theta.size)
+        for window in self._windows:
+            count = max(1, round(wanted * float(window.counts.sum()) / max(total, 1.0)))
+            found += window.shares_by_block(self._noise, count)
+        return found
+
     def _estimate(self) -> HorizonEstimate:
-        shares, theta = self._shares(), self._theta
-        found = covariance_of(self._params, theta, shares, self._settings.intervals, self._noise)
+        theta = self._theta
+        found = covariance_of(
+            self._params, theta, self._clusters(), self._settings.intervals, self._noise
+        )
         recent = noise_levels(
             [w.share(self._noise) for w in self._windows], theta.size, self._least
         )
@@ -286,7 +314,7 @@ class MovingHorizon:
             parameters=estimates(self._params, theta, found),
             covariance=found.matrix,
             scales=self._bounds.scale_at(theta),
-            settled=found.method == self._settings.intervals,
+            settled=found.method == self._settings.intervals and self._enough(),
             undetermined=describe_open_directions(found, names, theta, self._bounds.width),
             unexplained=unexplained(recent, known),
             windows=self._left + len(self._windows),

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from sysid_ros.engine.moving_horizon.growing_windows import Cut
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.simulation import CandidateBuilder, RolloutPool
-from sysid_ros.engine.uncertainty import first_noise
+from sysid_ros.engine.uncertainty import block_numbers, first_noise
 from sysid_ros.engine.windows import WindowGroup, WindowSimulation
 
 
@@ -38,7 +39,8 @@ class SimulatedWindow:
       end: Its last instant, s.
       theta: The parameters, (p,).
       start: The deviation of its start, (n_start,).
-      grams: By signal ``A^T A`` with ``A = [J_theta J_start r]`` in the signal's unit, (k, n, n).
+      parts: By block of time and signal ``A^T A`` with ``A = [J_theta J_start r]`` in the signal's
+        unit, (blocks, k, n, n).
       counts: Samples of each signal, (k,).
     """
 
@@ -46,9 +48,14 @@ class SimulatedWindow:
     end: float
     theta: FloatArray
     start: FloatArray
-    grams: FloatArray
+    parts: FloatArray
     counts: FloatArray
     _shares: dict[tuple[float, ...], Share] = field(default_factory=dict, repr=False)
+
+    @functools.cached_property
+    def grams(self) -> FloatArray:
+        """The parts of all blocks together, (k, n, n)."""
+        return np.asarray(self.parts.sum(axis=0))
 
     @property
     def begin(self) -> float:
@@ -90,6 +97,23 @@ class SimulatedWindow:
         named = dict(zip(self.names, squares, strict=True))
         return Share(self.end, self.theta, reduced.hessian, reduced.gradient, named)
 
+    def shares_by_block(self, noise: Mapping[str, float], count: int) -> list[Share]:
+        """Its information in at most so many shares by block of time, which add up to the whole."""
+        p, whole = self.theta.size, self.share(noise)
+        (solved,) = start_solutions([self.gram(noise)], p, 0.0)
+        without_start = np.vstack([np.eye(p, p + 1), -solved, np.eye(1, p + 1, p)])
+        weights = np.array([noise[name] ** -2 for name in self.names])
+        parts = np.einsum("k,bkij->bij", weights, self.parts)
+        parts[-1] += self.gram(noise) - parts.sum(axis=0)  # the start's prior
+        found = without_start.T @ parts @ without_start
+        joined = [own.sum(axis=0) for own in np.array_split(found, min(count, len(found)))]
+        # Squares are sums over the window, and are counted with its last block.
+        squares = [*[{}] * (len(joined) - 1), whole.squares]
+        return [
+            replace(whole, hessian=own[:p, :p], gradient=own[:p, p], squares=square)
+            for own, square in zip(joined, squares, strict=True)
+        ]
+
     def start_at(self, theta: FloatArray, noise: Mapping[str, float]) -> FloatArray:
         """The best deviation of the start for other parameters, (n_start,)."""
         (solved,) = start_solutions([self.gram(noise)], theta.size, 0.0)
@@ -99,12 +123,21 @@ class SimulatedWindow:
 
 @dataclass(frozen=True)
 class Simulator:
-    """All that simulating windows takes, besides them."""
+    """All that simulating windows takes, besides them.
+
+    Attributes:
+      params: The parameters.
+      engine: Of the simulation.
+      builder: The recording's model with its parameters.
+      rollouts: Where simulations run.
+      blocks: Of time that a window's sums are kept apart by.
+    """
 
     params: ParameterDict
     engine: str
     builder: CandidateBuilder
     rollouts: RolloutPool
+    blocks: int = 1
 
     def first_noise(self, windows: Sequence[Cut], known: Mapping[str, float]) -> dict[str, float]:
         """Return known levels, and a tenth of the signal's spread for the others."""
@@ -126,13 +159,18 @@ class Simulator:
         names = {signal.name for window, _ in windows for signal in window.sequence.signals}
         problem = self.problem(windows, dict.fromkeys(names, 1.0))
         found = zip(windows, problem.window_rows(point), point.starts, strict=True)
-        return [simulated(cut, point.theta, start, rows.matrix) for cut, rows, start in found]
+        return [
+            simulated(cut, point.theta, start, rows.matrix, self.blocks)
+            for cut, rows, start in found
+        ]
 
     def _group(self, windows: Sequence[Cut]) -> WindowGroup:
         return WindowGroup.of(self.builder, [window for window, _ in windows])
 
 
-def simulated(cut: Cut, theta: FloatArray, start: FloatArray, rows: FloatArray) -> SimulatedWindow:
+def simulated(
+    cut: Cut, theta: FloatArray, start: FloatArray, rows: FloatArray, blocks: int
+) -> SimulatedWindow:
     """Sum the rows of a window.
 
     Args:
@@ -140,10 +178,15 @@ def simulated(cut: Cut, theta: FloatArray, start: FloatArray, rows: FloatArray) 
       theta: The parameters, (p,).
       start: The deviation of its start, (n_start,).
       rows: ``[J_theta J_start r]`` of all samples in the signals' units, then the start's prior.
+      blocks: Of time, to sum by.
     """
     window, end = cut
-    signals = window.window.samples.signals
-    parts = [rows[: signals.size][signals == k] for k in range(len(window.sequence.signals))]
-    counts = np.bincount(signals[~window.is_start], minlength=len(parts))
-    grams = np.stack([part.T @ part for part in parts])
-    return SimulatedWindow(window, end, theta, start, grams, counts.astype(np.float64))
+    signals, kinds = window.window.samples.signals, len(window.sequence.signals)
+    block = block_numbers(window.window.samples.times, blocks, signals.size)
+    of_samples, n = rows[: signals.size], rows.shape[1]
+    parts = np.zeros((blocks, kinds, n, n))
+    for b, k in np.ndindex(blocks, kinds):
+        own = of_samples[(block == b) & (signals == k)]
+        parts[b, k] = own.T @ own
+    counts = np.bincount(signals[~window.is_start], minlength=kinds)
+    return SimulatedWindow(window, end, theta, start, parts, counts.astype(np.float64))

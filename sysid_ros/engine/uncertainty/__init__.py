@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.uncertainty.blocks import needs_blocks
+from sysid_ros.engine.uncertainty.blocks import block_numbers, needs_blocks, wanted_blocks
 from sysid_ros.engine.uncertainty.covariance import (
     UNRESOLVED,
     Covariance,
     covariance,
+    enough_clusters,
     no_covariance,
 )
 from sysid_ros.engine.uncertainty.estimates import (
@@ -31,10 +32,12 @@ __all__ = [
     "Directions",
     "ParameterEstimate",
     "ResidualSize",
+    "block_numbers",
     "calculate_intervals",
     "covariance",
     "describe_open_directions",
     "directions_of_gram",
+    "enough_clusters",
     "estimated_noise",
     "estimates",
     "first_noise",
@@ -49,4 +52,5 @@ __all__ = [
     "student_quantile",
     "uncertainty_of",
     "unfitted",
+    "wanted_blocks",
 ]

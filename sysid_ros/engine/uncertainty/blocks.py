@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.least_squares import Point, ReducedSystem, without_starts
 from sysid_ros.engine.problem import Span, WindowedProblem
 from sysid_ros.engine.uncertainty.covariance import enough_clusters
@@ -25,6 +26,22 @@ BLOCKS = 24  # in all; more would be shorter, and less independent
 def needs_blocks(problem: WindowedProblem) -> bool:
     """Return whether there are too few windows to be clusters themselves."""
     return not enough_clusters(len(problem.start_sizes), problem.lower.size)
+
+
+def wanted_blocks(parameters: int) -> int:
+    """Return how many blocks there are to be in all windows together."""
+    return max(BLOCKS, 2 * (parameters + 2))
+
+
+def block_edges(times: FloatArray, count: int) -> FloatArray:
+    """Return the instants between the blocks of a window of samples at ``times``, (count - 1,)."""
+    return np.linspace(0.0, float(times.max()), count + 1)[1:-1]
+
+
+def block_numbers(times: FloatArray, count: int, rows: int) -> IndexArray:
+    """Return the block of each row of a window, (rows,); those of the start's prior come last."""
+    block = np.searchsorted(block_edges(times, count), times, side="right")
+    return np.concatenate([block, np.full(rows - block.size, count - 1)]).astype(np.intp)
 
 
 def by_block(problem: WindowedProblem, point: Point, system: ReducedSystem) -> ReducedSystem:
@@ -42,7 +59,7 @@ def by_block(problem: WindowedProblem, point: Point, system: ReducedSystem) -> R
       StopRequestedError: The user asked to stop.
     """
     p = problem.lower.size
-    wanted = max(BLOCKS, 2 * (p + 2))
+    wanted = wanted_blocks(p)
     windows = problem.windows
     durations = np.array([float(window.window.samples.times.max()) for window in windows])
     counts = np.maximum(1, np.round(wanted * durations / durations.sum()).astype(int))
@@ -50,16 +67,13 @@ def by_block(problem: WindowedProblem, point: Point, system: ReducedSystem) -> R
     spans = []
     for window, rows, count in zip(windows, problem.window_rows(point), counts, strict=True):
         times = window.window.samples.times
-        edges = np.linspace(0.0, float(times.max()), count + 1)[1:-1]
-        block = np.searchsorted(edges, times, side="right")
-        # The rows of the start's prior go with the last block.
-        block = np.concatenate([block, np.full(len(rows.matrix) - block.size, count - 1)])
+        block = block_numbers(times, count, len(rows.matrix))
         theta, residual = without_starts(rows.matrix, p), rows.matrix[:, -1]
         for k in range(count):
             own = theta[block == k]
             hessians.append(own.T @ own)
             gradients.append(own.T @ residual[block == k])
-        spans += Span.of(window).cut(edges)
+        spans += Span.of(window).cut(block_edges(times, count))
     if problem.added is not None:
         added = problem.added.over(spans).grams(point.theta, problem.noise)
         hessians = [one + own[:p, :p] for one, own in zip(hessians, added, strict=True)]

@@ -33,6 +33,7 @@ from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
 from sysid_ros.nodes.estimator.messages import identified, numbers, status
 from sysid_ros.nodes.estimator.payload import PayloadTopics
+from sysid_ros.nodes.estimator.trend_status import TrendStatus
 from sysid_ros.nodes.lifecycle import bring_up, reported
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
@@ -81,6 +82,12 @@ class Estimator(LifecycleNode):
         )
         state_file = text(self, "state_file", "", "file that carries what is known over a restart")
         self._state_file = Path(state_file).expanduser() if state_file else None
+        trend_file = text(
+            self, "trend_file", "", "what sysid_ros trend --json printed, for /diagnostics"
+        )
+        self._trend = (
+            TrendStatus(self.get_name(), Path(trend_file).expanduser()) if trend_file else None
+        )
         self._precision = parameters.positive(
             self, "precision", PRECISION, "standard error over magnitude that counts as enough"
         )
@@ -298,9 +305,10 @@ class Estimator(LifecycleNode):
             "simulated at once": str(estimate.simulated),
         }  # fmt: skip
         late = estimate is not None and estimate.thinned > 0.0
-        message = DiagnosticArray(
-            status=[status(self.get_name(), self._problem, values, late=late)]
-        )
+        found = [status(self.get_name(), self._problem, values, late=late)]
+        if self._trend is not None:
+            found += self._trend.statuses()
+        message = DiagnosticArray(status=found)
         message.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(message)
 
