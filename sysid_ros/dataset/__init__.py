@@ -8,6 +8,7 @@ from __future__ import annotations
 from sysid_ros.dataset.fit_inputs import FitInputs, fit_settings, torque_settings
 from sysid_ros.dataset.loading import ExperimentModel, load_dataset, mapped_sequence, model_of
 from sysid_ros.dataset.recorded_noise import noise_of
+from sysid_ros.dataset.repeats import Repeat, repeated_recordings
 from sysid_ros.dataset.sequences import (
     Dataset,
     SequenceSet,
@@ -20,6 +21,7 @@ __all__ = [
     "Dataset",
     "ExperimentModel",
     "FitInputs",
+    "Repeat",
     "SequenceSet",
     "declared_noise",
     "fit_settings",
@@ -28,6 +30,7 @@ __all__ = [
     "model_of",
     "model_sequences",
     "noise_of",
+    "repeated_recordings",
     "torque_settings",
     "unusable",
 ]

@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from functools import partial
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.dataset import Dataset, FitInputs, SequenceSet
+from sysid_ros.dataset import Dataset, FitInputs, SequenceSet, repeated_recordings
 from sysid_ros.diagnosis import FindingKind, exchanged_signals, mistaken_values
 from sysid_ros.engine.estimation import (
     BiasCheck,
@@ -151,6 +151,7 @@ def outcome_of(
             simulated = replace(simulated, mistaken=_mistaken(inputs, simulated))
     except StopRequestedError:
         simulated = _Simulated()
+    repeats = [] if of_a_part else _repeats(dataset)
     combinations = servo_combinations(result, params, dataset.source.spec)
     builder = CandidateBuilder(
         dataset.source.spec, params.for_robot(dataset.training.groups[0].robot)
@@ -170,7 +171,7 @@ def outcome_of(
         combinations=combinations,
         trends=simulated.trends,
         applied=applied,
-        doubts=(*simulated.mistaken, *doubts_of(dataset.quality)),
+        doubts=(*repeats, *simulated.mistaken, *doubts_of(dataset.quality)),
         undriven=dataset.undriven,
         implausible=impossible_values(
             before, builder.build(values).model, by_torque=result.torque is not None
@@ -180,6 +181,7 @@ def outcome_of(
     )
     said = (
         *(f"{one[0].upper()}{one[1:]}: see sysid_ros check." for one in simulated.mistaken),
+        *(f"{sentence}." for sentence in repeats),
         *dataset.warnings,
         *warnings(experiment, outcome, before),
         *corrections_warning(applied),
@@ -254,6 +256,18 @@ def _mistaken(inputs: FitInputs, simulated: _Simulated) -> tuple[str, ...]:
     exchanged = _exchanged(inputs.dataset, inputs.params) if swapped or not mistakes else ()
     others = (one.claim for one in mistakes if not exchanged or one not in swapped)
     return (*exchanged, *others)
+
+
+def _repeats(dataset: Dataset) -> list[str]:
+    """Name the recordings that are copies of others, in whole or in part."""
+    held_out = {name for group in dataset.validation.groups for name in group.sequence_name}
+    held_out -= {name for group in dataset.training.groups for name in group.sequence_name}
+    groups = [*dataset.training.groups, *dataset.validation.groups]
+    return [
+        f"{one.name!r}{', which is held out,' if one.name in held_out else ''} repeats "
+        f"{100.0 * one.share:.0f} % of its motion from {one.other!r}"
+        for one in repeated_recordings(groups)
+    ]
 
 
 def _exchanged(dataset: Dataset, params: ParameterDict) -> tuple[str, ...]:
