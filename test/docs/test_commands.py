@@ -47,6 +47,7 @@ EXCUSED = {
     ".venv/bin/python -m benchmark": "takes long; run by make benchmark",
     "python -m sysid_ros.engine.derivatives": "run by make setup",
     "sysid_ros fit experiment.yaml --log wandb": "logs to an account",
+    "sysid_ros fit experiment.yaml --set fit.chunk=20": "many recordings: test_chunked_experiment",
 }
 PROGRAMS = ("sysid_ros", "python -m sysid_ros", ".venv/bin/python -m sysid_ros", "diff", *EXCUSED)
 # Fits of real recordings, and many fits after one another.
@@ -119,7 +120,11 @@ def test_command(command: Command, workshop: Path, request: pytest.FixtureReques
     arguments = words[len(program.split()) :]
     if arguments[0] == "init":
         Path("experiment.yaml").unlink(missing_ok=True)  # it never overwrites one
-    assert main([*arguments, *BRIEFLY.get(arguments[0], [])]) in FINE
+    with contextlib.ExitStack() as stack:
+        if ">" in arguments:
+            *arguments, _, output = arguments
+            stack.enter_context(contextlib.redirect_stdout(stack.enter_context(open(output, "w"))))
+        assert main([*arguments, *BRIEFLY.get(arguments[0], [])]) in FINE
 
 
 def filled(word: str, command: Command, workshop: Path, request: pytest.FixtureRequest) -> str:
@@ -130,7 +135,7 @@ def filled(word: str, command: Command, workshop: Path, request: pytest.FixtureR
         if "examples/" not in command.text:
             return str(workshop)
         data = request.getfixturevalue("shared_data")
-        return str(data / ("servo" if "examples/servo" in command.text else "double_pendulum"))
+        return str(data / re.findall(r"examples/(\w+)", command.text)[0])
     made = sorted(Path("results").glob("2*"))  # by an earlier command of the page
     if made:
         word = word.replace("results/RESULT", str(made[-1]))
