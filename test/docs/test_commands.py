@@ -123,7 +123,8 @@ def test_command(command: Command, workshop: Path, request: pytest.FixtureReques
     with contextlib.ExitStack() as stack:
         if ">" in arguments:
             *arguments, _, output = arguments
-            stack.enter_context(contextlib.redirect_stdout(stack.enter_context(open(output, "w"))))
+            file = stack.enter_context(Path(output).open("w"))
+            stack.enter_context(contextlib.redirect_stdout(file))
         assert main([*arguments, *BRIEFLY.get(arguments[0], [])]) in FINE
 
 
