@@ -19,11 +19,13 @@ from ros_client import RosClient
 
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 
-# What needs other packages, and the node that test_ros2_control_file.py stands in for.
+# What needs other packages, the estimator that test_estimator.py and test_trend_status.py run, and
+# the node that test_ros2_control_file.py stands in for.
 ELSEWHERE = (
     ["ros2", "launch"],
     ["ros2", "bag"],
     ["ros2", "run", "rqt_plot"],
+    ["ros2", "run", "sysid_ros", "estimator"],
     ["ros2", "run", "MY_PACKAGE"],
 )
 
@@ -41,7 +43,12 @@ LONG = ("-p", "multisine.duration:=300.0")
 
 
 def test_no_command_is_forgotten() -> None:
-    here = (["service", "call"], ["action", "send_goal"], ["topic", "echo"], ["run", "sysid_ros"])
+    here = (
+        ["service", "call"],
+        ["action", "send_goal"],
+        ["topic", "echo"],
+        ["run", "sysid_ros", "fit_server"],
+    )
     run = sum(len(documented(*first)) for first in here)
     run += sum(len(documented(*words[1:])) for words in ELSEWHERE)
     assert run == len(documented())
@@ -51,10 +58,9 @@ def test_no_command_is_forgotten() -> None:
 def test_commands_that_fit(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
 ) -> None:
-    ((server, *arguments),) = documented("run", "sysid_ros")
-    nodes.start(
-        server, [f"sysid_ros.nodes.{server}", *arguments, "-p", f"output_dir:={tmp_path / 'out'}"]
-    )
+    (arguments,) = documented("run", "sysid_ros", "fit_server")
+    output = ("-p", f"output_dir:={tmp_path / 'out'}")
+    nodes.start("fit_server", ["sysid_ros.nodes.fit_server", *arguments, *output])
     topics = [words[-1] for words in documented("topic", "echo") if "/fit_server/" in words[-1]]
     progress = [topic for topic in topics if "/progress/" in topic]
     printed = {topic: echo(client, topic) for topic in topics if topic not in progress}

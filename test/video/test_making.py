@@ -15,6 +15,7 @@ from PIL import Image
 
 from sysid_ros.exports import MODEL
 from sysid_ros.judgement.outcome import SequenceFit, SignalFit
+from sysid_ros.pictures import FRAMES_PER_SECOND
 from sysid_ros.pictures.animation import HEIGHT, WIDTH
 from sysid_ros.report import render_report
 from sysid_ros.results.result_folder import VIDEO
@@ -63,10 +64,10 @@ def test_measured_robot_with_both_ghosts(folder: Path) -> None:
     assert len(content) < 1e6
     with Image.open(io.BytesIO(content)) as animation:
         assert animation.size == (2 * WIDTH, HEIGHT)
-        assert animation.n_frames == 40
+        assert animation.n_frames == 4 * FRAMES_PER_SECOND
         pictures = []
-        for number in (0, 10, 30):
-            animation.seek(number)
+        for second in (0, 1, 3):
+            animation.seek(second * FRAMES_PER_SECOND)
             pictures.append(np.asarray(animation.convert("RGB"), dtype=float))
     assert np.abs(pictures[0] - pictures[1]).max() > 50.0  # it moves
     left, right = pictures[1][:, :WIDTH], pictures[1][:, WIDTH:]
