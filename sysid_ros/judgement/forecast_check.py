@@ -16,13 +16,13 @@ from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.dataset import FitInputs
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.parameters import priors
+from sysid_ros.engine.uncertainty import WINDOW_DIFFERENCES, directions_of_gram
 from sysid_ros.errors import BagError, DataError, listed
 from sysid_ros.experiment import locate_bag
 from sysid_ros.judgement.motion_forecast import MotionForecast, read_forecast
 
 HELD = 1.5  # ratio of realised and predicted errors up to which a forecast has held
 _OPEN = 1e-6  # share of a parameter that lies in a direction without information
-_SINGULAR = 1e-13  # of the largest eigenvalue, below which there is no information
 _TOLD = 0.9  # of the errors before: a parameter that a motion leaves above learnt nothing from it
 _WIDEST = 1e4  # ratio of noise levels that is looked for
 _HALVINGS = 60
@@ -212,15 +212,8 @@ def _louder(base: FloatArray, data: FloatArray, realised: FloatArray, at: BoolAr
 
 def standard_errors(information: FloatArray) -> FloatArray:
     """Standard errors (p,) by an information matrix (p, p); infinite where it leaves one open."""
-    sizes = np.sqrt(np.diag(information))
-    shown = sizes > 0.0
-    errors = np.full(len(sizes), np.inf)
-    if not shown.any():
-        return errors
-    unit = information[np.ix_(shown, shown)] / np.outer(sizes[shown], sizes[shown])
-    values, vectors = np.linalg.eigh(unit)
-    full = values > _SINGULAR * values[-1]
-    variances = (vectors[:, full] ** 2 / values[full]).sum(axis=1)
-    is_open = (vectors[:, ~full] ** 2).sum(axis=1) > _OPEN
-    errors[shown] = np.where(is_open, np.inf, np.sqrt(variances) / sizes[shown])
-    return errors
+    found = directions_of_gram(information, WINDOW_DIFFERENCES)
+    told, unknown = ~found.open, found.vectors[found.open]
+    variances = ((found.vectors[told] / found.sizes[told, np.newaxis]) ** 2).sum(axis=0)
+    left_open = (unknown**2).sum(axis=0) > _OPEN
+    return np.where(left_open, np.inf, np.sqrt(variances) / found.length)

@@ -23,11 +23,16 @@ from sysid_ros.engine.uncertainty.intervals import calculate_intervals
 from sysid_ros.engine.uncertainty.noise_levels import estimated_noise, first_noise, sensor_of
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate, unfitted
 from sysid_ros.engine.uncertainty.quantiles import normal_quantile, student_quantile
-from sysid_ros.engine.uncertainty.rank import Directions, directions_of_gram
+from sysid_ros.engine.uncertainty.rank import (
+    WINDOW_DIFFERENCES,
+    Directions,
+    directions_of_gram,
+)
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
 
 __all__ = [
     "UNRESOLVED",
+    "WINDOW_DIFFERENCES",
     "Covariance",
     "Directions",
     "ParameterEstimate",
