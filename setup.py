@@ -56,6 +56,7 @@ setup(
         "sysid_ros.engine.simulation",
         "sysid_ros.engine.uncertainty",
         "sysid_ros.engine.windows",
+        "sysid_ros.estimate_page",
         "sysid_ros.excitation",
         "sysid_ros.excitation.design",
         "sysid_ros.experiment",
@@ -97,7 +98,8 @@ setup(
     ],
     package_data={
         "sysid_ros": ["py.typed"],
-        "sysid_ros.fit_page": ["page.*"],
+        "sysid_ros.estimate_page": ["page.*"],
+        "sysid_ros.fit_page": ["page.*", "drawing.js"],
         "sysid_ros.report": ["templates/*"],
     },
     data_files=[

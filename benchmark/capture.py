@@ -8,6 +8,8 @@
 says it lost, and gives its processor time. ``--total 4000`` raises all rates in proportion;
 ``--stall 5`` withholds the processor from the recorder for so many seconds, so that it must lose.
 ``--images 30`` publishes images of ``--megabytes`` at that rate instead.
+``--arm FOLDER/panda_nohand.xml`` publishes joint states of that arm at 500 Hz besides, from which
+an estimator finds 21 parameters ten times a second meanwhile.
 The exit status is 0 where the recorder's count is right, and at the standard load nothing is lost
 at no more than 1.2 cores.
 """
@@ -28,6 +30,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmark.live import write_torque_arm
 from sysid_ros.nodes.demo import ChildProcesses, free_domain
 from sysid_ros.recording.bags import TOPIC_RECORD, describe
 
@@ -35,6 +38,8 @@ STANDARD = 2400.0  # messages per second
 ALLOWED_CORES = 1.2
 TOPICS = ("/joint_states", "/command", "/imu")
 IMAGES = ("/image",)
+ARM = "arm"  # namespace of what the estimator follows
+ESTIMATES = "/estimator/numbers"
 ROOT = Path(__file__).parents[1]
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -64,6 +69,8 @@ class Capture:
       megabytes: Size of the bag.
       topics: What became of each topic.
       latest: s by which the publisher's worst message was late: how busy the machine was.
+      estimates: Of the estimator, by the recorder.
+      estimator_cores: Its processor time per second.
     """
 
     rate: float
@@ -72,6 +79,8 @@ class Capture:
     megabytes: float
     topics: dict[str, TopicLoss]
     latest: float
+    estimates: int = 0
+    estimator_cores: float = 0.0
 
     @property
     def exact(self) -> bool:
@@ -93,6 +102,9 @@ class Capture:
             f"{name:16s}{topic.sent:10d}{topic.recorded:10d}{topic.lost:8d}{topic.said_lost:8d}"
             for name, topic in self.topics.items()
         ]
+        if self.estimates:
+            said = f"{self.estimates} estimates meanwhile, at {self.estimator_cores:.2f} cores"
+            lines.append(said)
         return "\n".join(lines)
 
 
@@ -104,6 +116,7 @@ def run(
     depth: int,
     stall: float = 0.0,
     images: tuple[float, float] | None = None,
+    arm: Path | None = None,
 ) -> Capture:
     """Record a publisher.
 
@@ -114,11 +127,16 @@ def run(
       depth: Of the publisher's queues.
       stall: s for which the recorder gets no processor, in the middle.
       images: How many images per second, and their megabytes, instead of all else.
+      arm: The model of an arm that an estimator follows meanwhile.
     """
     topics = IMAGES if images else TOPICS
     load = ["--duration", str(duration), "--factor", str(total / STANDARD), "--depth", str(depth)]
     if images:
         load += ["--images", str(images[0]), "--megabytes", str(images[1])]
+    if arm is not None:
+        experiment = write_torque_arm(folder, arm, duration + 2.0, False)
+        load += ["--play", str(folder / "bag"), "--namespace", ARM]
+        topics = (*topics, f"/{ARM}/joint_states", ESTIMATES)
     environment = {
         **os.environ,
         "ROS_DOMAIN_ID": str(free_domain()),
@@ -132,6 +150,11 @@ def run(
     values = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
     with ChildProcesses(environment, folder / "logs") as children:
         recorder = children.start("recorder", ["sysid_ros.nodes.recorder", "--ros-args", *values])
+        measured = [recorder.pid]
+        if arm is not None:
+            given = ["-p", f"experiment:={experiment}", "-p", f"robot:={ARM}"]
+            found = children.start("estimator", ["sysid_ros.nodes.estimator", "--ros-args", *given])
+            measured.append(found.pid)
         publisher = subprocess.Popen(
             [sys.executable, "-m", "benchmark.capture_publisher", *load],
             env=environment,
@@ -142,11 +165,14 @@ def run(
         words = iter(publisher.stdout or ())
         if next(words, "").strip() != "ready":
             raise SystemExit("the publisher did not find the recorder")
-        before = _processor_time(recorder.pid)
+        before = [_processor_time(pid) for pid in measured]
         if stall:
             _stall(recorder.pid, 0.5 * (duration - stall), stall)
         sent = json.loads(next(words))
-        cores = (_processor_time(recorder.pid) - before) / sent["seconds"]
+        cores = [
+            (_processor_time(pid) - began) / sent["seconds"]
+            for pid, began in zip(measured, before, strict=True)
+        ]
         publisher.wait()
         recorder.send_signal(signal.SIGINT)
         recorder.wait(timeout=60)
@@ -154,7 +180,7 @@ def run(
     return _judged(bag, sent, cores)
 
 
-def _judged(bag: Path, sent: dict[str, Any], cores: float) -> Capture:
+def _judged(bag: Path, sent: dict[str, Any], cores: Sequence[float]) -> Capture:
     info = describe(bag)
     read = {topic.name: topic.messages for topic in info.topics}
     topics = {
@@ -166,10 +192,12 @@ def _judged(bag: Path, sent: dict[str, Any], cores: float) -> Capture:
     return Capture(
         rate=sum(topic.sent for topic in topics.values()) / sent["seconds"],
         seconds=sent["seconds"],
-        cores=cores,
+        cores=cores[0],
         megabytes=info.size / 1e6,
         topics=topics,
         latest=max(counts["latest"] for counts in sent["topics"].values()),
+        estimates=read.get(ESTIMATES, 0),
+        estimator_cores=sum(cores[1:]),
     )
 
 
@@ -196,6 +224,7 @@ def main(args: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument("--images", type=float, default=0.0, metavar="HZ")
     parser.add_argument("--megabytes", type=float, default=2.0, metavar="MB", help="of an image")
+    parser.add_argument("--arm", type=Path, metavar="MJCF", help="followed by an estimator")
     options = parser.parse_args(args)
     with tempfile.TemporaryDirectory(prefix="capture_") as folder:
         found = run(
@@ -205,6 +234,7 @@ def main(args: Sequence[str] | None = None) -> int:
             depth=options.depth,
             stall=options.stall,
             images=(options.images, options.megabytes) if options.images else None,
+            arm=options.arm,
         )
     print(found)
     if options.json:

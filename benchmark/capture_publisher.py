@@ -14,6 +14,7 @@ import struct
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -22,6 +23,8 @@ from rclpy.publisher import Publisher
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import Image, Imu, JointState
 from std_msgs.msg import Float64MultiArray
+
+from sysid_ros.recording.bags import open_recording
 
 JOINTS = 29
 PATIENCE = 30.0  # s to wait for subscribers
@@ -33,13 +36,19 @@ _STAMP_AT = 4  # bytes, after CDR's own header
 
 @dataclass
 class Stream:
-    """One topic, serialized once; only the stamp changes, as the load is to be the recorder's."""
+    """One topic, serialized once; only the stamp changes, as the load is to be the recorder's.
+
+    Several contents are sent in a circle.
+    """
 
     publisher: Publisher[Any]
-    content: bytearray
+    contents: list[bytearray]
     stamped: bool
     period: float  # s
+    listeners: int = 1  # to be waited for
+    even: bool = False  # whether stamps are as those of a clock in the robot, however late they are
     sent: int = 0
+    began: int = 0  # ns since the epoch
     latest: float = field(default=0.0)  # s by which the worst message was late
 
     def send_due(self, elapsed: float, limit: int) -> None:
@@ -50,16 +59,20 @@ class Stream:
 
     def send(self) -> None:
         """Send one message."""
+        content = self.contents[self.sent % len(self.contents)]
         if self.stamped:
-            _STAMP.pack_into(self.content, _STAMP_AT, *divmod(time.time_ns(), 10**9))
-        self.publisher.publish(bytes(self.content))
+            self.began = self.began or time.time_ns()
+            even = self.began + round(1e9 * self.period * self.sent)
+            stamp = even if self.even else time.time_ns()
+            _STAMP.pack_into(content, _STAMP_AT, *divmod(stamp, 10**9))
+        self.publisher.publish(bytes(content))
         self.sent += 1
 
 
 def image_stream(node: Node, rate: float, megabytes: float, depth: int) -> Stream:
     """Images of one size at one rate."""
     content = bytearray(serialize_message(Image(data=bytes(round(1e6 * megabytes)))))
-    return Stream(node.create_publisher(Image, "/image", depth), content, True, 1.0 / rate)
+    return Stream(node.create_publisher(Image, "/image", depth), [content], True, 1.0 / rate)
 
 
 def streams(node: Node, factor: float, depth: int) -> list[Stream]:
@@ -76,12 +89,23 @@ def streams(node: Node, factor: float, depth: int) -> list[Stream]:
     return [
         Stream(
             node.create_publisher(type(message), topic, depth),
-            bytearray(serialize_message(message)),
+            [bytearray(serialize_message(message))],
             hasattr(message, "header"),
             1.0 / (factor * rate),
         )
         for topic, message, rate in messages
     ]
+
+
+def played(node: Node, bag: Path, namespace: str, depth: int) -> Stream:
+    """Joint states of a bag, at the rate at which they were recorded."""
+    with open_recording(bag) as recording:
+        messages = list(recording.messages(["/joint_states"]))
+    period = 1e-9 * (messages[-1].log_ns - messages[0].log_ns) / (len(messages) - 1)
+    publisher = node.create_publisher(JointState, f"/{namespace}/joint_states", depth)
+    return Stream(
+        publisher, [bytearray(message.data) for message in messages], True, period, 2, True
+    )
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -92,6 +116,8 @@ def main(args: Sequence[str] | None = None) -> None:
     parser.add_argument("--depth", type=int, default=10, help="of the publishers' queues")
     parser.add_argument("--images", type=float, default=0.0, help="per second, and nothing else")
     parser.add_argument("--megabytes", type=float, default=2.0, help="of an image")
+    parser.add_argument("--play", type=Path, metavar="BAG", help="joint states besides")
+    parser.add_argument("--namespace", default="robot", help="of the bag's robot")
     options = parser.parse_args(args)
     rclpy.init(args=[])
     node = rclpy.create_node("robot")
@@ -99,8 +125,10 @@ def main(args: Sequence[str] | None = None) -> None:
         topics = [image_stream(node, options.images, options.megabytes, options.depth)]
     else:
         topics = streams(node, options.factor, options.depth)
+    if options.play:
+        topics.append(played(node, options.play, options.namespace, options.depth))
     deadline = time.monotonic() + PATIENCE
-    while not all(topic.publisher.get_subscription_count() for topic in topics):
+    while any(topic.publisher.get_subscription_count() < topic.listeners for topic in topics):
         if time.monotonic() > deadline:
             raise SystemExit(f"nobody subscribed within {PATIENCE:g} s")
         time.sleep(0.05)

@@ -8,7 +8,8 @@
 Predicted standard errors (geometric mean over base parameters) and condition numbers of: the
 multisine of ``excite``; the best of random Fourier series; a Fourier series of 12 harmonics
 optimised for the condition number, as in the literature, by the same search with the same CPU
-budget; and a designed motion.
+budget; and a designed motion. The last two are drawn in until the model's servos keep the robot's
+limits along them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ import scipy
 
 from sysid_ros.excitation import CommandLimits, MotionLimits, design_multisine
 from sysid_ros.excitation.design import Demands, DesignSettings, design_motion
-from sysid_ros.excitation.design.design import design_task, search
+from sysid_ros.excitation.design.demands import filled
+from sysid_ros.excitation.design.design import design_task, kept_throughout, search
 from sysid_ros.excitation.design.task import DesignTask
 from sysid_ros.excitation.design.torque_information import JointMotion
 
@@ -32,6 +34,7 @@ FloatArray = npt.NDArray[np.float64]
 
 HARMONICS = 12
 DRAWS = 240
+FILL = 0.9  # of the robot's limits, as designs take them: the rest is for what servos do
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,7 @@ def main() -> None:
 
     conditioned = task_of("condition")
     best = search(conditioned, replace(settings, steps=10_000), lambda _: None).c
+    best = kept_throughout(conditioned, best, model, joints, home)
     rows = {
         "multisine": _multisine(conditioned, joints, settings.duration),
         "random Fourier": _of(conditioned, _random_search(conditioned)),
@@ -126,7 +130,7 @@ def _problem(
         lower=lower, upper=upper, velocity=velocity * ones, acceleration=acceleration * ones,
         effort=force,
     )  # fmt: skip
-    return joints, home, Demands(limits=limits, jerk=np.inf * ones)
+    return joints, home, Demands(limits=filled(limits, FILL), jerk=np.inf * ones, fill=FILL)
 
 
 def _of(task: DesignTask, c: FloatArray) -> tuple[float, float]:

@@ -4,13 +4,14 @@
 """Estimate an experiment's parameters while the robot moves; ``/estimator/estimate`` has them."""
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import arguments, flag, node, text
+from sysid_ros.nodes.launching import arguments, flag, node, text, whole
 
 
 def generate_launch_description() -> LaunchDescription:
     own = arguments(
         autostart=("true", "whether the estimator configures and activates itself"),
         state_file=("", "file that carries what is known over a restart"),
+        live_page_port=("0", "port of a page on this machine that shows estimates; 0: none"),
     )
     estimator = node(
         "estimator",
@@ -18,6 +19,7 @@ def generate_launch_description() -> LaunchDescription:
             "experiment": text("experiment"),
             "autostart": flag("autostart"),
             "state_file": text("state_file"),
+            "live_page_port": whole("live_page_port"),
         },
     )
     return LaunchDescription([*own, estimator])

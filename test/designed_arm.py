@@ -12,7 +12,7 @@ ARM = """<mujoco><compiler angle="radian"/><worldbody>
   damping="0.1" frictionloss="0.1"/>
   <geom name="lower" type="capsule" fromto="0 0 0 0 0 0.25" size="0.03" mass="1"/>
  </body></body></worldbody>
-<actuator><motor joint="shoulder" ctrlrange="-1 1" forcerange="-20 20"/>
+<actuator><motor joint="shoulder" ctrlrange="-20 20" forcerange="-30 30"/>
 <motor joint="elbow" forcerange="-8 8"/></actuator>
 <keyframe><key name="up" qpos="0 0"/><key name="bent" qpos="-1.2 -1"/>
 <key name="low" qpos="2.4 0.3"/>

@@ -59,6 +59,7 @@ class Robot:
         command_type: type = Float64MultiArray,
         *,
         simulated: bool = False,
+        qos: Any = 10,
     ) -> None:
         self.client = client
         self.limits = (3.0, 40.0)  # of velocity and acceleration
@@ -69,7 +70,7 @@ class Robot:
         self.ticks = 1  # of simulated time
         self._heard, self._told = (0, 0), 0.0
         self._clock = client.node.create_publisher(Clock, "/clock", 10) if simulated else None
-        self._publisher = client.node.create_publisher(JointState, "/joint_states", 10)
+        self._publisher = client.node.create_publisher(JointState, "/joint_states", qos)
         client.node.create_timer(0.002 if simulated else 0.01, self._publish)
         self.commands = client.collect(command_type, "/command")
         self.states = client.collect(String, "/excite/state", LATCHED)

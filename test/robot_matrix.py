@@ -21,6 +21,8 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import robot_kinds
+from robot_to_try import DELAY, ENCODER, PLAN, TORQUES, Robot, hidden
+from unseen_robots import unseen_robots
 
 from sysid_ros.diagnosis import check_experiment
 from sysid_ros.engine.attributes import lookup
@@ -28,41 +30,22 @@ from sysid_ros.engine.parameters import AttributeModifier, Parameter, SignalModi
 from sysid_ros.experiment import load_experiment
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.proposal import propose
-from sysid_ros.proposal.joint_scales import joint_scales
 from sysid_ros.rehearsal import (
     Base,
     CommandForm,
     Controller,
     GeneratedSignal,
     ImuReadings,
-    JointStates,
     Motion,
     OdometryReadings,
     Reading,
     RecordingPlan,
-    Timing,
     TrueParameter,
     based,
     generate,
     with_true_values,
 )
 from sysid_ros.robots import build_parameters
-
-DELAY = 0.008  # s
-ENCODER = JointStates(
-    position=Reading(noise=5e-5, quantum=1e-4), timing=Timing(rate=200.0, jitter=2e-4)
-)
-
-
-@dataclass(frozen=True)
-class Robot:
-    """A robot to try: its model, which recordings are made of it, and which values are hidden."""
-
-    name: str
-    model: Callable[[], mujoco.MjSpec]
-    plan: RecordingPlan
-    file: Path | None = None  # what its user has; the model as generated from if left out
-    urdf: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,36 +77,6 @@ class Tried:
             f"{self.free} | {self.covered} of {self.intervals} | {self.before:.2g} | "
             f"{self.after:.2g} | {self.verdict.split(':')[0]} |"
         )
-
-
-def hidden(model: mujoco.MjModel, seed: int) -> tuple[TrueParameter, ...]:
-    """Friction, damping and armature of every driven joint, off from the model's."""
-    random = np.random.default_rng(seed)
-    scales = joint_scales(model)
-    found = []
-    for joint in sorted(driven(model)):
-        name, freedom = str(model.joint(joint).name), int(model.jnt_dofadr[joint])
-        for attribute, table in (
-            ("frictionloss", model.dof_frictionloss),
-            ("damping", model.dof_damping),
-            ("armature", model.dof_armature),
-        ):
-            nominal = float(np.ravel(table[freedom])[0])
-            usual = nominal if nominal > 0.0 else scales[name].typical(attribute)
-            value = usual * random.uniform(0.6, 1.6)
-            found.append(TrueParameter("joint", name, attribute, float(value)))
-    return tuple(found)
-
-
-def driven(model: mujoco.MjModel) -> set[int]:
-    """Joints with an actuator of their own; all of them in a model without actuators."""
-    kind = int(mujoco.mjtTrn.mjTRN_JOINT)
-    joints = {
-        int(model.actuator_trnid[a, 0])
-        for a in range(model.nu)
-        if int(model.actuator_trntype[a]) == kind
-    }
-    return joints if model.nu else set(range(model.njnt))
 
 
 def tried(robot: Robot, folder: Path) -> Tried:
@@ -159,6 +112,8 @@ def tried(robot: Robot, folder: Path) -> Tried:
         late = plan.controllers[0].delay
         if estimate.name.endswith("_torque_delay"):  # sampled as it is sent, held until the next
             late -= 0.5 / plan.rate
+        if plan.controllers[0].form is CommandForm.STATE:  # taken as moving on between messages
+            late += 0.5 / plan.rate
         value = true_value(parameters[estimate.name], truth, late)
         if not interval[0] <= value <= interval[1]:
             missed.append(
@@ -270,26 +225,12 @@ def known_robots(models: Path) -> Iterator[Robot]:
     )  # fmt: skip
 
 
-# The truth's time step is the model's: what a longer step does to intervals is told elsewhere.
-ARM_PLAN = RecordingPlan(
-    controllers=(Controller(delay=DELAY),), sensors=(ENCODER,), duration=12.0, timestep=5e-4,
-    motion=Motion(reach=0.7, speed=5.0, acceleration=60.0, highest=2.5),
-)  # fmt: skip
-
-
-PLAN = RecordingPlan(controllers=(Controller(delay=DELAY),), sensors=(ENCODER,), duration=20.0)
-TORQUES = replace(
-    PLAN, rate=200.0,
-    sensors=(replace(ENCODER, velocity=Reading(noise=2e-3), effort=Reading(noise=0.02)),),
-    controllers=(Controller(topic="/effort_controller/commands", delay=0.002),),
-)  # fmt: skip
-
-
 def own_robots() -> Iterator[Robot]:
     """Small robots of other kinds: on tendons, slides, wheels and rotors, and from a URDF."""
     yield from _fixed_robots()
     yield from _moving_robots()
     yield from _arms_from_urdf()
+    yield from unseen_robots()
 
 
 def _text(model: str) -> Callable[[], mujoco.MjSpec]:

@@ -66,6 +66,6 @@ def _sentences(findings: Sequence[Finding]) -> str:
         parts += [f"     {line}" for line in finding.repair.splitlines()]
         parts.append("")
     count = "1 mistake" if len(findings) == 1 else f"{len(findings)} mistakes"
-    return "\n".join(
-        [*parts, f"{count}; each with the line of the experiment file that repairs it"]
-    )
+    mended = sum(bool(finding.repair) for finding in findings)
+    share = "each" if mended == len(findings) else f"{mended or 'none'} of them"
+    return "\n".join([*parts, f"{count}; {share} with the line that repairs the experiment file"])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sysid_ros.processes import Workers
 
 EXIT_USAGE = 64
+LARGEST_SEED = 2**63 - 1
 
 
 # What a command registers itself with: ``add_parser`` of argparse's sub-parsers.
@@ -114,6 +115,22 @@ def workers_of(options: argparse.Namespace) -> Workers:
     if options.workers < 1:
         raise ExperimentError(f"--workers is {options.workers}; it takes at least one")
     return Workers(options.workers, options.dask)
+
+
+def check_number(option: str, given: float | None, *, least: float, most: float) -> None:
+    """Refuse a number of the command line that means nothing, NaN among them.
+
+    Args:
+      option: Such as ``--horizon``.
+      given: What follows it; ``None`` where the option was left out.
+      least: Smallest number that it takes.
+      most: Largest one.
+
+    Raises:
+      ExperimentError: It is outside.
+    """
+    if given is not None and not least <= given <= most:
+        raise ExperimentError(f"{option} is {given:g}; it takes {least:g} to {most:g}")
 
 
 def experiment_of(options: argparse.Namespace) -> Experiment:

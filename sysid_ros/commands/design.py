@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import (
+    LARGEST_SEED,
     AddParser,
+    check_number,
     debug_arguments,
     experiment_arguments,
     experiment_of,
@@ -77,6 +79,7 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Design a motion that shows the free parameters best, within the robot's limits."""
+    _check_numbers(options)
     experiment = experiment_of(options)
 
     from sysid_ros.excitation import write_trajectory
@@ -98,6 +101,25 @@ def _run(options: argparse.Namespace) -> int:
     said = (*found.doubts, *found.ways)
     print_text("\n".join([_summary(motion), *_counted_in(found.noise_factor), *said, *files]))
     return 0
+
+
+_RANGES = {
+    "velocity": (1e-6, 1e6),
+    "acceleration": (1e-6, 1e6),
+    "jerk": (1e-6, 1e9),
+    "fill": (0.01, 1.0),
+    "clearance": (0.0, 10.0),
+    "duration": (0.1, 3600.0),
+    "budget": (0.0, 1e6),
+    "seed": (0, LARGEST_SEED),
+}
+
+
+def _check_numbers(options: argparse.Namespace) -> None:
+    for name, (least, most) in _RANGES.items():
+        check_number(f"--{name}", getattr(options, name), least=least, most=most)
+    for noise in options.torque_noise:
+        check_number("--torque-noise", noise, least=1e-9, most=1e6)
 
 
 @dataclass(frozen=True)

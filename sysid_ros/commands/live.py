@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sysid_ros.commands.common import (
     AddParser,
+    check_number,
     complain,
     debug_arguments,
     experiment_arguments,
@@ -47,6 +48,8 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Estimate parameters from a bag as if it were just being recorded."""
+    check_number("--horizon", options.horizon, least=1e-3, most=1e6)
+    check_number("--forgetting", options.forgetting, least=1e-3, most=1e9)
     experiment = experiment_of(options)
     from sysid_ros.engine.moving_horizon import HorizonSettings
     from sysid_ros.experiment import SequenceConfig

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import (
+    LARGEST_SEED,
     AddParser,
+    check_number,
     complain,
     debug_arguments,
     experiment_arguments,
@@ -49,6 +51,8 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Try an experiment on simulated robots with known parameters: which can be had?"""
+    check_number("--repeats", options.repeats, least=1, most=100_000)
+    check_number("--seed", options.seed, least=0, most=LARGEST_SEED)
     experiment = experiment_of(options)
 
     from sysid_ros.excitation import read_trajectory

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +49,7 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Follow parameters over results of several days: change points, drift, a judgement."""
-    if options.limit is not None and not options.limit > 0.0:
+    if options.limit is not None and not 0.0 < options.limit < math.inf:
         raise ExperimentError(f"--limit is {options.limit:g}; it takes a percentage above 0")
     load_mujoco()
     from sysid_ros.files import dumps, replace_file
@@ -71,7 +72,7 @@ def _outcomes(given: Iterable[Path]) -> dict[str, Outcome]:
     """The results of one model, each recording once.
 
     Raises:
-      DataError: They identify different models.
+      DataError: They identify different models, or a folder holds no result.
     """
     from sysid_ros.files import labels_of
     from sysid_ros.results import model_hashes, read_results
@@ -86,14 +87,14 @@ def _outcomes(given: Iterable[Path]) -> dict[str, Outcome]:
             raise DataError(
                 f"{label} identifies another model than {first[0]}; a trend is that of one model"
             )
-        for other in [name for name, one in found.items() if _share(one, outcome)]:
+        for other in [name for name, one in found.items() if _rest_on_one_recording(one, outcome)]:
             complain(f"{other} and {label} are fits of the same recording; the latter counts")
             del found[other]
         found[label] = outcome
     return found
 
 
-def _share(first: Outcome, second: Outcome) -> bool:
+def _rest_on_one_recording(first: Outcome, second: Outcome) -> bool:
     """Return whether two results rest on a common recording."""
     from sysid_ros.results import recording_hashes
 

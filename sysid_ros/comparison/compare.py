@@ -103,8 +103,8 @@ def compare(
     outcomes = outcomes_in(found)
     failures = {name: text for name, text in found.items() if isinstance(text, str)}
     if len(outcomes) < 2:
-        listed = "; ".join(f"{name}: {text}" for name, text in failures.items())
-        raise DataError(f"there are no two models to compare: {listed}")
+        reasons = "; ".join(f"{name}: {text}" for name, text in failures.items())
+        raise DataError(f"there are no two models to compare: {reasons}")
     return _judged(title_of(experiment), outcomes, failures, notes)
 
 

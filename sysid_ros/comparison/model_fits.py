@@ -13,10 +13,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.uncertainty import misfit
 from sysid_ros.errors import SysidError
 from sysid_ros.judgement import Outcome
-from sysid_ros.pipeline import FitTask, folds_of, run_fit_task, with_folds
+from sysid_ros.pipeline import FitTask, folds_of, run_fit_task, unfinished, with_folds
 from sysid_ros.processes import TaskPool, Workers
 
 Fitted = Mapping[str, Outcome]
@@ -204,8 +205,19 @@ def _attempt(task: FitTask) -> Outcome | str:
 
 
 def _joined(parts: Sequence[Outcome | str]) -> Outcome | str:
+    """The fit of everything with the scores of its folds, and with how the worst of them ended.
+
+    All folds are needed: models are compared by the same recordings.
+    """
     outcomes = [part for part in parts if isinstance(part, Outcome)]
     if len(outcomes) < len(parts):
         return next(part for part in parts if isinstance(part, str))
     whole, *folds = outcomes
-    return with_folds(whole, folds) if folds else whole
+    if any(fold.validation is None for fold in folds):
+        return "a fold of its cross-validation was not scored; raise fit.time_limit"
+    joined, ended = with_folds(whole, folds) if folds else whole, unfinished(folds)
+    if not ended or joined.fit.status is not FitStatus.CONVERGED:
+        return joined
+    message = f"in a fold of its cross-validation, {ended[0].fit.message}"
+    fit = replace(joined.fit, status=ended[0].fit.status, message=message)
+    return replace(joined, fit=fit)

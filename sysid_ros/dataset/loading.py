@@ -16,6 +16,7 @@ from sysid_ros.dataset.contact_free import without_contacts
 from sysid_ros.dataset.sequences import (
     Dataset,
     SequenceSet,
+    check_windows,
     declared_noise,
     model_sequences,
     unusable,
@@ -28,6 +29,7 @@ from sysid_ros.experiment import (
     LEFT_OUT,
     Experiment,
     SequenceConfig,
+    idle_settings,
     locate_bag,
     locate_model,
     message_paths_of,
@@ -96,6 +98,7 @@ def load_dataset(
     ]
     training = _sequence_set(models, [read for read in reads if not read.held_out])
     validation = _sequence_set(models, [read for read in reads if read.held_out])
+    check_windows(experiment, (*training.groups, *validation.groups))
     left_out: list[str] = []
     if experiment.windows.contacts == LEFT_OUT:
         training, said = without_contacts(training)
@@ -120,6 +123,7 @@ def load_dataset(
             ),
             *(warning for read in reads for warning in read.mapped.warnings),
             *left_out,
+            *idle_settings(experiment),
         ),
         hashes=hashes,
         undriven=undriven,

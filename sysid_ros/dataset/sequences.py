@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import mujoco
@@ -13,6 +13,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.signals import ModelSequences, create_initial_state
+from sysid_ros.errors import DataError
 from sysid_ros.experiment import Experiment
 from sysid_ros.recording.mapping import (
     MappedRecording,
@@ -99,6 +100,29 @@ def reference_state(spec: mujoco.MjSpec) -> FloatArray:
     """The model's reference configuration at rest as a full-physics state vector."""
     model = spec.copy().compile()
     return create_initial_state(model, np.asarray(model.qpos0), np.zeros(model.nv))
+
+
+def check_windows(experiment: Experiment, groups: Sequence[ModelSequences]) -> None:
+    """Refuse windows that hold one instant each, which say nothing about a motion.
+
+    Args:
+      experiment: Its ``windows`` and ``scoring``.
+      groups: The recordings.
+
+    Raises:
+      DataError: They are shorter than two sampling intervals of a recording.
+    """
+    for key, config in (("windows", experiment.windows), ("scoring", experiment.scoring)):
+        if config is None or config.length is None or not experiment.fit.simulates:
+            continue
+        for group in groups:
+            for name, measured in zip(group.sequence_name, group.sensordata, strict=True):
+                interval = float(np.median(np.diff(measured.times)))
+                if config.length < 2.0 * interval:
+                    raise DataError(
+                        f"{key}.length is {config.length:g} s, but {name!r} was measured every "
+                        f"{interval:.3g} s: a window must hold several instants"
+                    )
 
 
 def declared_noise(experiment: Experiment) -> dict[str, float]:

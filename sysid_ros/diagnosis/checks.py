@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
 from sysid_ros.diagnosis.contact_findings import contact_findings
@@ -26,7 +28,7 @@ from sysid_ros.diagnosis.sampling_findings import sampling_findings
 from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
-from sysid_ros.diagnosis.torque_mistakes import torque_explanations
+from sysid_ros.diagnosis.torque_mistakes import rival_of_mounting, torque_explanations
 from sysid_ros.diagnosis.velocity_consistency import Disagreement, disagreement
 from sysid_ros.diagnosis.wording import finding_of
 from sysid_ros.engine.simulation import single_blas_thread
@@ -36,6 +38,8 @@ from sysid_ros.robots import build_parameters
 _MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _VISIBLE = 0.1  # share of the torques that is unexplained where another gravity is looked for
+_SETTLED = 0.05  # of the power, that another gravity leaves if it is all
+_FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explanations is wrong
 
 
@@ -153,7 +157,9 @@ def _tracking(state: _State) -> list[Finding]:
         found += _undeclared(state, explanations)
         if not explanations:
             break
-    found = [*together(found), *_undeclared(state, servo_lags(state.recorded, state.lines.topic))]
+    lags = servo_lags(state.recorded, state.lines.topic)
+    lags = [one for one in lags if not _is_of_filters(state.recorded, one)]
+    found = [*together(found), *_undeclared(state, lags)]
     return [
         _finding(
             state,
@@ -164,6 +170,19 @@ def _tracking(state: _State) -> list[Finding]:
         )
         for one in found
     ]
+
+
+def _is_of_filters(recorded: Recorded, late: Explanation) -> bool:
+    """Return whether the model's own actuators are as late, by the time constants they have."""
+    model = recorded.model
+    own = [
+        float(model.actuator_dynprm[servo, 0]) if int(model.actuator_dyntype[servo]) in _FILTERS
+        else 0.0
+        for servo, label in recorded.servos.items()
+        if label in late.change.signals
+    ]  # fmt: skip
+    low, high = late.interval or (late.size, late.size)
+    return bool(own) and all(0.0 < low <= lag <= high for lag in own)
 
 
 def _undeclared(state: _State, explanations: Sequence[Explanation]) -> list[Explanation]:
@@ -182,25 +201,47 @@ def _dynamics(state: _State) -> list[Finding]:
     found: list[Finding] = []
     while len(found) < _MOST:
         test = Dynamics.of(state.recorded)
-        explanations = [] if test is None else torque_explanations(state.recorded, test)
-        mounted = None if test is None or found else _mounting(state, test, explanations)
-        if mounted is not None:
-            found.append(mounted)
+        if test is None:
+            break
+        turned = None if found else _other_gravity(state, test)
+        rival = 1.0 if turned is None else rival_of_mounting(state.recorded, test)
+        # What another gravity leaves no room for is not looked for, as that takes long.
+        settled = turned is not None and turned.after**2 <= _SETTLED and turned.beats(rival)
+        explanations = [] if settled else torque_explanations(state.recorded, test)
+        if turned is not None and turned.beats(
+            min(rival, *(one.after for one in explanations), 1.0)
+        ):
+            found.append(_mounting(state, turned))
             continue
         if not explanations:
             break
         for best in explanations:
             state.recorded = repaired(state.recorded, best.change)
             if not state.declared.explains(best.change, best.size):
-                found.append(_finding(state, best, _torque_grounds(best)))
+                found.append(_beside(_finding(state, best, _torque_grounds(best)), best, turned))
     return found + _unit_of_torques(state)
 
 
-def _mounting(state: _State, test: Dynamics, others: Sequence[Explanation]) -> Finding | None:
-    """Gravity from elsewhere than the model has it, if nothing else explains torques as well.
+@dataclass(frozen=True)
+class _Turned:
+    """Gravity from elsewhere than the model has it, (3,) m/s^2, with the shares unexplained."""
 
-    A zero of a joint's sensor turns what hangs on it, which can look alike.
-    """
+    gravity: FloatArray
+    before: float
+    after: float
+
+    @property
+    def words(self) -> str:
+        values = ", ".join(f"{one:.3g}" for one in self.gravity)
+        return f"gravity is ({values}) m/s^2 in its base's frame"
+
+    def beats(self, left: float) -> bool:
+        """Return whether it explains clearly more than what leaves this share."""
+        return self.after**2 <= _DECISIVE * left**2
+
+
+def _other_gravity(state: _State, test: Dynamics) -> _Turned | None:
+    """Gravity with which some robot explains the torques, where none does with the model's."""
     before = test.misfit()
     if before.share < _VISIBLE:
         return None
@@ -208,24 +249,37 @@ def _mounting(state: _State, test: Dynamics, others: Sequence[Explanation]) -> F
     seen = other_gravity(
         lambda one: test.under(one).glance(), lambda one: test.under(one).misfit(), own
     )
-    left = min((one.after for one in others), default=1.0)
-    if seen is None or seen[1].share ** 2 > _DECISIVE * left**2:
-        return None
-    gravity, after = seen
-    state.recorded = under_gravity(state.recorded, gravity)
-    repair = state.lines.gravity(gravity.tolist())
-    values = ", ".join(f"{one:.3g}" for one in gravity)
-    best = Explanation(Change(FindingKind.MOUNTING), 0.0, before.share, after.share)
+    return None if seen is None else _Turned(seen[0], before.share, seen[1].share)
+
+
+def _mounting(state: _State, turned: _Turned) -> Finding:
+    """Repair the recordings under another gravity, as nothing else explains torques as well."""
+    state.recorded = under_gravity(state.recorded, turned.gravity)
+    repair = state.lines.gravity(turned.gravity.tolist())
+    best = Explanation(Change(FindingKind.MOUNTING), 0.0, turned.before, turned.after)
     return Finding(
         FindingKind.MOUNTING,
         (),
-        {"unexplained_before": before.share, "unexplained_after": after.share,
-         **dict(zip(("x", "y", "z"), gravity.tolist(), strict=True))},
-        f"The robot is not mounted as the model is: gravity is ({values}) m/s^2 in its base's "
-        f"frame. {_torque_grounds(best)}",
+        {"unexplained_before": turned.before, "unexplained_after": turned.after,
+         **dict(zip(("x", "y", "z"), turned.gravity.tolist(), strict=True))},
+        f"The robot is not mounted as the model is: {turned.words}. {_torque_grounds(best)}",
         repair.text,
         repair.overrides,
     )  # fmt: skip
+
+
+def _beside(finding: Finding, best: Explanation, turned: _Turned | None) -> Finding:
+    """Name the mounting beside an offset that explains as much.
+
+    A zero of a joint's sensor turns what hangs on it, which can look alike.
+    """
+    if turned is None or best.change.kind is not FindingKind.OFFSET:
+        return finding
+    if _DECISIVE * turned.after**2 > best.after**2:
+        return finding
+    claim, _, grounds = finding.sentence.partition(". ")
+    told = f"{claim}, or the robot is not mounted as the model is: {turned.words}. {grounds}"
+    return replace(finding, sentence=told)
 
 
 def _torque_grounds(best: Explanation) -> str:
@@ -276,7 +330,7 @@ def _off_mass(recorded: Recorded, off: OffMass) -> Finding:
     )
     return Finding(
         FindingKind.GRAVITY,
-        (off.body, *(recorded.joint_name(joint) for joint in off.factors)),
+        tuple(recorded.joint_name(joint) for joint in off.factors),
         {
             "mass": off.mass,
             **{f"gravity_{recorded.joint_name(j)}": one[1] for j, one in off.factors.items()},
@@ -285,6 +339,7 @@ def _off_mass(recorded: Recorded, off: OffMass) -> Finding:
         f"there are. {cause}",
         f"- {{body: {off.body}, mass: null}}" if off.body else "",
         (),
+        off.body,
     )
 
 

@@ -19,8 +19,10 @@ from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
 
-_SUSPECT = 0.3  # share of the torques that some robot leaves, below which no names are doubted
-_LEFT = 0.7  # share that the exchange may leave
+_DOUBTED = 0.1  # share of the torques that some robot leaves, below which no names are doubted
+_SUSPECT = 0.3  # the same, below which an exchange must leave hardly anything
+_HARDLY = 0.1  # of the power left without it
+_LEFT = 0.32  # share that the exchange may leave: a tenth of the power, as of other repairs
 _BETTER = 0.5  # of the power left without it, that it may leave
 _BETTER_BLOCKS = 0.75  # of the stretches of time, in which it must be better
 
@@ -51,12 +53,13 @@ def exchanged_signals(groups: Sequence[ModelSequences], params: ParameterDict) -
 def _by_dynamics(seen: Recorded) -> Pairs:
     """Find the exchange after which some robot explains the torques, where none did before."""
     test = Dynamics.of(seen)
-    if test is None or (before := test.misfit()).share < _SUSPECT:
+    if test is None or (before := test.misfit()).share < _DOUBTED:
         return ()
+    most = _BETTER if before.share >= _SUSPECT else _HARDLY
     found: list[tuple[float, Pairs]] = []
     for pairs in _candidates(seen):
         after = test.misfit(Change(FindingKind.SWAP, exchange=pairs))
-        better = after.share < _LEFT and after.ratio(before) < _BETTER
+        better = after.share < _LEFT and after.ratio(before) < most
         if better and after.better_share(before) >= _BETTER_BLOCKS:
             found.append((after.share, pairs))
     return min(found)[1] if found else ()

@@ -38,12 +38,14 @@ class Finding:
 
     Attributes:
       kind: What is wrong.
-      signals: Labels of the signals it concerns, in the experiment's spelling; of several that
-        the data cannot tell apart, the one that the repair changes comes first.
+      signals: Labels of the signals it concerns, in the experiment's spelling, or names of joints
+        or actuators; of several that the data cannot tell apart, the one that the repair changes
+        comes first.
       evidence: The figures behind it, SI units.
       sentence: In words.
       repair: The lines of YAML that repair it, as they stand in the experiment file.
       overrides: The same as settings for ``--set``.
+      body: The one whose mass would explain it; empty where there is none.
     """
 
     kind: FindingKind
@@ -52,6 +54,7 @@ class Finding:
     sentence: str
     repair: str
     overrides: tuple[str, ...]
+    body: str = ""
 
     @property
     def claim(self) -> str:
@@ -63,6 +66,7 @@ class Finding:
         return {
             "kind": self.kind.value,
             "signals": list(self.signals),
+            "body": self.body or None,
             "evidence": dict(self.evidence),
             "sentence": self.sentence,
             "repair": self.repair,

@@ -20,6 +20,7 @@ _LONG_RUN = 5  # equal samples at the extreme, of a signal that never repeats on
 _RARE = 0.02  # of all samples that may equal the one before in such a signal
 _SATURATED = 0.005  # of all samples
 _ABRUPT = 0.25  # of the usual change from sample to sample; a clipped signal stops that suddenly
+_STEPS = 1.5  # of an encoder, up to which a change is as short as it can be
 _SWITCHED = 0.7  # of all samples at the extremes; more are a command that switches between them
 _STEADY = 0.3  # of all samples that equal the one before; more are a stepped command
 
@@ -61,8 +62,8 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
     """A limit at which a moving signal stops abruptly, again and again.
 
     A joint that comes to rest slows down first, so that the last step before is short; a signal
-    that is cut off was still on its way. In a signal with noise one long run of equal samples is
-    enough.
+    that is cut off was still on its way. The shortest step of an encoder is none that tells. In a
+    signal with noise one long run of equal samples is enough.
 
     Args:
       parts: Samples, recording by recording.
@@ -83,7 +84,8 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
     limits = (float(values.max()), float(values.min()))
     cut = {limit: [r for part in parts for r in _runs(part, limit, reach)] for limit in limits}
     runs = [run for limit in limits for run in cut[limit]]
-    abrupt = [length for length, before in runs if before > _ABRUPT * usual]
+    least = max(_ABRUPT * usual, _STEPS * (level_step(parts) or 0.0))
+    abrupt = [length for length, before in runs if before > least]
     stuck = sum(length for length, _ in runs)
     repeats = len(changes) - len(moving) - (stuck - len(runs))
     noisy = repeats < _RARE * len(changes)  # then nothing but a limit repeats a value exactly

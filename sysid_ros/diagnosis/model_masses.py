@@ -26,7 +26,7 @@ from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation
 from sysid_ros.diagnosis.filtered import Filtered, filtered
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.fits import body_torques, moving_bodies, own_torques
+from sysid_ros.diagnosis.fits import body_torques, moving_masses, own_torques
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.engine.elements import affine_force, has_affine_law, joint_of, linear
 
@@ -224,7 +224,7 @@ def _force(
 def _suspect(model: mujoco.MjModel, joints: Sequence[_Joint]) -> tuple[str, float]:
     """The body whose mass alone explains the gravity on all joints best, and its factor."""
     best, name, mass = np.inf, "", 1.0
-    for column, body in enumerate(moving_bodies(model)):
+    for column, body in enumerate(moving_masses(model)):
         if any(not np.any(one.gravity[:, column]) for one in joints):
             continue
         own, target, power = 0.0, 0.0, 0.0

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.engine.elements import matching_names
 from sysid_ros.experiment import (
@@ -22,6 +20,7 @@ from sysid_ros.experiment import (
     parse_yaml,
     without_places,
 )
+from sysid_ros.files import yaml_line
 from sysid_ros.recording.mapping import SignalKind
 
 Entry = dict[str, Any]
@@ -117,7 +116,8 @@ class ExperimentLines:
         neutral = {"scale": 1.0, "offset": 0.0, "unit": None}
         text = _line({k: v for k, v in changed.items() if neutral.get(k) != v})
         return Repair(
-            text, tuple(f"signals[{index}].{key}={_flow(value)}" for key, value in entry.items())
+            text,
+            tuple(f"signals[{index}].{key}={yaml_line(value)}" for key, value in entry.items()),
         )
 
     def delay(self, label: str, seconds: float, *, shared: bool = False) -> Repair:
@@ -132,14 +132,14 @@ class ExperimentLines:
         for index, entry in enumerate(self._parameters):
             if entry.get("signal") == label and "delay" in entry:
                 text = _line({**entry, "delay": value})
-                return Repair(text, (f"parameters[{index}].delay={_flow(value)}",))
+                return Repair(text, (f"parameters[{index}].delay={yaml_line(value)}",))
         added = {"signal": label, "delay": value}
-        return Repair(_line(added), (f"parameters+=[{_flow(added)}]",))
+        return Repair(_line(added), (f"parameters+=[{yaml_line(added)}]",))
 
     def gravity(self, gravity: Sequence[float]) -> Repair:
         """A parameter that says how a robot is mounted, and is not fitted."""
         added = gravity_entry(gravity)
-        return Repair(_line(added), (f"parameters+=[{_flow(added)}]",))
+        return Repair(_line(added), (f"parameters+=[{yaml_line(added)}]",))
 
     def frozen(self, element: str, name: str, names: list[str]) -> Repair:
         """Keep every attribute of one element out of the fit.
@@ -160,8 +160,8 @@ class ExperimentLines:
             kept = [{**entry, element: other} for other in others]
             first = kept[0] if kept else fixed
             rest = [*kept[1:], fixed] if kept else []
-            overrides.append(f"parameters[{index}]={_flow(first)}")
-            overrides += [f"parameters+=[{_flow(one)}]" for one in rest]
+            overrides.append(f"parameters[{index}]={yaml_line(first)}")
+            overrides += [f"parameters+=[{yaml_line(one)}]" for one in rest]
             lines += [_line(one) for one in (first, *rest)]
         return Repair("\n".join(lines), tuple(overrides))
 
@@ -218,16 +218,11 @@ def joined(repairs: list[Repair]) -> Repair:
 def setting(key: str, value: Any) -> Repair:
     """A section's setting, such as ``initial_state.velocity_filter``."""
     section, _, name = key.partition(".")
-    return Repair(f"{section}: {_flow({name: value})}", (f"{key}={_flow(value)}",))
+    return Repair(f"{section}: {yaml_line({name: value})}", (f"{key}={yaml_line(value)}",))
 
 
 def _line(entry: Mapping[str, Any]) -> str:
-    return f"- {_flow(entry)}"
-
-
-def _flow(value: Any) -> str:
-    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=float("inf"))
-    return text.removesuffix("...\n").strip()
+    return f"- {yaml_line(entry)}"
 
 
 def _short(value: float) -> float:

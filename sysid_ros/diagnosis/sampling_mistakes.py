@@ -20,8 +20,10 @@ _NEVER_ENOUGH = 5.0  # Hz
 _SAMPLES_PER_PERIOD = 5.0  # of the fastest motion, at the least
 _COMFORTABLE = 40.0  # samples per period, enough at any rate
 _UNEVEN = 0.4  # of the usual interval, the 95th percentile of the deviation from it
+_JAGGED = 1.3  # roughness by the stamps over that without them, from which stamps are wrong
 _COARSE = {"position": 0.002, "velocity": 0.01, "effort": 0.02}  # level step over range
 _DITHERED = 1.5  # noise over that of the levels, from which the levels hide nothing
+_AT_STOP = 0.02  # of a joint's range: how far its model's stop may be off
 PLAYED = "command"  # its levels and rate are its own business
 _LEAST_TURN = 0.02  # rad: less may be the give of a gear
 _LEAST_TRAVEL = 0.002  # m
@@ -30,11 +32,19 @@ _OVER_NOISE = 10.0  # range over the noise from sample to sample
 
 @dataclass(frozen=True)
 class Rate:
-    """The sampling of a signal: rate [Hz], 95 % deviation of intervals, the motion's top."""
+    """The sampling of a signal.
+
+    Attributes:
+      rate: Hz.
+      deviation: Of 95 % of the intervals from the usual one, at most, over that.
+      bandwidth: The motion's top, Hz.
+      roughness: From sample to sample, with the stamps as they are, over that with even ones.
+    """
 
     rate: float
     deviation: float
     bandwidth: float
+    roughness: float = 0.0
 
 
 def sampling_of(parts: list[Samples]) -> Rate | None:
@@ -50,7 +60,25 @@ def sampling_of(parts: list[Samples]) -> Rate | None:
         top = motion_bandwidth(part.at(grid), 1.0 / usual, level_step([part.values]))
         if top is not None:
             tops.append(top)
-    return Rate(1.0 / usual, deviation, float(np.median(tops)) if tops else 0.0)
+    top = float(np.median(tops)) if tops else 0.0
+    return Rate(1.0 / usual, deviation, top, _roughness(parts))
+
+
+def _roughness(parts: Sequence[Samples]) -> float:
+    """Distance of samples from the line through their neighbours: as stamped over as numbered.
+
+    Stamps that tell when a joint was read make its motion smoother, wrong ones make it jagged;
+    where noise is all there is they are much the same.
+    """
+    stamped, numbered = [], []
+    for part in parts:
+        before, here, after = part.values[:-2], part.values[1:-1], part.values[2:]
+        width = np.maximum(part.times[2:] - part.times[:-2], 1e-12)
+        share = (part.times[1:-1] - part.times[:-2]) / width
+        stamped.append(np.abs(here - before - share * (after - before)))
+        numbered.append(np.abs(here - 0.5 * (before + after)))
+    even = float(np.mean(np.concatenate(numbered)))
+    return float(np.mean(np.concatenate(stamped))) / even if even > 0.0 else 0.0
 
 
 def is_slow(sampled: Rate) -> bool:
@@ -64,8 +92,15 @@ def is_slow(sampled: Rate) -> bool:
 
 
 def is_uneven(sampled: Rate) -> bool:
-    """Return whether intervals vary by a good part of their length."""
-    return sampled.deviation > _UNEVEN
+    """Return whether intervals vary by a good part of their length, and that does harm.
+
+    It does where the stamps are wrong, and where the long ones hide what happens between samples.
+    """
+    if sampled.deviation <= _UNEVEN:
+        return False
+    long = sampled.rate / (1.0 + sampled.deviation)
+    sparse = long < max(_ALWAYS_ENOUGH, _COMFORTABLE * sampled.bandwidth)
+    return sparse or sampled.roughness > _JAGGED
 
 
 def signal_kinds(recorded: Recorded) -> dict[str, str]:
@@ -91,8 +126,20 @@ def coarse_step(recorded: Recorded, label: str, kind: str) -> float | None:
 
 
 def stuck_limit(recorded: Recorded, label: str) -> Saturation | None:
-    """The limit that a signal is cut off at."""
-    return saturation([part.values for part in recorded.pooled(label)])
+    """The limit that a signal is cut off at; none where its joint rests on its stop."""
+    found = saturation([part.values for part in recorded.pooled(label)])
+    return None if found is not None and _is_stop(recorded, label, found.limit) else found
+
+
+def _is_stop(recorded: Recorded, label: str, limit: float) -> bool:
+    """Return whether a value is an end of the range of the joint whose position it is."""
+    model = recorded.model
+    return any(
+        own == label
+        and bool(model.jnt_limited[joint])
+        and np.abs(model.jnt_range[joint] - limit).min() < _AT_STOP * np.ptp(model.jnt_range[joint])
+        for joint, own in recorded.positions.items()
+    )
 
 
 def motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:

@@ -12,6 +12,7 @@ model's masses and frictions do not enter.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -28,6 +29,7 @@ from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import Misfit, decisive
 from sysid_ros.diagnosis.hypotheses import LAGS, Suspects, discrete, families
 from sysid_ros.diagnosis.recorded import Recorded, repaired
+from sysid_ros.diagnosis.sampling_mistakes import motion_range
 
 _BETTER = {FindingKind.OFFSET: 0.5, FindingKind.LAG: 0.5}  # of the power, that these may leave
 _VISIBLE = {FindingKind.OFFSET: 0.05, FindingKind.LAG: 0.0}  # share unexplained as recorded ...
@@ -41,6 +43,9 @@ _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
 _SMALLEST_OFFSET = 0.04  # rad
 _SMALLEST_FACTOR = 1.25
 _SMALLEST_LAG = 0.004  # s
+# Motion of a joint whose position may be in another unit.
+_LEAST_TURN = math.radians(10.0)
+_LEAST_TRAVEL = 0.01  # m
 _LARGEST_LAG = 0.98 * LAGS[-1]  # s; there the best lag would be longer still
 _ORDER = (
     FindingKind.SIGN,
@@ -97,6 +102,36 @@ def torque_explanations(recorded: Recorded, test: Dynamics) -> list[Explanation]
     return []
 
 
+def rival_of_mounting(recorded: Recorded, test: Dynamics) -> float:
+    """The least share that is left by a mistake which looks as if all torques had another gravity.
+
+    Those are reversed torques and the zero of a joint. One where none would be accepted.
+
+    Args:
+      recorded: What was recorded.
+      test: Its test.
+    """
+    before, glance, suspects = test.misfit(), test.glance(), _suspects(test)
+    changes = [*_reversed_together(recorded, suspects, test), *discrete(recorded, suspects)]
+    seen = [
+        _Tried(change, 0.0, test.glance(change))
+        for change in changes
+        if change.kind is FindingKind.SIGN
+    ]
+    for family in families(recorded, suspects):
+        if family.kind is FindingKind.OFFSET:
+            size, misfit = best_of(family, test.glance, glance)
+            seen.append(_Tried(family.change(size), size, misfit))
+    found = _exact(test, before, glance, seen)
+    return min((one.share for one in found if _accepted(one, before, recorded)), default=1.0)
+
+
+def _suspects(test: Dynamics) -> Suspects:
+    """All joints with torques, those that are explained worst first."""
+    shares = test.shares()
+    return Suspects(tuple(sorted(shares, key=lambda j: -shares[j])), shares)
+
+
 def _in_order(first: Explanation, second: Explanation) -> list[Explanation]:
     """Two repairs with an exchange first, whose labels are then those of the repaired signals."""
     swap = second.change
@@ -113,11 +148,8 @@ def _in_order(first: Explanation, second: Explanation) -> list[Explanation]:
 
 def _tried(recorded: Recorded, test: Dynamics, before: Misfit) -> list[_Tried]:
     """The most promising repairs, the best first."""
-    if before.share < _VISIBLE[FindingKind.OFFSET]:
-        suspects = Suspects(())
-    else:
-        shares = test.shares()
-        suspects = Suspects(tuple(sorted(shares, key=lambda j: -shares[j])), shares)
+    hidden = before.share < _VISIBLE[FindingKind.OFFSET]
+    suspects = Suspects(()) if hidden else _suspects(test)
     glance = test.glance()
     changes = [*_reversed_together(recorded, suspects, test), *discrete(recorded, suspects)]
     seen = [_Tried(change, 0.0, test.glance(change)) for change in changes]
@@ -161,13 +193,23 @@ def _accepted(one: _Tried, before: Misfit, recorded: Recorded) -> bool:
     if kind is FindingKind.OFFSET:
         matters = abs(size) >= _SMALLEST_OFFSET
     elif kind is FindingKind.SCALE:
-        matters = max(size, 1.0 / size) >= _SMALLEST_FACTOR
+        matters = max(size, 1.0 / size) >= _SMALLEST_FACTOR and _still_moves(recorded, one.change)
     elif kind is FindingKind.LAG:
         matters = max(_SMALLEST_LAG, 0.75 * recorded.interval) <= abs(size) < _LARGEST_LAG
+    elif kind is FindingKind.DEGREES:
+        matters = _still_moves(recorded, one.change)
     visible = before.share > _VISIBLE.get(kind, _OTHERWISE)
     several = kind is FindingKind.SIGN and len(one.change.signals) > 1
     good = {"good": _GOOD_SIGNS} if several else {}
     return matters and visible and decisive(one.misfit, before, _BETTER.get(kind), **good)
+
+
+def _still_moves(recorded: Recorded, change: Change) -> bool:
+    """Return whether a joint moves in the other unit: one that hardly does obeys any model."""
+    joints = [joint for joint, label in recorded.positions.items() if label in change.signals]
+    after = repaired(recorded, change)
+    least = {j: _LEAST_TURN if recorded.is_hinge(j) else _LEAST_TRAVEL for j in joints}
+    return not joints or any(motion_range(after, j)[0] >= least[j] for j in joints)
 
 
 def _is_degrees(recorded: Recorded, one: _Tried) -> bool:

@@ -7,8 +7,9 @@ A servo with gain kp pulls its joint with kp (u - q) - kv v, so that
 
     u = q + (kv + d)/kp v + f/kp sign(v) + M(q)/kp q'' + gravity(q)/kp
 
-with the command u at the instant it takes effect. All terms but q are non-negative multiples of
-known columns, and limited: a servo sags under a load, but not by many times what the model says.
+with the command u at the instant it takes effect; through a gear, all in units of the command. All
+terms but q are non-negative multiples of known columns, and limited: a servo sags under a load, but
+not by many times what the model says.
 """
 
 from __future__ import annotations
@@ -89,7 +90,9 @@ class Tracking:
         return data.value[self._recorded.servos[servo]]
 
     def _position(self, data: Filtered, servo: int) -> FloatArray:
-        return data.value[self._recorded.positions[self._recorded.joint_of(servo)]]
+        """The command that asks for the position, (n,)."""
+        position = data.value[self._recorded.positions[self._recorded.joint_of(servo)]]
+        return _asked(self._recorded.model, servo) * position
 
     def _columns(
         self, data: Filtered, servo: int, changes: tuple[Change, ...]
@@ -104,8 +107,9 @@ class Tracking:
         dof = int(model.jnt_dofadr[joint])
         position = recorded.positions[joint]
         velocity = data.rate[position]
-        kp = -float(model.actuator_biasprm[servo, 1])
-        kv = -float(model.actuator_biasprm[servo, 2])
+        gear = float(model.actuator_gear[servo, 0])
+        kp = -float(model.actuator_biasprm[servo, 1]) * gear**2  # as the joint feels it
+        kv = -float(model.actuator_biasprm[servo, 2]) * gear**2
         damping = kv + linear(model.dof_damping[dof])
         usual = float(np.sqrt(np.mean(velocity**2))) + 1e-9
         columns = [velocity, np.tanh(velocity / (0.02 * usual)), data.second[position]]
@@ -120,7 +124,7 @@ class Tracking:
             acting = np.flatnonzero(np.any(own != 0.0, axis=0))  # the bodies that it carries
             columns += list(own[:, acting].T)
             limits += [_TRUST / kp] * len(acting)
-        return np.column_stack(columns), np.maximum(limits, 1e-12)
+        return _asked(model, servo) * np.column_stack(columns), np.maximum(limits, 1e-12)
 
     def _loads(self, data: Filtered, changes: tuple[Change, ...]) -> FloatArray | None:
         """Torques that the bodies' weights and inertias take, where all joints are measured."""
@@ -131,6 +135,12 @@ class Tracking:
         if key not in self._known_loads:
             self._known_loads[key] = body_torques(self._recorded.model, *data.motion(labels))
         return self._known_loads[key]
+
+
+def _asked(model: mujoco.MjModel, servo: int) -> float:
+    """A servo's command per position of its joint; one without a gear."""
+    gain, stiffness = model.actuator_gainprm[servo, 0], -model.actuator_biasprm[servo, 1]
+    return float(model.actuator_gear[servo, 0] * stiffness / gain)
 
 
 def _robust_residual(matrix: FloatArray, target: FloatArray, limits: FloatArray) -> FloatArray:

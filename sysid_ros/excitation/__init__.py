@@ -15,6 +15,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.controlled_motion import LONGEST_LEAD, ControlledMotion, lead_after
 from sysid_ros.excitation.following import FollowingWatch
 from sysid_ros.excitation.guard import CommandGuard
+from sysid_ros.excitation.joint_monitor import JointMonitor
 from sysid_ros.excitation.limit_files import (
     KINDS,
     FileLimits,
@@ -24,7 +25,6 @@ from sysid_ros.excitation.limit_files import (
     urdf_limits,
 )
 from sysid_ros.excitation.limits import CommandLimits, MotionLimits
-from sysid_ros.excitation.monitor import JointMonitor
 from sysid_ros.excitation.motion import Motion
 from sysid_ros.excitation.multisine import Multisine, design_multisine
 from sysid_ros.excitation.path import ExcitationPath, check_limits

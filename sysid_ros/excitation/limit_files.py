@@ -21,6 +21,8 @@ from sysid_ros.files import read_regular_text
 
 KINDS = ("lower", "upper", "velocity", "acceleration", "effort")
 
+_FARTHEST = 1e9  # of a limit that is one
+
 FileLimits = Mapping[str, Mapping[str, float]]  # by joint, then by kind
 
 # key in joint_limits.yaml: what it bounds, and the switch that says whether it counts
@@ -80,7 +82,7 @@ def read_urdf_limits(path: Path) -> FileLimits:
       path: The file, expanded if it comes from xacro.
 
     Returns:
-      Limits by joint; soft limits of position where there are some.
+      Limits by joint; soft limits of position where they are narrower.
 
     Raises:
       ExcitationError: The file cannot be read, or a limit is no number.
@@ -107,7 +109,7 @@ def urdf_limits(text: str, source: str) -> FileLimits:
     except ET.ParseError as error:
         raise ExcitationError(f"limits cannot be read from the URDF {source}: {error}") from None
     found = {}
-    for joint in root.iter("joint"):
+    for joint in root.findall("joint"):  # those of ros2_control stand deeper
         kinds: dict[str, float] = {}
         for tag, prefix in (("limit", ""), ("safety_controller", "soft_")):
             element = joint.find(tag)
@@ -116,7 +118,8 @@ def urdf_limits(text: str, source: str) -> FileLimits:
                 name = f"{prefix}{kind}_limit" if prefix else kind
                 value = element.get(name) if element is not None else None
                 if value is not None:
-                    kinds[kind] = _number(value, f"{name} of joint {joint.get('name')!r}", source)
+                    what = f"{name} of joint {joint.get('name')!r}"
+                    _tighten(kinds, kind, _number(value, what, source))
         if joint.get("type") == "continuous":  # its bounds, if given at all, mean nothing
             kinds.pop("lower", None)
             kinds.pop("upper", None)
@@ -140,7 +143,7 @@ def read_joint_limits(path: Path) -> FileLimits:
     """
     try:
         document = yaml.load(read_regular_text(path), Loader=_AngleLoader)  # noqa: S506
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise ExcitationError(f"limits cannot be read from {path}: {error}") from None
     found: dict[str, dict[str, float]] = {}
     for joints in _sections(document):
@@ -149,9 +152,8 @@ def read_joint_limits(path: Path) -> FileLimits:
             for key, (kind, switch) in _YAML_KEYS.items():
                 if not isinstance(entry, dict) or key not in entry or entry.get(switch) is False:
                     continue
-                value = _number(entry[key], f"{key} of joint {joint!r}", str(path))
                 # braking and speeding up share one limit, the lower
-                kinds[kind] = min(value, kinds.get(kind, math.inf))
+                _tighten(kinds, kind, _number(entry[key], f"{key} of joint {joint!r}", str(path)))
     if not found:
         raise ExcitationError(f"{path} has no section 'joint_limits' with joints in it")
     return found
@@ -166,13 +168,22 @@ def _sections(document: Any) -> Iterator[dict[Any, Any]]:
             yield from _sections(value)
 
 
+def _tighten(kinds: dict[str, float], kind: str, value: float) -> None:
+    """Add a limit; of two of one kind the one that allows less counts."""
+    narrower = max if kind == "lower" else min
+    kinds[kind] = narrower(value, kinds.get(kind, value))
+
+
 def _number(value: Any, what: str, source: str) -> float:
     try:
         if isinstance(value, bool):
             raise ValueError
-        return float(value)
-    except (TypeError, ValueError):
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
         raise ExcitationError(f"{source}: {what} is {value!r}, which is no number") from None
+    if _FARTHEST < abs(number) < math.inf:
+        raise ExcitationError(f"{source}: {what} is {number:g}, beyond {_FARTHEST:g}")
+    return number
 
 
 class _AngleLoader(yaml.SafeLoader):

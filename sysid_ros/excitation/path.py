@@ -96,6 +96,9 @@ def check_limits(path: _Commands, limits: CommandLimits) -> None:
     """
     times = np.arange(0.0, path.duration + 2.0 * _CHECK_STEP, _CHECK_STEP)
     values = path.commands(times)
+    unknown = ~np.isfinite(values).all(axis=0)  # which no comparison below would notice
+    for column in np.flatnonzero(unknown)[:1]:
+        raise ExcitationError(f"the command of joint {path.joints[column]!r} is not a number")
     steps = np.diff(values, axis=0, prepend=values[:1])
     rates = np.abs(steps) / _CHECK_STEP
     turns = np.abs(np.diff(steps, axis=0, append=steps[-1:])) / _CHECK_STEP**2

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.experiment.attribute_names import FRICTION
 from sysid_ros.experiment.cross_checks import check_fittable
+from sysid_ros.experiment.entries import SERVO
 from sysid_ros.experiment.experiment_schema import (
     Experiment,
     MaskConfig,
@@ -16,6 +17,7 @@ from sysid_ros.experiment.experiment_schema import (
     ValidationConfig,
 )
 from sysid_ros.experiment.fit_schema import LEFT_OUT, SearchConfig
+from sysid_ros.experiment.idle_settings import idle_settings
 from sysid_ros.experiment.load import (
     load_experiment,
     parse_experiment,
@@ -34,6 +36,7 @@ __all__ = [
     "FRICTION",
     "LEFT_OUT",
     "PACKAGE",
+    "SERVO",
     "UNITS",
     "Experiment",
     "MaskConfig",
@@ -47,6 +50,7 @@ __all__ = [
     "as_uri",
     "check_fittable",
     "check_study",
+    "idle_settings",
     "load_experiment",
     "locate_bag",
     "locate_model",

@@ -14,6 +14,8 @@ from sysid_ros.experiment.problems import Place, Problems
 from sysid_ros.experiment.yaml_tree import Value
 from sysid_ros.recording.mapping import SignalKind
 
+_LEAST_RATIO = 1e-3  # of a coupling's turns, in size, and the inverse of the largest
+
 
 def check_consistency(experiment: Experiment, root: Value, problems: Problems) -> None:
     """Note contradictions between the parts of an experiment whose parts are valid.
@@ -45,6 +47,7 @@ def check_consistency(experiment: Experiment, root: Value, problems: Problems) -
     _check_condition(experiment, place, problems)
     _check_folds(experiment, place, problems)
     _check_search(experiment, place, problems)
+    _check_couplings(experiment, place, problems)
     _check_method(experiment, place, problems)
 
 
@@ -133,12 +136,46 @@ def _check_folds(experiment: Experiment, place: Callable[..., Place], problems: 
 
 def _check_search(experiment: Experiment, place: Callable[..., Place], problems: Problems) -> None:
     search = experiment.fit.search
+    if search is not None and search.study is None and search.study_name is not None:
+        problems.add(
+            place("fit", "search", "study_name"),
+            f"fit.search.study_name is {search.study_name!r}, but fit.search.study, in which it "
+            "would be, is not given",
+        )
+    if search is not None and search.study is not None and not _is_study(search.study):
+        problems.add(
+            place("fit", "search", "study"),
+            "fit.search.study must be a file that ends in .db or .log, or a URL of Optuna's, "
+            f"given {search.study!r}",
+        )
     if search is not None and search.method == "nsga2" and len(search.costs) < 2:
         problems.add(
             place("fit", "search"),
             "fit.search.costs must name two groups of signals for nsga2, such as "
             '["*_pos", "*_vel"]',
         )
+
+
+def _is_study(study: str) -> bool:
+    return "://" in study or study.endswith((".db", ".log"))
+
+
+def _check_couplings(
+    experiment: Experiment, place: Callable[..., Place], problems: Problems
+) -> None:
+    for one in experiment.couplings:
+        if one.joint == one.other:
+            problems.add(
+                place("couplings"),
+                f"couplings: a motor that turns with {one.joint!r} alone is no coupling; 'other' "
+                "must be another joint",
+            )
+        if not _LEAST_RATIO <= abs(one.ratio) <= 1.0 / _LEAST_RATIO:
+            problems.add(
+                place("couplings"),
+                f"couplings: ratio must be between {_LEAST_RATIO:g} and {1.0 / _LEAST_RATIO:g} in "
+                f"size, given {one.ratio:g}",
+            )
 
 
 def _check_method(experiment: Experiment, place: Callable[..., Place], problems: Problems) -> None:

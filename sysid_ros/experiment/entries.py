@@ -27,6 +27,7 @@ from sysid_ros.experiment.section import as_list, as_mapping, keys_of, read_sect
 from sysid_ros.experiment.yaml_tree import Value
 from sysid_ros.recording.mapping import Interpolation, SignalKind
 
+SERVO = "_servo"  # behind a joint's name: its servo, where the model has none
 _SWITCHES = ("frozen", "shared", "per_robot")
 _SIGNAL_KINDS = tuple(kind.value for kind in SignalKind)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")  # of what may become a folder
@@ -100,7 +101,7 @@ def _as_inputs(signal: SignalConfig) -> list[SignalConfig]:
         name = f"{signal.name}_effort"
         return [replace(signal, kind=SignalKind.ACTUATOR, name=name, effort=signal.name)]
     if signal.kind is SignalKind.SERVO:
-        name = f"{signal.name}_servo"
+        name = f"{signal.name}{SERVO}"
         return [replace(signal, kind=SignalKind.ACTUATOR, name=name, servo=signal.name)]
     return [signal]
 

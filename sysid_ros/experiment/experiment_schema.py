@@ -212,7 +212,7 @@ class PayloadConfig:
     """A payload of unknown inertia that a body of the robot holds."""
 
     body: str = key(metadata=rule("what holds it; its frame is the payload's"))
-    mass: float = key(default=1.0, metadata=rule("kg, a guess to start from", above=0))
+    mass: float = key(default=1.0, metadata=rule("kg, to start from", minimum=1e-4, maximum=1e4))
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ class ParameterConfig:
     frozen: bool = key(default=False, metadata=rule("set to `initial` and not fitted"))
     form: str | None = key(
         default=None,
-        metadata=rule("of attributes that have several, such as inertia: pseudo, mass, mass_ipos"),
+        metadata=rule("of several, for inertia: pseudo, mass, mass_ipos, symmetric_y, ..."),
     )
     line: int | None = None  # where it stands in the experiment file, for messages
 
@@ -373,10 +373,7 @@ class Experiment:
     )
     logs: tuple[str, ...] = key(
         default=(),
-        metadata=rule(
-            "where the course of a fit is recorded, besides its `progress.csv`",
-            choices=LOG_NAMES,
-        ),
+        metadata=rule("records of a fit's course, besides its `progress.csv`", choices=LOG_NAMES),
     )
     modifiers: str | None = key(
         default=None,

@@ -30,7 +30,7 @@ class WindowConfig:
             "fraction of the length; only `scoring` may overlap, and where recordings are held "
             "out only theirs do",
             minimum=0,
-            below=1,
+            maximum=0.95,
         ),
     )
     contacts: str = key(
@@ -54,7 +54,7 @@ class InitialStateConfig:
     )
     velocity_filter: float = key(
         default=30.0,
-        metadata=rule("Hz; zero-phase low-pass before differentiating positions", above=0),
+        metadata=rule("Hz; zero-phase low-pass before differentiating positions", minimum=0.01),
     )
 
 
@@ -71,7 +71,9 @@ class SearchConfig:
             choices=SEARCH_METHODS,
         ),
     )
-    trials: int = key(default=200, metadata=rule("candidates to simulate", minimum=1))
+    trials: int = key(
+        default=200, metadata=rule("candidates to simulate", minimum=1, maximum=1_000_000)
+    )
     starts: int = key(
         default=4, metadata=rule("how many of the best to fit from, for `starts`", minimum=1)
     )
@@ -147,13 +149,18 @@ class TorqueFitConfig:
     )
     spread: float = key(
         default=1.0,
-        metadata=rule("how wrong the model's bodies may be, relative to themselves", above=0),
+        metadata=rule(
+            "how wrong the model's bodies may be, relative to themselves",
+            minimum=1e-3,
+            maximum=1e3,
+        ),
     )
     hulls: bool = key(
         default=True, metadata=rule("keep centres of mass within their body's geometry")
     )
     total_mass: float | None = key(
-        default=None, metadata=rule("kg, of all moving bodies together, where known", above=0)
+        default=None,
+        metadata=rule("kg, of all moving bodies together, where known", minimum=1e-3, maximum=1e6),
     )
     beside_simulation: bool = key(
         default=True,

@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import yaml
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment.cross_checks import check_consistency
@@ -29,7 +26,7 @@ from sysid_ros.experiment.problems import Problems
 from sysid_ros.experiment.rules import rule
 from sysid_ros.experiment.section import as_mapping, read_section
 from sysid_ros.experiment.yaml_tree import Value, parse_yaml
-from sysid_ros.files import read_regular_text
+from sysid_ros.files import read_regular_text, yaml_line
 
 _HOOK = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
@@ -129,7 +126,7 @@ def with_bags(
     if not bags:
         return experiment
     sign = "=" if replace else "+="
-    return with_overrides(experiment, [f"sequences{sign}{_flow(bags)}"])
+    return with_overrides(experiment, [f"sequences{sign}{yaml_line([str(bag) for bag in bags])}"])
 
 
 def with_folders(
@@ -146,7 +143,7 @@ def with_folders(
       A validated experiment; without folders, the same one.
     """
     overrides = [
-        f"{name}={_flow([*added, *known])}"
+        f"{name}={yaml_line([*added, *known])}"
         for name, added, known in (
             ("package_path", package_path, experiment.package_path),
             ("msg_path", msg_path, experiment.msg_path),
@@ -154,14 +151,6 @@ def with_folders(
         if added
     ]
     return with_overrides(experiment, overrides) if overrides else experiment
-
-
-def _flow(texts: Sequence[object]) -> str:
-    """A list on one line of YAML, quoted so that no name is taken for a number or for syntax."""
-    listed: str = yaml.safe_dump(
-        [str(text) for text in texts], default_style='"', default_flow_style=True, width=math.inf
-    )
-    return listed.strip()
 
 
 def _read_experiment(

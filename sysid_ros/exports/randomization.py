@@ -14,9 +14,9 @@ import math
 from typing import Any
 
 import numpy as np
-import yaml
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.files import yaml_text
 from sysid_ros.judgement import AppliedParameter, Outcome
 
 _HEAD = """\
@@ -27,10 +27,6 @@ _HEAD = """\
 # claims none: the parameter is at a bound or not determined (see flags); choose their range.
 #   applies_to: the model's element, names and attribute that the value is written into
 """
-
-# Ten times as fast on a covariance of a hundred parameters, where libyaml is there.
-_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-_ONE_LINE = 2**30  # characters; a row of the covariance is a line
 
 
 def randomization_yaml(outcome: Outcome) -> str:
@@ -50,14 +46,7 @@ def randomization_yaml(outcome: Outcome) -> str:
         },
     }
     head = _HEAD.format(title=outcome.title, verdict=" ".join(outcome.verdict.split()))
-    return head + yaml.dump(
-        content,
-        Dumper=_DUMPER,
-        sort_keys=False,
-        allow_unicode=True,
-        default_flow_style=None,
-        width=_ONE_LINE,
-    )
+    return head + yaml_text(content)
 
 
 def _entry(parameter: ParameterEstimate, applied: tuple[AppliedParameter, ...]) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import yaml
 
 from sysid_ros.engine.elements import BodyInertia, full_inertia
 from sysid_ros.exports.inertial_edits import full_values
 from sysid_ros.exports.joints import Joint, joints_of, targets
+from sysid_ros.files import yaml_text
 from sysid_ros.judgement import Outcome
 
 _HEAD = """\
@@ -53,12 +53,7 @@ def ros2_control_yaml(outcome: Outcome, model: mujoco.MjModel) -> str:
     # rcl has no empty lists and no empty dictionaries.
     content = {key: value for key, value in parameters.items() if value}
     head = _HEAD.format(title=outcome.title, verdict=" ".join(outcome.verdict.split()))
-    return head + yaml.safe_dump(
-        {"/**": {"ros__parameters": content}},
-        sort_keys=False,
-        default_flow_style=None,
-        width=float("inf"),
-    )
+    return head + yaml_text({"/**": {"ros__parameters": content}})
 
 
 def _gains(joint: Joint) -> dict[str, float]:

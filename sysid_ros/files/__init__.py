@@ -30,7 +30,14 @@ from sysid_ros.files.regular_file import (
     read_regular_text,
 )
 from sysid_ros.files.strict_json import dumps, plain, write_json
-from sysid_ros.files.writing import rename_folder, replace_file, replacing, translated_os_errors
+from sysid_ros.files.writing import (
+    rename_folder,
+    replace_file,
+    replacing,
+    sync_folder,
+    translated_os_errors,
+)
+from sysid_ros.files.yaml_text import yaml_line, yaml_text
 
 __all__ = [
     "LIST",
@@ -58,6 +65,9 @@ __all__ = [
     "replace_file",
     "replacing",
     "several",
+    "sync_folder",
     "translated_os_errors",
     "write_json",
+    "yaml_line",
+    "yaml_text",
 ]

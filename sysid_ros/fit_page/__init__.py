@@ -1,11 +1,12 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A page that shows a running fit, served on this machine alone."""
+"""A page that shows a running fit, served on this machine alone, and the server of such pages."""
 
 from __future__ import annotations
 
+from sysid_ros.fit_page.fit_page import FitPage
 from sysid_ros.fit_page.fit_progress import PageProgress
-from sysid_ros.fit_page.page_server import FitPage
+from sysid_ros.fit_page.page_server import LivePage
 
-__all__ = ["FitPage", "PageProgress"]
+__all__ = ["FitPage", "LivePage", "PageProgress"]

@@ -1,40 +1,12 @@
 "use strict";
 
 const PERIOD = 500; // ms between two questions
-const SVG = "http://www.w3.org/2000/svg";
 const token = document.querySelector("meta[name=token]").content;
-const part = (id) => document.getElementById(id);
 
 let series = "";
 let steps = [];
 let names = [];
 let rows = [];
-
-function number(value) {
-  if (value === null || value === undefined) return "–";
-  return String(Number(value.toPrecision(5)));
-}
-
-// Points of a line that fills a box; values that are missing are left out.
-function points(values, width, height) {
-  const known = values.map((value, i) => [i, value]).filter(([, v]) => v !== null);
-  if (!known.length) return "";
-  const numbers = known.map(([, value]) => value);
-  const low = Math.min(...numbers);
-  const span = Math.max(...numbers) - low;
-  const last = Math.max(values.length - 1, 1);
-  return known
-    .map(([i, value]) => {
-      const y = span > 0 ? (value - low) / span : 0.5;
-      return `${((width * i) / last).toFixed(1)},${(height * (0.95 - 0.9 * y)).toFixed(1)}`;
-    })
-    .join(" ");
-}
-
-function thinned(values, most) {
-  const stride = Math.max(1, Math.ceil(values.length / most));
-  return values.filter((_, i) => i % stride === 0 || i === values.length - 1);
-}
 
 function makeRows() {
   const body = part("parameters");
@@ -46,12 +18,9 @@ function makeRows() {
     head.textContent = name;
     row.append(head);
     const cells = [row.insertCell(), row.insertCell(), row.insertCell()];
-    const chart = document.createElementNS(SVG, "svg");
-    chart.setAttribute("viewBox", "0 0 120 24");
-    chart.setAttribute("preserveAspectRatio", "none");
+    const chart = drawn("svg", { viewBox: "0 0 120 24", preserveAspectRatio: "none" });
     chart.setAttribute("aria-hidden", "true");
-    const line = document.createElementNS(SVG, "polyline");
-    chart.append(line);
+    const line = chart.appendChild(drawn("polyline"));
     row.insertCell().append(chart);
     return { cells, line };
   });
@@ -88,12 +57,12 @@ function draw() {
   part("cost").textContent = `${number(last.cost)} after step ${last.iteration}${time}`;
   const shown = thinned(steps, 600);
   const costs = shown.map((step) => (step.cost > 0 ? Math.log10(step.cost) : null));
-  part("cost-chart").firstElementChild.setAttribute("points", points(costs, 600, 160));
+  part("cost-chart").firstElementChild.setAttribute("points", evenly(costs, 600, 160));
   rows.forEach(({ cells, line }, i) => {
     const [start, now] = [steps[0].values[i], last.values[i]];
     const change = start ? `${(100 * (now / start - 1)).toFixed(1)} %` : "–";
     [number(start), number(now), change].forEach((text, j) => (cells[j].textContent = text));
-    line.setAttribute("points", points(shown.map((step) => step.values[i]), 120, 24));
+    line.setAttribute("points", evenly(shown.map((step) => step.values[i]), 120, 24));
   });
 }
 

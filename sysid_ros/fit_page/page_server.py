@@ -5,7 +5,8 @@
 
 Other pages in the same browser can reach it too. They cannot read what it answers; and so that they
 cannot cancel a fit either, a request to do so must carry a secret that only the page itself knows.
-Requests under another name than this machine's are refused, which ends tricks with DNS.
+A page without anything to cancel is for reading only. Requests under another name than this
+machine's are refused, which ends tricks with DNS.
 """
 
 from __future__ import annotations
@@ -21,12 +22,11 @@ from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 from sysid_ros.closing import Closing
 from sysid_ros.errors import SysidError
-from sysid_ros.fit_page.fit_progress import PageProgress
 
 HOST = "127.0.0.1"
 TOKEN_HEADER = "X-Sysid-Ros-Token"  # noqa: S105
@@ -36,29 +36,42 @@ _FIELDS = 10  # of a query
 _MOST = 64  # connections at a time; of more, those that have waited longest are ended
 
 
+_SHARED = ("drawing.js", "page.css")  # of all pages
+
+
 class FitPageError(SysidError):
     """The page cannot be served."""
 
 
-class FitPage(Closing):
-    """Serves the page from a thread of its own until it is closed; also a context manager."""
+class Shown(Protocol):
+    """The subject of a page, which asks for it again and again, from several threads."""
 
-    def __init__(self, port: int, progress: PageProgress, cancel: Callable[[], None]) -> None:
+    def snapshot(self, known: str, count: int) -> dict[str, Any]:
+        """Everything, or what is new since the snapshot of series ``known`` with its steps."""
+
+
+class LivePage(Closing):
+    """Serves a page from a thread of its own until it is closed; also a context manager."""
+
+    def __init__(
+        self, port: int, shown: Shown, room: str, cancel: Callable[[], bool] | None = None
+    ) -> None:
         """Begin to serve.
 
         Args:
           port: TCP port on the loopback address; 0 for any free one.
-          progress: What is shown.
-          cancel: Called, in a thread of the server, when somebody cancels the running fit.
+          shown: What is shown.
+          room: The package that holds ``page.html`` and ``page.js``.
+          cancel: Called, in a thread of the server, when somebody cancels on the page; says if
+            there was anything to cancel. ``None`` for a page without a button.
 
         Raises:
           FitPageError: The port is no port or in use.
         """
         if not 0 <= port <= 65535:
             raise FitPageError(f"live_page_port must be from 0 to 65535, got {port}")
-        token = secrets.token_urlsafe(32)
         try:
-            self._server = _Server((HOST, port), progress, cancel, token)
+            self._server = _Server((HOST, port), shown, room, cancel)
         except OSError as error:
             raise FitPageError(
                 f"the live page cannot be served on port {port}: {error.strerror}; choose another "
@@ -93,21 +106,23 @@ class _Server(ThreadingHTTPServer):
     def __init__(
         self,
         address: tuple[str, int],
-        progress: PageProgress,
-        cancel: Callable[[], None],
-        token: str,
+        shown: Shown,
+        room: str,
+        cancel: Callable[[], bool] | None,
     ) -> None:
         super().__init__(address, _Handler)
         self._since: dict[socket.socket, float] = {}  # when each connection began, in order
         self._lock = threading.Lock()
-        self.progress, self.cancel, self.token = progress, cancel, token
-        folder = resources.files("sysid_ros.fit_page")
-        page = folder.joinpath("page.html").read_text(encoding="utf-8")
+        self.shown, self.cancel, self.token = shown, cancel, secrets.token_urlsafe(32)
+        own, shared = resources.files(room), resources.files("sysid_ros.fit_page")
+        page = own.joinpath("page.html").read_text(encoding="utf-8")
         self.files = {
-            "/": ("text/html", page.replace("TOKEN", token).encode()),
-            "/page.js": ("text/javascript", folder.joinpath("page.js").read_bytes()),
-            "/page.css": ("text/css", folder.joinpath("page.css").read_bytes()),
+            "/": ("text/html", page.replace("TOKEN", self.token).encode()),
+            "/page.js": ("text/javascript", own.joinpath("page.js").read_bytes()),
         }
+        for name in _SHARED:
+            kind = "text/css" if name.endswith(".css") else "text/javascript"
+            self.files[f"/{name}"] = (kind, shared.joinpath(name).read_bytes())
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve a connection, and end the oldest where there are too many."""
@@ -150,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _LONGEST
 
     def do_GET(self) -> None:
-        """The page, its parts, or the fit's numbers as JSON."""
+        """The page, its parts, or its numbers as JSON."""
         try:
             address = urlsplit(self.path)
             query = parse_qs(address.query, errors="strict", max_num_fields=_FIELDS)
@@ -164,24 +179,24 @@ class _Handler(BaseHTTPRequestHandler):
         elif address.path in self.server.files:
             self._answer(HTTPStatus.OK, *self.server.files[address.path])
         elif address.path == "/progress":
-            known = self.server.progress.snapshot(series, number)
+            known = self.server.shown.snapshot(series, number)
             self._answer(HTTPStatus.OK, "application/json", json.dumps(known).encode())
         else:
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"there is nothing here\n")
 
     def do_POST(self) -> None:
-        """Cancel the running fit."""
+        """Cancel what runs."""
         given = self.headers.get(TOKEN_HEADER, "")
         genuine = hmac.compare_digest(given.encode(), self.server.token.encode())
-        if not self._is_for_us() or not genuine:
+        if self.server.cancel is None:
+            self._answer(HTTPStatus.METHOD_NOT_ALLOWED, "text/plain", b"for reading only\n")
+        elif not self._is_for_us() or not genuine:
             self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"only the page itself may do that\n")
         elif self.path != "/cancel":
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"there is nothing here\n")
-        elif not self.server.progress.running:
+        elif not self.server.cancel():
             self._answer(HTTPStatus.CONFLICT, "text/plain", b"no fit is running\n")
         else:
-            self.server.progress.canceling()
-            self.server.cancel()
             self._answer(HTTPStatus.ACCEPTED, "text/plain", b"cancelling\n")
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:

@@ -88,8 +88,15 @@ def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
 def yardstick(score: Score, fit: FitResult) -> tuple[float, float]:
     """Errors over all measured quantities, initial and fitted.
 
-    In units of noise, where noise levels are known; else those of the positions.
+    In units of noise, where noise levels are known; else those of the positions. A simulation that
+    broke off is infinitely wrong: worse than any other, and no better than another one that did.
     """
+    initial = _broke_off(score.rmse_initial, score.rmse)
+    fitted = _broke_off(score.rmse, score.rmse_initial)
+    if initial or fitted:
+        ends = (initial, score.rmse_all_initial), (fitted, score.rmse_all)
+        before, after = (math.inf if broken else error for broken, error in ends)
+        return before, after
     before, after = (
         in_units_of_noise(rmse, fit.noise) for rmse in (score.rmse_initial, score.rmse)
     )
@@ -98,9 +105,17 @@ def yardstick(score: Score, fit: FitResult) -> tuple[float, float]:
     return score.rmse_all_initial, score.rmse_all
 
 
+def _broke_off(rmse: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Return whether a signal has no error in the one case and has one in the other."""
+    return any(
+        not math.isfinite(error) and math.isfinite(other.get(name, math.nan))
+        for name, error in rmse.items()
+    )
+
+
 def falls(before: float, after: float) -> bool:
     """Return whether an error falls by so much that it was worth the effort."""
-    return after <= before * (1.0 - WORTHWHILE)
+    return math.isfinite(after) and after <= before * (1.0 - WORTHWHILE)
 
 
 def _undriven(outcome: Outcome) -> str:

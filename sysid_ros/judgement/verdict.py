@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import mujoco
@@ -33,20 +34,25 @@ def with_verdict(outcome: Outcome) -> Outcome:
     """Judge an outcome: can this be trusted, and what changed?
 
     Returns:
-      The outcome with its judgement and one sentence, which begins with the gravest finding, names
-      all of them, and ends with the change of the error. Unchanged where nothing was scored.
+      The outcome with its judgement and its verdict. Where something speaks against the result the
+      first sentence begins with the gravest finding and names all of them, and a second one gives
+      the error before and after, without praise. Unchanged where nothing was scored.
     """
     judgement = judge(outcome)
     if judgement is None:
         return outcome
     found = findings(outcome)
-    words = found[0].words if found else "Improved"
-    clauses = "; ".join([*(one.clause for one in found), _change(outcome)])
-    return replace(outcome, judgement=judgement, verdict=f"{words}: {clauses}.")
+    change = _change(outcome, praised=not found)
+    if found:
+        clauses = "; ".join(one.clause for one in found)
+        verdict = f"{found[0].words}: {clauses}. {change[0].upper()}{change[1:]}."
+    else:
+        verdict = f"Improved: {change}."
+    return replace(outcome, judgement=judgement, verdict=verdict)
 
 
-def _change(outcome: Outcome) -> str:
-    """The change of the error that counts, as a clause."""
+def _change(outcome: Outcome, *, praised: bool) -> str:
+    """The change of the error that counts, as a clause; a fall is told as one where praised."""
     score = outcome.score
     if score is None:
         return "nothing was scored"
@@ -54,10 +60,13 @@ def _change(outcome: Outcome) -> str:
     unconfirmed = "" if outcome.validation is not None else "; nothing was held out to confirm it"
     before, after, unit = score.rmse_all_initial, score.rmse_all, f" {score.unit_all}".rstrip()
     overall = yardstick(score, outcome.fit)
+    if math.isinf(overall[0]) and math.isfinite(after):
+        broken = "where the simulation of the model as it was breaks off"
+        return f"the {kind} error is {after:.4g}{unit}, {broken}{unconfirmed}"
     if falls(*overall) != falls(before, after):  # the positions alone say something else
         (before, after), unit = overall, " times the noise of all signals"
     change = f"from {before:.4g} to {after:.4g}{unit}"
-    if falls(before, after):
+    if praised and falls(before, after):
         less = _percent(1.0 - after / before)
         return f"the {kind} error falls {change} ({less} less){unconfirmed}"
     return f"the {kind} error {'rises' if after > before else 'goes'} {change}{unconfirmed}"

@@ -19,7 +19,9 @@ from sysid_ros.engine.moving_horizon import (
     HorizonSettings,
     Memory,
     MovingHorizon,
+    SignalTrace,
     TorqueHorizon,
+    TorqueMemory,
 )
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.errors import BagError, DataError, ExperimentError
@@ -107,19 +109,25 @@ class LiveEstimator:
         """The topics whose messages are wanted."""
         return self._buffer.topics
 
-    @property
-    def memory(self) -> Memory | None:
-        """All that is known; ``None`` where that is not kept, of torque."""
-        return self._horizon.memory if isinstance(self._horizon, MovingHorizon) else None
+    def traces(self) -> tuple[SignalTrace, ...]:
+        """The latest signals beside what the model makes of them."""
+        return self._horizon.traces()
 
-    def recall(self, memory: Memory) -> None:
-        """Go on from what another run knew.
+    @property
+    def memory(self) -> Memory | TorqueMemory | None:
+        """All that is known; ``None`` before there is anything."""
+        return self._horizon.memory
+
+    def recall(self, path: Path) -> None:
+        """Go on from what another run knew, as its ``memory`` wrote it; before the first update.
 
         Raises:
-          DataError: It is of other parameters.
+          DataError: The file is damaged, or of other parameters.
         """
         if isinstance(self._horizon, MovingHorizon):
-            self._horizon.recall(memory)
+            self._horizon.recall(Memory.read(path))
+        else:
+            self._horizon.recall(TorqueMemory.read(path))
 
     def update(
         self,

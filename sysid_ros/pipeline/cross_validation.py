@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement import Outcome, Score, scored_warnings, with_verdict
 from sysid_ros.pipeline.fit_task import FitTask, run_fit_task
@@ -76,10 +77,11 @@ def with_folds(outcome: Outcome, folds: Sequence[Outcome]) -> Outcome:
       folds: A fit for each part of them that was held out.
 
     Returns:
-      The outcome with a validation score over all folds, and each sequence as it was predicted
-      while it was held out.
+      The outcome with a validation score over all folds that were scored, and each sequence as it
+      was predicted while it was held out.
     """
-    validation = combined([fold.validation for fold in folds if fold.validation is not None])
+    scores = [fold.validation for fold in folds if fold.validation is not None]
+    validation = combined(scores) if scores else None
     held_out = [s for fold in folds for s in fold.sequences if s.role == "validation"]
     before = scored_warnings(outcome.training, outcome.validation)
     others = [sentence for sentence in outcome.warnings if sentence not in before]
@@ -88,9 +90,32 @@ def with_folds(outcome: Outcome, folds: Sequence[Outcome]) -> Outcome:
             outcome,
             validation=validation,
             sequences=(*outcome.sequences, *held_out),
-            warnings=(*others, *scored_warnings(outcome.training, validation)),
+            warnings=(
+                *others, *scored_warnings(outcome.training, validation), *_fold_warnings(folds),
+            ),
         )
-    )
+    )  # fmt: skip
+
+
+def unfinished(folds: Sequence[Outcome]) -> list[Outcome]:
+    """The folds whose fit has not converged."""
+    return [fold for fold in folds if fold.fit.status is not FitStatus.CONVERGED]
+
+
+def _fold_warnings(folds: Sequence[Outcome]) -> Iterator[str]:
+    """Sentences about folds of which the held-out error knows nothing, or too much."""
+    unscored = sum(fold.validation is None for fold in folds)
+    if unscored:
+        yield (
+            f"{unscored} of {len(folds)} folds were not scored, as the time limit passed; the "
+            "held-out error is without them."
+        )
+    ended = unfinished(folds)
+    if ended:
+        yield (
+            f"The fits of {len(ended)} of {len(folds)} folds did not converge "
+            f"({ended[0].fit.message}); their held-out errors may be too large."
+        )
 
 
 def combined(scores: Sequence[Score]) -> Score:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import mujoco
+import numpy as np
 
 from sysid_ros.dataset import Dataset
 from sysid_ros.engine.estimation import FitState
@@ -73,11 +74,24 @@ def inputs_of(experiment: Experiment, dataset: Dataset) -> dict[str, str]:
     """
     inputs = setting_digests(experiment)
     inputs.update({f"the file {name}": digest for name, digest in dataset.hashes.items()})
+    for group in dataset.training.groups:  # what a model file includes, meshes too
+        inputs[f"the model {group.name} as compiled"] = _compiled_digest(group.spec)
     hook = hook_file(experiment)
     if hook is not None:
         inputs[f"the file {hook.name}"] = hashlib.sha256(hook.read_bytes()).hexdigest()
     inputs["the version of MuJoCo"] = mujoco.__version__
     return inputs
+
+
+def _compiled_digest(spec: mujoco.MjSpec) -> str:
+    """A digest of every number of a model, with its options."""
+    model, digest = spec.copy().compile(), hashlib.sha256()
+    for part in (model, model.opt):
+        for name in sorted(dir(part)):
+            value = None if name.startswith("_") else getattr(part, name)
+            if isinstance(value, (np.ndarray, int, float)):
+                digest.update(name.encode() + np.asarray(value).tobytes())
+    return digest.hexdigest()
 
 
 def setting_digests(experiment: Experiment) -> dict[str, str]:

@@ -149,8 +149,10 @@ class TaskPool(Closing):
 
         if self._executor is None:
             self._executor = self._open.enter_context(_executor(self._workers))
-        futures = {self._executor.submit(function, task): i for i, task in tasks.items()}
+        futures: dict[Future[Any], int] = {}
         try:
+            for index, task in tasks.items():  # which fails where a worker died since the last list
+                futures[self._executor.submit(function, task)] = index
             _collect(futures, keep, should_stop)
         except BrokenExecutor:
             self.close()

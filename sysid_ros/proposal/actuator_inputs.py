@@ -133,8 +133,10 @@ def _named(
             scores = {
                 part: max(similarity(name, part) for name in known)
                 for part in one.topic.split("/")
-                if part
+                if part and known
             }
+            if not scores:
+                continue
             part = max(scores, key=lambda part: scores[part])
             if "[" not in one.field or scores[part] >= _SAME_NAME:
                 found.setdefault("", []).append(replace(one, name=part))

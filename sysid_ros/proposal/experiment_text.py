@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import yaml
-
 from sysid_ros.engine.measured_torque import Coupling
 from sysid_ros.experiment import LEFT_OUT
+from sysid_ros.files import yaml_line
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.recordings import Division
 
@@ -87,8 +86,8 @@ class Draft:
         parts = [
             [
                 "# Proposed by sysid_ros init. Lines with CHECK are guesses; see docs/init.md.",
-                f"model: {_flow(self.model)}",
-                *(f"{key}: {_flow(paths)}" for key, paths in self.folders.items()),
+                f"model: {yaml_line(self.model)}",
+                *(f"{key}: {yaml_line(paths)}" for key, paths in self.folders.items()),
             ],
             self._recordings(),
             self._signals(),
@@ -101,16 +100,16 @@ class Draft:
 
     def _recordings(self) -> list[str]:
         lines = [f"# {self.cost}"] if self.cost else []
-        lines += ["sequences:", *(f"  - {_flow(bag)}" for bag in self.recordings.fitted)]
-        lines += [f"  # - {_flow(bag)}" for bag in self.recordings.unused]
-        lines += [f"  # - {_flow(bag)}  # {why}" for bag, why in self.left_out]
+        lines += ["sequences:", *(f"  - {yaml_line(bag)}" for bag in self.recordings.fitted)]
+        lines += [f"  # - {yaml_line(bag)}" for bag in self.recordings.unused]
+        lines += [f"  # - {yaml_line(bag)}  # {why}" for bag, why in self.left_out]
         if self.recordings.held_out:
             lines += [
                 "",
                 "# Every third recording is held out, to judge the fit by.",
                 "validation:",
             ]
-            lines += ["  bags:", *(f"    - {_flow(bag)}" for bag in self.recordings.held_out)]
+            lines += ["  bags:", *(f"    - {yaml_line(bag)}" for bag in self.recordings.held_out)]
         elif self.recordings.fraction is not None:
             lines += [
                 "",
@@ -123,11 +122,11 @@ class Draft:
         lines = ["signals:"]
         for entry in self.signals:
             lines += [f"  {CHECK} {part}" for part in _sentences(entry.doubt)]
-            line = f"  - {_flow(entry.values)}"
+            line = f"  - {yaml_line(entry.values)}"
             lines.append(f"{line}  # {entry.grounds}" if entry.grounds else line)
         for entry in self.possible:
             lines.append(f"  {CHECK} {entry.doubt}; is this its input?")
-            lines.append(f"  # - {_flow(entry.values)}")
+            lines.append(f"  # - {yaml_line(entry.values)}")
         lines += [f"  {CHECK} {note}" for note in self.notes]
         if self.unused:
             lines.append(f"  # Nothing is read from {', '.join(self.unused)}.")
@@ -137,14 +136,14 @@ class Draft:
         lines = []
         for entry in self.masks:
             lines += [f"{CHECK} {part}" for part in _sentences(entry.doubt)]
-            lines.append(f"enabled_when: {_flow(entry.values)}")
+            lines.append(f"enabled_when: {yaml_line(entry.values)}")
         return lines
 
     def _couplings(self) -> list[str]:
         lines = []
         for one in self.couplings:
             doubt = f"does one motor turn with both {one.other} and {one.joint}? Torque says so."
-            lines += [f"  {CHECK} {doubt}", f"  - {_flow(asdict(one))}"]
+            lines += [f"  {CHECK} {doubt}", f"  - {yaml_line(asdict(one))}"]
         return ["couplings:", *lines] if lines else []
 
     def _settings(self) -> list[str]:
@@ -158,7 +157,7 @@ class Draft:
         if self.contacts_left_out:
             windows["contacts"] = LEFT_OUT
         usual = _LONGER if self.window is not None else _SHORT
-        lines = [f"# {self.window_reason or usual}", f"windows: {_flow(windows)}"]
+        lines = [f"# {self.window_reason or usual}", f"windows: {yaml_line(windows)}"]
         fit: dict[str, Any] = {}
         if self.loss != "linear":
             lines.append("# The loss forgives stretches that no model here explains.")
@@ -166,15 +165,15 @@ class Draft:
         if self.cost:
             lines.append("# The time limit [s] is for slow processors; the best so far is kept.")
             fit["time_limit"] = _TIME_LIMIT
-        return [*lines, f"fit: {_flow(fit)}"] if fit else lines
+        return [*lines, f"fit: {yaml_line(fit)}"] if fit else lines
 
     def _parameters(self) -> list[str]:
         lines = ["parameters:"]
         if self.mounting is not None:
             entry, doubt = self.mounting
-            lines += [f"  {CHECK} {doubt}", f"  - {_flow(dict(entry))}"]
+            lines += [f"  {CHECK} {doubt}", f"  - {yaml_line(dict(entry))}"]
         if self.torque:
-            return [*lines, *(f"  - {_flow(dict(entry))}" for entry in self.torque)]
+            return [*lines, *(f"  - {yaml_line(dict(entry))}" for entry in self.torque)]
         if not self.parameters and self.mounting is None:
             lines = [
                 f"{CHECK} what is to be found? These recordings determine nothing that init knows."
@@ -182,8 +181,8 @@ class Draft:
             lines.append("parameters: []")
         for element, name, group in _grouped(self.parameters):
             lines += [f"  {CHECK} {one.doubt}" for one in group if one.doubt]
-            lines.append(f"  - {element}: {_flow(name)}")
-            lines += [f"    {one.attribute}: {_flow(one.settings())}" for one in group]
+            lines.append(f"  - {element}: {yaml_line(name)}")
+            lines += [f"    {one.attribute}: {yaml_line(one.settings())}" for one in group]
         if self.undetermined:
             lines.append(
                 "  # Left at the model's values, as these recordings do not determine them beside "
@@ -193,7 +192,7 @@ class Draft:
                 group = [one for one in self.undetermined if one.attribute == attribute]
                 lines.append(f"  # {attribute}: {group[0].revealing} would show it")
                 lines += [
-                    f"  # - {_flow({one.element: one.name, attribute: one.settings()})}"
+                    f"  # - {yaml_line({one.element: one.name, attribute: one.settings()})}"
                     for one in group
                 ]
         return lines
@@ -211,10 +210,3 @@ def _grouped(
 
 def _sentences(doubt: str) -> list[str]:
     return [part for part in doubt.split("\n") if part]
-
-
-def _flow(value: Any) -> str:
-    text = yaml.safe_dump(
-        value, default_flow_style=True, sort_keys=False, width=float("inf"), allow_unicode=True
-    )
-    return text.removesuffix("...\n").strip()

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 import mujoco
 
 from sysid_ros.engine.elements import SCALAR, is_effort, joint_of
+from sysid_ros.engine.windows import ClosedLoops
+from sysid_ros.experiment import SERVO
 from sysid_ros.proposal.actuator_inputs import command_lines
 from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
@@ -18,7 +20,7 @@ from sysid_ros.proposal.drives import drives_of, moved_by
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import match_names
 from sysid_ros.proposal.orders import Order
-from sysid_ros.robots import SERVO, with_servos
+from sysid_ros.robots import with_servos
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def map_channels(
     unmapped += [
         f"joint {model.joint(joint).name!r} has no measured position"
         for joint in _scalar_joints(model)
-        if joint not in positions
+        if joint not in positions and joint not in _tied(model, positions)
     ]
     lines += _efforts(model, moving, positions)
     driven = {line.name for line in lines if line.kind == "actuator"}
@@ -127,6 +129,12 @@ Positions = dict[int, tuple[Channel, bool]]
 
 def _scalar_joints(model: mujoco.MjModel) -> list[int]:
     return [j for j in range(model.njnt) if int(model.jnt_type[j]) in SCALAR]
+
+
+def _tied(model: mujoco.MjModel, positions: Positions) -> set[int]:
+    """Joints whose positions follow from the measured ones by the model's equalities."""
+    loops = ClosedLoops.of(model, {int(model.jnt_dofadr[joint]) for joint in positions})
+    return set() if loops is None else {int(model.dof_jntid[dof]) for dof in loops.tied}
 
 
 def _positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Positions:

@@ -47,6 +47,7 @@ from sysid_ros.proposal.recorded_signals import (
     without_efforts,
 )
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
+from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
 from sysid_ros.proposal.torque_proposal import coupled_joints, torque_is_measured, torque_parameters
 from sysid_ros.robots import description_in, load_model
 
@@ -300,9 +301,11 @@ def _with_parameters(
     masses: Sequence[Candidate],
 ) -> Draft:
     """Choose the parameters that the recordings determine, some masses before others."""
+    resting = resting_joints(spec.copy().compile(), mapping.lines)
+    draft = without_comparing(draft, resting)
     usual = candidates(
         spec,
-        mapping.joints,
+        [joint for joint in mapping.joints if joint not in resting],
         _inputs(mapping),
         _servo_sensors(spec, mapping),
         free=any(line.kind == "qpos" for line in mapping.bodies),

@@ -15,10 +15,10 @@ from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import is_servo
 from sysid_ros.errors import SysidError
+from sysid_ros.experiment import SERVO
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.drives import driven_joints
 from sysid_ros.proposal.joint_scales import JointScale, joint_scales
-from sysid_ros.robots import SERVO
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
 _SERVO_ATTRIBUTES = ("kp", "time_constant")  # kv acts as damping does
@@ -109,12 +109,12 @@ def mass_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) ->
     model = spec.copy().compile()
     return [
         replace(
-            _mass(finding.signals[0], float(model.body(finding.signals[0]).mass[0])),
+            _mass(finding.body, float(model.body(finding.body).mass[0])),
             std=None,
             doubt=finding.sentence,
         )
         for finding in findings
-        if finding.kind is FindingKind.GRAVITY and finding.signals[0]
+        if finding.kind is FindingKind.GRAVITY and finding.body
     ]
 
 

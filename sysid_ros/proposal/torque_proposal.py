@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import mujoco
@@ -19,6 +20,7 @@ from sysid_ros.proposal.mapping import Mapping
 from sysid_ros.robots import build_parameters
 
 _MOST = 0.6  # of the joints with a position, whose torque must be known
+_LEAST = 0.1  # of the mass of all that moves as one, that a body of its own inertia has
 
 
 def torque_is_measured(model: mujoco.MjModel, mapping: Mapping) -> bool:
@@ -43,17 +45,23 @@ def torque_is_measured(model: mujoco.MjModel, mapping: Mapping) -> bool:
 def torque_parameters(model: mujoco.MjModel, mapping: Mapping) -> tuple[dict[str, Any], ...]:
     """Entries of ``parameters``: the whole inertia of bodies, and what joints add to it.
 
+    Of bodies that move as one, torque tells the sum: light ones (frames, fingers, a camera) keep
+    what the model says.
+
     Args:
       model: The compiled model.
       mapping: Whose joints are measured.
     """
     found: list[dict[str, Any]] = []
     known = _known(model, mapping)
+    moved = [_moved_by(model, body, mapping.joints) for body in range(model.nbody)]
+    whole = np.bincount(moved, model.body_mass, model.nbody)
     for body in range(1, model.nbody):
         name = str(model.body(body).name)
         moments = np.sort(np.asarray(model.body_inertia[body]))
         solid = moments[0] > 0.0 and moments[2] < moments[0] + moments[1]
-        if name and solid and known & _above(model, body):
+        heavy = model.body_mass[body] >= _LEAST * whole[moved[body]]
+        if name and solid and heavy and known & _above(model, body):
             found.append({"body": name, "inertia": "pseudo"})
     for joint in mapping.joints:
         if joint in known:
@@ -89,6 +97,16 @@ def _joint(model: mujoco.MjModel, line: Line) -> str:
     if line.kind == "sensor":
         return str(model.joint(int(model.sensor(line.name).objid[0])).name)
     return str(model.joint(int(model.actuator(line.name).trnid[0])).name)
+
+
+def _moved_by(model: mujoco.MjModel, body: int, joints: Collection[str]) -> int:
+    """The nearest body towards the root that one of the joints moves; 0 for none."""
+    while body:
+        first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
+        if any(model.joint(first + i).name in joints for i in range(count)):
+            return body
+        body = int(model.body_parentid[body])
+    return 0
 
 
 def _above(model: mujoco.MjModel, body: int) -> set[str]:

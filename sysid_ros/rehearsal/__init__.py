@@ -16,6 +16,7 @@ from sysid_ros.rehearsal.plan import (
     Reading,
     RecordingPlan,
     RehearsalError,
+    StateForm,
     Timing,
 )
 from sysid_ros.rehearsal.rehearse import Attempt, Prospect, prospects, rehearse
@@ -37,6 +38,7 @@ __all__ = [
     "Reading",
     "RecordingPlan",
     "RehearsalError",
+    "StateForm",
     "Timing",
     "TrueParameter",
     "based",

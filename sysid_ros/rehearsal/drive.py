@@ -5,7 +5,8 @@
 
 A servo gets the motion itself, as positions or velocities. Motors on joints get a loop as robots
 have it: stiffness and damping from the joint's own inertia, and the weight. What flies on thrusts
-at sites is balanced by a linear quadratic regulator about its start, which moves along.
+at sites, or would fall from its wheels, is balanced by a linear quadratic regulator about its
+start, which moves along.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _FASTEST = 0.3  # natural frequency of a loop, rad, over the rate of commands, a
 _FILL = 0.8  # of ranges and limits
 _BALANCE_STEP = 0.01  # s, of the regulator
 _DISCOUNT = 0.999  # per step
+_SINK = 0.01  # m, that a base is put down by at most
+_HALVINGS = 30
 
 
 class Drive(Protocol):
@@ -63,7 +66,8 @@ def drive_for(
     """
     if model.nu == 0:
         raise RehearsalError("nothing moves: the model has no actuators")
-    if {int(kind) for kind in model.actuator_trntype} <= {*ON_JOINT, _TENDON}:
+    on_joints = {int(kind) for kind in model.actuator_trntype} <= {*ON_JOINT, _TENDON}
+    if on_joints and not motion.balanced:
         return _joint_drive(model, start, motion, duration, rate, seed)
     return _balance(model, start, motion, duration, seed)
 
@@ -197,6 +201,36 @@ def _control_range(model: mujoco.MjModel) -> FloatArray:
     return np.where(limited[:, None], model.actuator_ctrlrange, [[-np.inf, np.inf]])
 
 
+def _put_down(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Lower a free base that is just above what it stands on until that carries it."""
+    if data.ncon == 0:
+        data.qpos[2] -= _SINK
+        mujoco.mj_forward(model, data)
+        if data.ncon == 0:  # it flies
+            data.qpos[2] += _SINK
+            mujoco.mj_forward(model, data)
+            return
+        data.qpos[2] += _SINK
+    low, high = float(data.qpos[2]) - _SINK, float(data.qpos[2])
+    for _ in range(_HALVINGS):
+        data.qpos[2] = 0.5 * (low + high)
+        mujoco.mj_forward(model, data)
+        low, high = (low, data.qpos[2]) if data.qacc[2] < 0.0 else (data.qpos[2], high)
+
+
+def _turns_on(model: mujoco.MjModel) -> BoolArray:
+    """Degrees of freedom without limits behind the base, such as wheels, which go where it goes."""
+    joints = model.dof_jntid
+    return np.asarray((joints > 0) & ~np.asarray(model.jnt_limited, dtype=bool)[joints])
+
+
+def _usual_controls(hold: FloatArray, control: FloatArray) -> FloatArray:
+    """Deviations from what holds a posture (nu,) that do not cost much: of it, or of the range."""
+    widths = np.ptp(control, axis=1)
+    of_range = np.where(np.isfinite(widths), 0.1 * widths, 0.0)
+    return np.maximum(np.maximum(np.abs(hold), of_range), 0.1)
+
+
 def _dither(model: mujoco.MjModel, share: float, size: FloatArray, seed: int) -> FloatArray:
     """Random controls that change every 50 ms, one row per millisecond, (k, nu)."""
     known = np.where(np.isfinite(size), size, 0.0)
@@ -266,17 +300,23 @@ def _balance(
     coarse = copy.copy(model)
     coarse.opt.timestep = _BALANCE_STEP
     coarse.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER  # RK4 has no linearization
+    coarse.dof_frictionloss[:] = 0.0  # which would hold the linearized robot where it is
     data = mujoco.MjData(coarse)
     data.qpos[:] = start.qpos
     mujoco.mj_forward(coarse, data)
+    _put_down(coarse, data)
+    start.qpos[:] = data.qpos
+    mujoco.mj_forward(model, start)
     forces = (_moments(data, model.nu) * _gains(model)[:, None]).T
-    hold = np.linalg.lstsq(forces, data.qfrc_bias, rcond=None)[0]
+    carried = data.qfrc_bias - data.qfrc_passive  # weight less buoyancy
+    hold = np.linalg.lstsq(forces, carried, rcond=None)[0]
     data.ctrl[:] = hold
     states = 2 * model.nv
     a, b = np.zeros((states, states)), np.zeros((states, model.nu))
     mujoco.mjd_transitionFD(coarse, data, 1e-6, True, a, b, None, None)
-    cost = np.diag(np.concatenate([np.full(model.nv, 10.0), np.ones(model.nv)]))
-    effort = np.diag(1.0 / np.maximum(np.abs(hold), 0.1) ** 2)
+    cost = np.diag(np.concatenate([10.0 * ~_turns_on(model), np.ones(model.nv)]))
+    control = _control_range(model)
+    effort = np.diag(1.0 / _usual_controls(hold, control) ** 2)
     # The discount leaves alone what the actuators cannot move, such as the heading.
     a, b = _DISCOUNT * a, _DISCOUNT * b
     try:
@@ -293,14 +333,13 @@ def _balance(
         ("x", "y", "z"), limits, duration=duration, lowest=motion.lowest,
         highest=min(motion.highest, 0.5), fill=_FILL, seed=seed,
     )  # fmt: skip
-    control = _control_range(model)
     return Balance(
         model,
         ExcitationPath(reference, np.zeros(3), ramp=min(_RAMP, duration / 4.0)),
         np.array(start.qpos),
         hold,
         np.linalg.solve(effort + b.T @ value @ b, b.T @ value @ a),
-        _dither(model, motion.dither, np.abs(hold), seed),
+        _dither(model, motion.dither, _usual_controls(hold, control), seed),
         control[:, 0],
         control[:, 1],
     )

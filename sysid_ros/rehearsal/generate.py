@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import mujoco
@@ -23,6 +23,7 @@ from sysid_ros.rehearsal.plan import (
     JointStates,
     RecordingPlan,
     RehearsalError,
+    StateForm,
     Timing,
 )
 from sysid_ros.rehearsal.readings import Published, published, scalar_joints
@@ -132,7 +133,8 @@ def _instants(timing: Timing, duration: float, random: np.random.Generator) -> F
     even = np.arange(count) / timing.rate
     moved = even + timing.jitter * random.standard_normal(count)
     kept = random.uniform(size=count) >= timing.loss
-    return np.asarray(np.maximum.accumulate(np.clip(moved, 0.0, duration))[kept])
+    inside = duration - np.abs(duration - np.abs(moved))
+    return np.asarray(np.sort(inside)[kept])  # nobody publishes two messages at once
 
 
 def _commands(
@@ -144,7 +146,7 @@ def _commands(
     random: np.random.Generator,
 ) -> Iterator[Published]:
     """A controller's commands; without a header, the publish time dates them."""
-    names = [_driven(model, actuator) for actuator in actuators]
+    names = [controller.prefix + _driven(model, actuator) for actuator in actuators]
     period = round(1e9 / plan.rate)
     for time, values in zip(course.sent, course.controls[:, actuators], strict=True):
         stamp = plan.start_ns + round(1e9 * time)
@@ -169,21 +171,31 @@ def _signals(
 ) -> Iterator[GeneratedSignal]:
     for controller, actuators in controllers:
         for place, actuator in enumerate(actuators):
+            shown = controller.prefix + _driven(model, actuator)
             field = {
                 CommandForm.ARRAY: f"data[{place}]",
-                CommandForm.TRAJECTORY: f"points[-1].positions[{_driven(model, actuator)}]",
-                CommandForm.STATE: f"reference.positions[{_driven(model, actuator)}]",
+                CommandForm.TRAJECTORY: f"points[-1].positions[{shown}]",
+                CommandForm.STATE: f"reference.positions[{shown}]",
             }[controller.form]
             name = str(model.actuator(actuator).name)
             yield GeneratedSignal("actuator", name, controller.topic, field)
     for sensor in plan.sensors:
         if isinstance(sensor, JointStates):
             for joint in sensor.joints or scalar_joints(model):
-                yield GeneratedSignal("joint", joint, sensor.topic, f"position[{joint}]")
+                shown = sensor.prefix + joint
+                field = {
+                    StateForm.JOINT_STATE: f"position[{shown}]",
+                    StateForm.DYNAMIC: f"interface_values[{shown}].values[position]",
+                }[sensor.form]
+                yield GeneratedSignal("joint", joint, sensor.topic, field)
 
 
 def _write(stream: list[Published], folder: Path) -> None:
-    """Write messages in the order in which they were received."""
+    """Write messages in the order in which they were received, a topic's as they were sent."""
+    last: dict[str, int] = {}
+    for place, one in enumerate(stream):
+        last[one.topic] = max(one.receive_ns, last.get(one.topic, 0))
+        stream[place] = replace(one, receive_ns=last[one.topic])
     bag = BagFolder(folder.parent, folder.name, dated=False)
     channels = {
         name: bag.add_topic(messages.topic_of(name, msgtype))

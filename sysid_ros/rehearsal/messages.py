@@ -25,6 +25,15 @@ trajectory_msgs/JointTrajectoryPoint error
 trajectory_msgs/JointTrajectoryPoint output
 """
 _STATE_TYPE = "control_msgs/msg/JointTrajectoryControllerState"
+_DYNAMIC_STATE = """std_msgs/Header header
+string[] joint_names
+control_msgs/InterfaceValue[] interface_values
+================================================================================
+MSG: control_msgs/InterfaceValue
+string[] interface_names
+float64[] values
+"""
+_DYNAMIC_TYPE = "control_msgs/msg/DynamicJointState"
 
 
 @functools.cache
@@ -32,6 +41,7 @@ def types() -> Typestore:
     """The types that simulated robots publish."""
     store = get_typestore(Stores.ROS2_KILTED)
     store.register(get_types_from_msg(_CONTROLLER_STATE, _STATE_TYPE))
+    store.register(get_types_from_msg(_DYNAMIC_STATE, _DYNAMIC_TYPE))
     return store
 
 
@@ -47,6 +57,17 @@ def joint_state(
     """A ``JointState``; empty arrays for what is not measured."""
     kind = "sensor_msgs/msg/JointState"
     return _packed(kind, header(stamp), list(names), position, velocity, effort)
+
+
+def dynamic_joint_state(
+    stamp: int, names: Sequence[str], position: FloatArray, velocity: FloatArray, effort: FloatArray
+) -> bytes:
+    """A ``DynamicJointState``; empty arrays for what is not measured."""
+    parts = {"position": position, "velocity": velocity, "effort": effort}
+    kinds = [kind for kind, values in parts.items() if len(values)]
+    rows = np.stack([parts[kind] for kind in kinds], axis=1)
+    values = [_make("control_msgs/msg/InterfaceValue", kinds, row) for row in rows]
+    return _packed(_DYNAMIC_TYPE, header(stamp), list(names), values)
 
 
 def imu(stamp: int, rates: FloatArray, accelerations: FloatArray) -> bytes:

@@ -51,12 +51,21 @@ class Timing:
     loss: float = 0.0
 
 
+class StateForm(Enum):
+    """The messages of joint states; joint_state_broadcaster publishes both."""
+
+    JOINT_STATE = "sensor_msgs/msg/JointState"
+    DYNAMIC = "control_msgs/msg/DynamicJointState"
+
+
 @dataclass(frozen=True, kw_only=True)
 class JointStates:
-    """A ``JointState`` topic, as joint_state_broadcaster publishes it.
+    """A topic of joint states, as joint_state_broadcaster publishes it.
 
     Attributes:
       topic: Its name.
+      form: Type of the messages.
+      prefix: What the names of joints begin with in the messages, besides those of the model.
       joints: Hinges and slides in the order of the message; all in the model's order if empty.
       position: How positions are measured, rad or m.
       velocity: How velocities are; ``None`` where they are not published.
@@ -65,6 +74,8 @@ class JointStates:
     """
 
     topic: str = "/joint_states"
+    form: StateForm = StateForm.JOINT_STATE
+    prefix: str = ""
     joints: tuple[str, ...] = ()
     position: Reading = Reading(noise=1e-4)
     velocity: Reading | None = None
@@ -130,6 +141,7 @@ class Controller:
       topic: Its name.
       actuators: In the order of the message; all in the model's order if empty.
       form: Type of the messages.
+      prefix: What the names of joints begin with in the messages, besides those of the model.
       delay: From a command's stamp to its effect, s.
       jitter: Standard deviation of the stamps' instants about an even rate, s.
     """
@@ -137,6 +149,7 @@ class Controller:
     topic: str = "/position_controller/commands"
     actuators: tuple[str, ...] = ()
     form: CommandForm = CommandForm.ARRAY
+    prefix: str = ""
     delay: float = 0.0
     jitter: float = 0.0
 
@@ -153,6 +166,8 @@ class Motion:
       highest: No harmonic lies above, Hz.
       bandwidth: Of the loop that lets motors without a servo follow, at least, Hz.
       dither: Random torque on top, as a share of what motors may give.
+      balanced: Whether a regulator keeps a free base upright that would fall without it; the base
+        is then what moves.
     """
 
     reach: float = 0.6
@@ -162,6 +177,7 @@ class Motion:
     highest: float = 2.0
     bandwidth: float = 2.0
     dither: float = 0.0
+    balanced: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

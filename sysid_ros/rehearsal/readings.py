@@ -21,6 +21,7 @@ from sysid_ros.rehearsal.plan import (
     OdometryReadings,
     Reading,
     RehearsalError,
+    StateForm,
 )
 from sysid_ros.rehearsal.simulation import Seen
 
@@ -56,7 +57,7 @@ def published(
       RehearsalError: The model lacks what the topic has.
     """
     if isinstance(sensor, JointStates):
-        msgtype, rows = "sensor_msgs/msg/JointState", _joint_states(model, sensor, seen, random)
+        msgtype, rows = sensor.form.value, _joint_states(model, sensor, seen, random)
     elif isinstance(sensor, ImuReadings):
         msgtype, rows = "sensor_msgs/msg/Imu", _imu(model, sensor, seen, random)
     else:
@@ -104,8 +105,11 @@ def _joint_states(
         velocity = measured(seen.qvel[:, freedoms], sensor.velocity, random)
     if sensor.effort is not None:
         effort = measured(seen.effort[:, freedoms], sensor.effort, random)
+    dynamic = sensor.form is StateForm.DYNAMIC
+    make = messages.dynamic_joint_state if dynamic else messages.joint_state
+    shown = [sensor.prefix + name for name in names]
     for row in zip(position, velocity, effort, strict=True):
-        yield _Row(messages.joint_state, names, *row)
+        yield _Row(make, shown, *row)
 
 
 def scalar_joints(model: mujoco.MjModel) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def simulate(
         mujoco.mj_step(model, start)
     queue: list[_Event] = [(round(t / step), _TICK, "", k) for k, t in enumerate(ticks)]
     for topic, times in instants.items():
-        queue += [(round(t / step), _SAMPLE, topic, k) for k, t in enumerate(times)]
+        queue += [(at, _SAMPLE, topic, k) for k, at in enumerate(_distinct(times, step))]
     heapq.heapify(queue)
     tables = {topic: _empty(model, len(times)) for topic, times in instants.items()}
     sent, controls = np.empty(len(ticks)), np.empty((len(ticks), model.nu))
@@ -123,6 +123,13 @@ def simulate(
             for delay in np.unique(late):
                 heapq.heappush(queue, (now + int(delay), _EFFECT, str(delay), k))
     return Course(tables, sent, controls)
+
+
+def _distinct(times: FloatArray, step: float) -> list[int]:
+    """The steps nearest to instants in order, none of them twice."""
+    number = np.arange(len(times))
+    after = np.maximum.accumulate(np.rint(times / step).astype(int) - number)
+    return [int(at) for at in after + number]
 
 
 _Event = tuple[int, int, str, int]  # step, kind, topic or delay in steps, number

@@ -57,7 +57,7 @@ def reduce_curves(times: FloatArray, values: Sequence[FloatArray], max_points: i
     filled = np.flatnonzero(ends > starts)
     quarter = 0.25 * (edges[1] - edges[0])
     points = (edges[:-1, None] + np.array([quarter, 3.0 * quarter])).ravel()
-    reduced = tuple(_extremes(curve, starts, ends, filled, buckets) for curve in values)
+    reduced = tuple(_extremes(curve, starts, ends, filled) for curve in values)
     return Curves(points, reduced, reduced=True)
 
 
@@ -66,10 +66,9 @@ def _extremes(
     starts: np.ndarray[tuple[int], np.dtype[np.intp]],
     ends: np.ndarray[tuple[int], np.dtype[np.intp]],
     filled: np.ndarray[tuple[int], np.dtype[np.intp]],
-    buckets: int,
 ) -> FloatArray:
     """Smallest and largest value per bucket, shape (2 * buckets,); NaN for empty buckets."""
-    result = np.full((buckets, 2), np.nan)
+    result = np.full((len(starts), 2), np.nan)
     smallest = np.fmin.reduceat(curve, starts[filled])
     largest = np.fmax.reduceat(curve, starts[filled])
     rising = curve[ends[filled] - 1] >= curve[starts[filled]]

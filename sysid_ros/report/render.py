@@ -26,7 +26,7 @@ from sysid_ros.report.svg import (
     friction_chart,
     heatmap,
     histogram_chart,
-    inertia_ellipsoid_chart,
+    inertia_ellipsoid_charts,
     landscape_chart,
     limited_chart,
     normal_chart,
@@ -53,7 +53,7 @@ _CALLED = (
     friction_chart,
     heatmap,
     histogram_chart,
-    inertia_ellipsoid_chart,
+    inertia_ellipsoid_charts,
     landscape_chart,
     limited_chart,
     normal_chart,
@@ -146,7 +146,7 @@ def render_page(template: str, *plots: str, alone: tuple[str, ...] = (), **conte
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    """The templates, each compiled once in a process."""
+    """The templates, each compiled once."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,

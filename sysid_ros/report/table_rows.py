@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import yaml
 from markupsafe import Markup
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.files import yaml_line
 from sysid_ros.judgement import Outcome, Score, SequenceFit, SignalFit, prediction_errors
 from sysid_ros.report.svg import bounds_bar, number, percent_change, to_error, unit, with_unit
 
@@ -76,7 +76,7 @@ def parameters_as_yaml(fit: FitResult) -> str:
     """``name: value  # unit`` per line, for the clipboard."""
     lines = []
     for parameter in fit.parameters:
-        pair = yaml.safe_dump({parameter.name: parameter.value}, width=10_000).strip()
+        pair = f"{yaml_line(parameter.name)}: {yaml_line(parameter.value)}"
         lines.append(f"{pair}  # {parameter.unit}" if parameter.unit else pair)
     return "\n".join(lines) + "\n"
 

@@ -9,14 +9,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from sysid_ros.engine.regressor import CREEP
 from sysid_ros.errors import ExperimentError
-from sysid_ros.files import plain, read_regular_text, read_yaml, replace_file
+from sysid_ros.files import plain, read_regular_text, read_yaml, replace_file, yaml_text
 from sysid_ros.judgement import Outcome
 from sysid_ros.results.result_document import parameter_entry
 from sysid_ros.results.result_folder import PARAMETERS, RESULT
 
+_LINE = 80  # characters
 _FARTHEST = 1e30  # as of bounds: no quantity of a robot is larger
 
 
@@ -36,9 +36,7 @@ def parameters_yaml(outcome: Outcome) -> str:
         entries[parameter.name] = {key: entry[key] for key in order}
     comment = f"{outcome.title}: {outcome.fit.status.value}. {outcome.verdict}"
     head = "# " + " ".join(comment.split())  # one line, whatever the texts contain
-    body = yaml.safe_dump(
-        {"parameters": entries}, sort_keys=False, allow_unicode=True, default_flow_style=None
-    )
+    body = yaml_text({"parameters": entries}, width=_LINE)
     return f"{head}\n# interval: 95 %\n{body}"
 
 
@@ -79,23 +77,27 @@ def read_values(path: Path) -> dict[str, float]:
     return values
 
 
-def has_sharp_friction(path: Path) -> bool:
-    """Tell whether values were fitted to torque with dry friction as sharp as MuJoCo allows.
+def friction_creep(path: Path) -> float | None:
+    """The speed [rad/s] from which on the dry friction was whole that values were fitted with.
 
     Args:
       path: As for :func:`read_values`.
 
     Returns:
-      What the ``result.json`` that is it, or that lies beside it, says; true where there is none.
+      What the ``result.json`` that is it, or that lies beside it, says: ``None`` for the model's
+      own law of friction, the sharpest one where there is none.
     """
     result = (path if path.is_dir() else path.parent) / RESULT
     if path.suffix == ".json":
         result = path
     if not result.is_file():
-        return True
+        return CREEP
     document = _document(result)
     torque = document.get("torque") if isinstance(document, dict) else None
-    return not isinstance(torque, dict) or torque.get("sharp_friction") is not False
+    if not isinstance(torque, dict):
+        return CREEP
+    creep = torque.get("friction_creep", CREEP)
+    return float(creep) if torque.get("sharp_friction") is not False else None
 
 
 def _document(file: Path) -> Any:

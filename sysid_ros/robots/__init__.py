@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.robots.added_servos import SERVO, with_commanded_servos, with_servos
+from sysid_ros.robots.added_servos import with_commanded_servos, with_servos
 from sysid_ros.robots.declared_friction import with_friction_model
 from sysid_ros.robots.declared_parameters import build_parameters, set_values
 from sysid_ros.robots.hook import hook_file
@@ -23,7 +23,6 @@ from sysid_ros.robots.torque_parameters import measures_torque
 from sysid_ros.robots.xml_text import Element, XmlText, number, numbers
 
 __all__ = [
-    "SERVO",
     "Element",
     "LoadedModel",
     "ModelText",

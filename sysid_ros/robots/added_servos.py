@@ -12,10 +12,8 @@ import mujoco
 
 from sysid_ros.engine.elements import SCALAR, add_servo, usual_servo_gain
 from sysid_ros.errors import ModelError, unknown_name
-from sysid_ros.experiment import SignalConfig
+from sysid_ros.experiment import SERVO, SignalConfig
 from sysid_ros.robots.source import LoadedModel
-
-SERVO = "_servo"  # behind the joint's name: that of its servo
 
 
 def with_commanded_servos(model: LoadedModel, signals: Sequence[SignalConfig]) -> LoadedModel:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,17 +12,18 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.attributes import Attribute, least_time_constant, lookup
+from sysid_ros.engine.attributes import INERTIAS, Attribute, least_time_constant, lookup
 from sysid_ros.engine.elements import make_explicit, matching, matching_names
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.errors import ExperimentError, SysidError, unknown_name
 from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.robots.declared_friction import expanded
 from sysid_ros.robots.hook import call_hook
+from sysid_ros.robots.parameter_numbers import check_numbers
 from sysid_ros.robots.state_sensors import state_labels
 from sysid_ros.robots.torque_parameters import (
     coupling_parameters,
-    moving_bodies,
+    jointed_bodies,
     payload_inertia,
     torque_delays,
     torque_offsets,
@@ -32,14 +32,11 @@ from sysid_ros.robots.torque_parameters import (
 
 MOST = 2000  # scalars; the equations of more take gigabytes
 
-_FARTHEST = 1e30  # of a finite bound: squares of what is larger are not finite
-_NO_ROOM = 1e-12  # of the larger bound, between two that no solver can tell apart
-
 # What the attributes of a body determine; of two that overlap, one can be fitted.
 _CENTRE = ("com_x", "com_y", "com_z")
 _PARTS = {
     ("body", "mass_ipos"): ("mass", *_CENTRE),
-    ("body", "inertia"): ("mass", *_CENTRE, "moments"),
+    **{("body", name): ("mass", *_CENTRE, "moments") for name in INERTIAS},
     ("joint", "friction_viscous"): ("damping",),
     ("actuator", "servo_kp"): ("servo_kp", "kp", "gain"),
     ("actuator", "servo_kt"): ("servo_kt", "damping"),
@@ -97,7 +94,7 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
         parameters.add(added)
     if experiment.modifiers is not None:
         call_hook(experiment, parameters, spec)
-    _check_room(parameters)
+    check_numbers(parameters)
     return parameters
 
 
@@ -107,24 +104,6 @@ def _check_count(count: int) -> None:
             f"with this entry the experiment has {count} parameters, a fit takes {MOST} at most; "
             "name fewer elements, or let them share one value with 'shared: true'"
         )
-
-
-def _check_room(parameters: ParameterDict) -> None:
-    for parameter in parameters.free():
-        for low, high in zip(
-            np.ravel(parameter.min_value), np.ravel(parameter.max_value), strict=True
-        ):
-            far = [bound for bound in (low, high) if _FARTHEST < abs(bound) < math.inf]
-            if far:
-                raise ExperimentError(
-                    f"parameter {parameter.name!r} has a bound of {far[0]:g}; a finite one is "
-                    f"{_FARTHEST:g} at most, as no quantity of a robot is larger"
-                )
-            if high <= low or high - low <= _NO_ROOM * min(_FARTHEST, max(abs(low), abs(high))):
-                raise ExperimentError(
-                    f"parameter {parameter.name!r} has the bounds [{low:g}, {high:g}], between "
-                    "which there is no room; widen them, or keep its value with 'frozen: true'"
-                )
 
 
 def robots_of(experiment: Experiment) -> tuple[str, ...]:
@@ -175,7 +154,7 @@ def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list
         names = matching(spec, config.element, config.pattern)
         patterned = config.element == "body" and config.pattern not in names
         wide = patterned and not experiment.fit.simulates
-        return moving_bodies(spec, names) if wide else names
+        return jointed_bodies(spec, names) if wide else names
     mapped = {
         label: signal.topic
         for signal in experiment.signals

@@ -28,7 +28,7 @@ _FOLDERS = ("meshdir", "texturedir", "assetdir")
 _FILES = ("file", "filename", *(f"file{side}" for side in _SIDES))
 
 
-def check_limits(text: bytes, source: str, folders: Sequence[Path]) -> None:
+def check_sizes(text: bytes, source: str, folders: Sequence[Path]) -> None:
     """Refuse a model that no computer can hold, and files that are not regular ones.
 
     What is malformed otherwise is left to MuJoCo, whose messages say more.

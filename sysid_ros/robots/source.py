@@ -19,8 +19,9 @@ from sysid_ros.experiment import Packages, SignalConfig
 from sysid_ros.recording.bags import open_recording, read_text
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots.declared_sensors import add_declared_sensor
+from sysid_ros.robots.missing_meshes import without_missing_meshes
 from sysid_ros.robots.model_text import ModelText
-from sysid_ros.robots.refused_models import check_limits
+from sysid_ros.robots.refused_models import check_sizes
 from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
 from sysid_ros.robots.urdf import prepare_urdf
 
@@ -53,16 +54,19 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
       ModelError: The file does not load or compile; the message has MuJoCo's reason.
     """
     text = ModelText.from_file(path)
-    check_limits(text.text, f"file {path}", [path.absolute().parent])
+    check_sizes(text.text, f"file {path}", [path.absolute().parent])
     if text.is_urdf:
         return _load_text(text, f"file {path}", packages or Packages.of())
+    warnings: tuple[str, ...] = ()
     try:
         # As it was written: copies lose elements that refer to what is not there.
-        _check_timestep(mujoco.MjSpec.from_file(str(path)).compile(), f"file {path}")
-        spec = mujoco.MjSpec.from_file(str(path))
+        original, spec = (mujoco.MjSpec.from_file(str(path)) for _ in range(2))
+        for one in (original, spec):
+            warnings = without_missing_meshes(one, f"file {path}")
+        _check_timestep(original.compile(), f"file {path}")
     except (ValueError, OSError) as error:
         raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
-    return LoadedModel(text, spec)
+    return LoadedModel(text, spec, warnings)
 
 
 def model_from_description(text: str, source: str, packages: Packages | None = None) -> LoadedModel:
@@ -82,7 +86,7 @@ def model_from_description(text: str, source: str, packages: Packages | None = N
 def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
     xml = text.text.decode(errors="replace")
     own = [] if text.folder is None else [text.folder]
-    check_limits(text.text, source, [*own, *packages.neighbours, *packages.given.values()])
+    check_sizes(text.text, source, [*own, *packages.neighbours, *packages.given.values()])
     folders: tuple[Path, ...] = (*packages.neighbours, *packages.given.values())
     warnings: tuple[str, ...] = ()
     if text.is_urdf:

@@ -13,8 +13,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.attributes import Attribute
-from sysid_ros.engine.elements import ON_JOINT, SCALAR, read_inertia
+from sysid_ros.engine.attributes import INERTIAS, Attribute
+from sysid_ros.engine.elements import ON_JOINT, SCALAR, is_moved, read_inertia
 from sysid_ros.engine.friction import SHAPE
 from sysid_ros.engine.inverse_dynamics import PAYLOAD, TENDON_ATTRIBUTES, coupling_name
 from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
@@ -36,8 +36,9 @@ def unlimited(row: Attribute, nominal: FloatArray) -> tuple[FloatArray, FloatArr
       Lower and upper bounds; ``None`` for an attribute that keeps its own.
     """
     infinite = np.full_like(nominal, np.inf)
-    if (row.element, row.name) in (("body", "inertia"), ("joint", "torque_offset"),
-                                   ("joint", "damping_poly"), ("signal", "bias")):  # fmt: skip
+    if (row.element, row.name) in (("joint", "torque_offset"), ("joint", "damping_poly"),
+                                   *(("body", name) for name in INERTIAS),
+                                   ("signal", "bias")):  # fmt: skip
         return -infinite, infinite
     if (row.element, row.name) == ("signal", "delay"):
         return np.full_like(nominal, -LONGEST_DELAY), np.full_like(nominal, LONGEST_DELAY)
@@ -112,23 +113,15 @@ def torque_delays(
             )  # fmt: skip
 
 
-def moving_bodies(spec: Any, names: Sequence[str]) -> list[str]:
+def jointed_bodies(spec: Any, names: Sequence[str]) -> list[str]:
     """Those of some bodies that joints move and that are more than frames; all if there are none.
 
     Args:
       spec: The model.
       names: Bodies that a pattern stands for.
     """
-    found = [n for n in names if _moves(spec.body(n)) and read_inertia(spec, n).mass > 0.0]
+    found = [n for n in names if is_moved(spec.body(n)) and read_inertia(spec, n).mass > 0.0]
     return found or list(names)
-
-
-def _moves(body: Any) -> bool:
-    while body is not None and body.name != "world":
-        if body.joints:
-            return True
-        body = body.parent
-    return False
 
 
 def payload_inertia(experiment: Experiment) -> tuple[ParameterConfig, ...]:

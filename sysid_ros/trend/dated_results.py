@@ -102,7 +102,7 @@ def _condition(label: str, outcome: Outcome, name: str) -> float:
     """The mean of a condition over the recordings of a result."""
     try:
         document = yaml.safe_load(outcome.provenance.get("experiment", ""))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DataError(f"{label}: its experiment cannot be read: {error}") from error
     sequences = document.get("sequences") if isinstance(document, dict) else None
     found = [

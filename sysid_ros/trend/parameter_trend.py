@@ -60,6 +60,7 @@ class ParameterTrend:
       errors: Their standard errors as the results state them, (n,).
       series: The same, joined by day; None where there is too little.
       course: Value at each entry of the series as the trend has it, (k,).
+      course_at_mean: The same at the mean of the covariate, (k,).
       half_width: Half the interval of 95 % within which an entry is expected there, (k,).
       changes: Change points.
       drift: Slope per day beside the changes; None where it cannot be told.
@@ -77,6 +78,7 @@ class ParameterTrend:
     errors: FloatArray
     series: Series | None = None
     course: FloatArray | None = None
+    course_at_mean: FloatArray | None = None
     half_width: FloatArray | None = None
     changes: tuple[Change, ...] = ()
     drift: Effect | None = None
@@ -88,8 +90,9 @@ class ParameterTrend:
     def percent(self) -> float:
         """Largest change that is significant, in percent of the value before; zero if none is."""
         sizes = [change.percent for change in self.changes]
-        if self.course is not None and (self.changes or self.drifting):
-            sizes.append(percent_of(float(self.course[-1] - self.course[0]), float(self.course[0])))
+        if self.course_at_mean is not None and (self.changes or self.drifting):
+            first, last = float(self.course_at_mean[0]), float(self.course_at_mean[-1])
+            sizes.append(percent_of(last - first, first))
         return max(sizes, key=abs, default=0.0)
 
 

@@ -98,7 +98,7 @@ def _trend(
     line = (series.times - series.times[0])[:, None]
     (drift,) = effects(series, with_steps, line, prior)
     model = np.column_stack([with_steps, line]) if found.drift else with_steps
-    values, half_width = _expected(series, model, prior)
+    values, explained, half_width = _expected(series, model, prior)
     made = ParameterTrend(
         course.name,
         course.unit,
@@ -109,6 +109,7 @@ def _trend(
         course.errors,
         series=series,
         course=values,
+        course_at_mean=values - explained,
         half_width=half_width,
         changes=_changes(series, found, prior),
         drift=drift,
@@ -139,15 +140,18 @@ def _changes(series: Series, found: Search, prior: ScatterPrior) -> tuple[Change
 
 def _expected(
     series: Series, model: FloatArray, prior: ScatterPrior
-) -> tuple[FloatArray, FloatArray]:
-    """The model's value at each entry, and half the interval within which one is expected."""
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The model's value at each entry, the covariate's part in it, and half an entry's interval."""
     roots = np.sqrt(weights_of(series))
     solved = np.linalg.lstsq(model * roots[:, None], series.values * roots, rcond=None)[0]
     own, dof = scatter_of(series, model)
     total = dof + prior.dof
     scatter = (own * dof + prior.variance * prior.dof) / total if total else 1.0
     spread = np.sqrt(np.maximum(scatter / roots**2, series.errors**2))
-    return model @ solved, spread * float(scipy.special.stdtrit(max(total, 1.0), 0.975))
+    covariate = slice(1, series.base().shape[1])  # of which there may be none
+    explained = model[:, covariate] @ solved[covariate]
+    half_width = spread * float(scipy.special.stdtrit(max(total, 1.0), 0.975))
+    return model @ solved, explained, half_width
 
 
 def _covariate(model: FloatArray, series: Series, prior: ScatterPrior) -> Effect | None:

@@ -38,3 +38,11 @@ def test_what_a_stalled_recorder_loses_is_told_exactly(tmp_path: Path):
     found = run(tmp_path, duration=3.0, total=STANDARD, depth=10, stall=1.5)
     assert found.lost > 0
     assert found.exact, str(found)
+
+
+@pytest.mark.slow
+def test_an_estimator_beside_the_recorder_costs_it_nothing(tmp_path: Path, shared_data: Path):
+    arm = shared_data / "models" / "franka_emika_panda" / "panda_nohand.xml"
+    found = run(tmp_path, duration=20.0, total=STANDARD, depth=1000, arm=arm)
+    assert found.lost == 0 and found.exact, str(found)
+    assert found.estimates > 50, str(found)

@@ -9,10 +9,12 @@ from dataclasses import replace
 
 from outcomes import outcome as synthetic
 
-from sysid_ros.comparison.model_fits import led_astray, levels, misfits
+from sysid_ros.comparison.model_fits import _joined, led_astray, levels, misfits
 from sysid_ros.engine.friction.models import MODELS, parameters_of
+from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize
 from sysid_ros.judgement.outcome import Outcome
+from sysid_ros.pipeline import with_folds
 
 
 def fitted(names: str, rms: float) -> Outcome:
@@ -43,3 +45,30 @@ def test_a_model_that_fits_worse_than_one_inside_it_was_led_astray() -> None:
     assert list(led_astray(outcomes)) == ["b"]
     sizes = misfits(outcomes)
     assert sizes["a"] < sizes["b"] < sizes["c"]
+
+
+def test_a_model_is_compared_only_by_all_its_folds() -> None:
+    scored = synthetic(sequences=2)
+    assert scored.validation is not None
+    unscored = replace(scored, validation=None, sequences=())
+    assert "not scored" in str(_joined([scored, scored, unscored]))
+    assert isinstance(_joined([scored, scored, scored]), Outcome)
+
+
+def test_a_fold_that_has_not_converged_is_told() -> None:
+    whole = synthetic(sequences=2)
+    whole = replace(whole, fit=replace(whole.fit, status=FitStatus.CONVERGED))
+    ended = replace(whole.fit, status=FitStatus.TIME_LIMIT, message="the time limit has passed")
+    found = _joined([whole, whole, replace(whole, fit=ended)])
+    assert isinstance(found, Outcome)
+    assert found.fit.status is FitStatus.TIME_LIMIT
+    assert "fold" in found.fit.message
+    assert any("1 of 2 folds did not converge" in sentence for sentence in found.warnings)
+
+
+def test_folds_that_are_not_scored_hold_nothing_out() -> None:
+    whole = synthetic(sequences=2)
+    unscored = replace(whole, validation=None, sequences=())
+    found = with_folds(whole, [unscored, unscored])
+    assert found.validation is None
+    assert any("2 of 2 folds were not scored" in sentence for sentence in found.warnings)

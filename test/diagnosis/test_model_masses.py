@@ -34,7 +34,7 @@ def test_the_link_and_how_much_heavier_it_is(tmp_path: Path, servos: bool) -> No
     experiment = load_experiment(file)
     (finding,) = check_experiment(experiment, None)
     assert finding.kind is FindingKind.GRAVITY
-    assert finding.signals[0] == "link1"
+    assert finding.body == "link1"
     assert finding.evidence["mass"] == pytest.approx(OFF, rel=0.05)
     assert finding.repair == "- {body: link1, mass: null}"
     free = with_overrides(experiment, ["parameters+=[{body: link1, mass: null}]"])

@@ -66,6 +66,24 @@ def test_numbers_come_first_then_yaml_then_urdf(tmp_path: Path):
     np.testing.assert_allclose(limits.effort, [7.0, 8.0])
 
 
+def test_of_two_limits_in_a_file_the_narrower_counts(tmp_path: Path):
+    wide = URDF.replace('"-1.2"', '"-9"').replace('"1.3"', '"9"')
+    limits = read_urdf_limits(write(tmp_path, wide))["shoulder"]
+    assert (limits["lower"], limits["upper"]) == (-1.5, 1.5)
+    text = """
+a: {joint_limits: {elbow: {min_position: -1, max_position: 1, max_velocity: 2}}}
+b: {joint_limits: {elbow: {min_position: -3, max_position: 3, max_velocity: 1.5}}}
+"""
+    found = {"elbow": {"lower": -1.0, "upper": 1.0, "velocity": 1.5}}
+    assert read_joint_limits(write(tmp_path, text)) == found
+
+
+def test_joints_that_ros2_control_names_keep_the_limits_of_the_robot(tmp_path: Path):
+    control = '<ros2_control name="arm"><joint name="elbow"/></ros2_control></robot>'
+    limits = read_urdf_limits(write(tmp_path, URDF.replace("</robot>", control)))
+    assert limits == read_urdf_limits(write(tmp_path, URDF))
+
+
 def test_parameters_of_a_node_are_understood(tmp_path: Path):
     text = "/**:\n  ros__parameters:\n    joint_limits: {elbow: {max_velocity: 2}}\n"
     assert read_joint_limits(write(tmp_path, text)) == {"elbow": {"velocity": 2.0}}

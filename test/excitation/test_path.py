@@ -43,6 +43,14 @@ def test_motion_beyond_limits_is_refused_before_it_plays(values, ramp, words):
         check_limits(path, CommandLimits(-one, one, 2 * one, 5 * one))
 
 
+def test_a_motion_from_an_unknown_place_is_refused():
+    reference = TabulatedReference(("a", "elbow"), np.arange(4.0), np.zeros((4, 2)), np.ones(2))
+    path = ExcitationPath(reference, np.array([0.0, np.nan]), ramp=1.0)
+    one = np.ones(2)
+    with pytest.raises(ExcitationError, match="the command of joint 'elbow' is not a number"):
+        check_limits(path, CommandLimits(-one, one, one, one))
+
+
 def test_ramps_longer_than_the_motion_are_refused():
     reference = TabulatedReference(("elbow",), np.array([0.0, 1.0]), np.zeros((2, 1)), NONE)
     with pytest.raises(ExcitationError, match="two ramps must fit"):

@@ -55,3 +55,15 @@ def test_windows_of_no_length_are_refused(
     experiment.write_text(text.split("windows:")[0] + "windows: {length: 1e-300}\n")
     assert main(["check", str(experiment)]) != ErrorCode.NONE
     assert "windows.length must be at least 0.001" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("key", ["windows", "scoring"])
+def test_windows_of_one_instant_each_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], key: str
+) -> None:
+    """Nothing is left to compare in them, so that every error would be NaN."""
+    xml = arm_model(1, 2)
+    experiment = write_experiment(tmp_path, xml, simulate(xml, 1, duration=2.0))
+    assert main(["check", str(experiment), "--set", f"{key}.length=0.004"]) != ErrorCode.NONE
+    said = capsys.readouterr().err
+    assert f"{key}.length is 0.004 s, but 'bag' was measured every 0.005 s" in said

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import gc
 import struct
-import types
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from kept_objects import kept_objects
 from pendulum_experiment import TRUE, write_pendulum_experiment
 
 from sysid_ros.engine.moving_horizon import HorizonSettings, arrival_cost
@@ -27,7 +26,6 @@ PASS, PAUSE, EVERY = 8.0, 1.0, 2.0  # s of a bag, between two of them, of messag
 SHARES = 12  # that are kept apart, so that they are full soon
 FULL = 6  # passes after which horizon and arrival cost are full
 SLACK = 30  # objects: one share more would be about ten, and there are seven windows in a pass
-_SHARED = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType)
 
 
 def _later(message: RawMessage, shift_ns: int) -> RawMessage:
@@ -58,31 +56,17 @@ def _passes(folder: Path, count: int) -> Iterator[tuple[LiveEstimator, LiveEstim
         yield estimator, found
 
 
-def _kept(root: object) -> tuple[int, int]:
-    """The objects that something keeps alive, and the bytes of the arrays among them."""
-    seen, waiting, size = {id(root)}, [root], 0
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, np.ndarray) and one.base is None:
-            size += one.nbytes
-        for other in gc.get_referents(one):
-            if id(other) not in seen and not isinstance(other, _SHARED):
-                seen.add(id(other))
-                waiting.append(other)
-    return len(seen), size
-
-
 def _assert_flat(folder: Path, passes: int) -> None:
     kept, last = [], LiveEstimate(None)
     for number, (estimator, last) in enumerate(_passes(folder, passes)):  # noqa: B007
         if number >= FULL:
-            kept.append(_kept(estimator))
+            kept.append(kept_objects(estimator))
     assert last.estimate is not None and not last.problem
     assert last.estimate.windows >= 6 * passes
     values = {p.name: p.value for p in last.estimate.parameters}
     assert values == pytest.approx(TRUE, rel=0.02)
     half = len(kept) // 2
-    early, late = np.max(kept[:half], axis=0), np.max(kept[half:], axis=0)
+    early, late = (np.max(part, axis=0) for part in (kept[:half], kept[half:]))
     assert late[0] <= early[0] + SLACK
     assert late[1] <= 1.01 * early[1]
 

@@ -8,16 +8,22 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from patience import PATIENCE
-from ros_client import LATCHED, RosClient
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from ros_client import LATCHED, RosClient, free_port
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import SetBool
 
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
+from sysid_ros.nodes.estimator.node import Estimator
 from sysid_ros_interfaces.msg import IdentifiedParameters
 from sysid_ros_interfaces.srv import Start
 
@@ -28,6 +34,12 @@ def start_estimator(
     given = {"experiment": str(experiment), **parameters}
     values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
     return nodes.start("estimator", ["sysid_ros.nodes.estimator", "--ros-args", *values])
+
+
+def on_page(port: int) -> Any:
+    """What the page would show."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/progress", timeout=PATIENCE) as answer:
+        return json.load(answer)
 
 
 def listens(client: RosClient, node: str, topic: str) -> bool:
@@ -46,7 +58,8 @@ def test_parameters_are_published_while_the_robot_moves(
     state = tmp_path / "state.json"
     experiment = demo_files / "experiment.yaml"
     given = {"state_file": str(state), "most_behind": "30.0", "horizon": "3.0"}
-    estimator = start_estimator(nodes, experiment, **given)
+    port = free_port()
+    estimator = start_estimator(nodes, experiment, **given, live_page_port=str(port))
     estimates = client.collect(IdentifiedParameters, "/estimator/estimate", LATCHED)
     numbers = client.collect(Float64MultiArray, "/estimator/numbers")
     values = client.collect(Float64, "/estimator/value/elbow_damping")
@@ -59,6 +72,8 @@ def test_parameters_are_published_while_the_robot_moves(
     client.wait_until(lambda: len(estimates) > 3 and numbers and values)
     names = [parameter.name for parameter in estimates[-1].parameters]
     assert {"shoulder_armature", "elbow_damping", "payload_mass"} <= set(names)
+    client.wait_until(lambda: on_page(port)["signals"])
+    assert [one["name"] for one in on_page(port)["parameters"]] == names
     stamps = [one.header.stamp.sec + 1e-9 * one.header.stamp.nanosec for one in estimates]
     assert stamps == sorted(set(stamps))
     assert [dim.size for dim in numbers[-1].layout.dim] == [len(names), 3]
@@ -110,3 +125,20 @@ def test_what_is_missing_is_said(
             for status in message.status
         )
     )
+
+
+def test_an_estimator_that_is_shut_down_while_active_hears_no_more(
+    client: RosClient, demo_files: Path
+):
+    publisher = client.node.create_publisher(JointState, "/joint_states", 10)
+    experiment = Parameter("experiment", value=str(demo_files / "experiment.yaml"))
+    node = Estimator(context=client.node.context, parameter_overrides=[experiment])
+    client.wait_until(lambda: node.get_publishers_info_by_topic("/joint_states"))
+    for transition in (node.trigger_configure, node.trigger_activate):
+        assert transition() == TransitionCallbackReturn.SUCCESS
+    node._watch.refresh()
+    client.wait_until(publisher.get_subscription_count)
+    assert node.trigger_shutdown() == TransitionCallbackReturn.SUCCESS
+    client.wait_until(lambda: publisher.get_subscription_count() == 0)
+    assert node._timers_while_active == []
+    node.destroy_node()

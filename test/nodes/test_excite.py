@@ -6,22 +6,30 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from excite_robot import MOTION, Robot, start_excite
+import yaml
+from excite_robot import JOINTS, LIMITS, MOTION, PATIENT, Robot, start_excite
 from patience import PATIENCE
+from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data
 from ros_client import LATCHED, RosClient
-from std_msgs.msg import String
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
+from sysid_ros.excitation import ExcitationError
 from sysid_ros.nodes.demo import ChildProcesses
+from sysid_ros.nodes.excite.node import Excite
 
 
 def test_nothing_moves_unarmed(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
     start_excite(nodes, tmp_path)
-    robot = Robot(client)
+    robot = Robot(client, qos=qos_profile_sensor_data)  # best effort, as many drivers publish
     robot.wait_for("ready")
     client.spin(1.0)
     assert robot.commands == []
@@ -174,6 +182,69 @@ def test_motion_beyond_the_limits_is_refused(
     assert not answer.success
     assert "'elbow' goes above its upper limit 1" in answer.message
     assert robot.commands == []
+
+
+@pytest.fixture
+def excite(client: RosClient, tmp_path: Path) -> Iterator[Excite]:
+    """The node in the test's own process, where nobody spins it."""
+    (tmp_path / "motion.csv").write_text(MOTION)
+    given = {name: yaml.safe_load(value) for name, value in {**LIMITS, **PATIENT}.items()}
+    given |= {"joints": list(JOINTS), "trajectory": str(tmp_path / "motion.csv"), "ramp": 0.9}
+    overrides = [Parameter(name, value=value) for name, value in given.items()]
+    node = Excite(context=client.node.context, parameter_overrides=overrides)
+    yield node
+    node.destroy_node()
+
+
+def test_the_next_motion_begins_at_the_command_that_holds_the_robot(
+    excite: Excite, client: RosClient, monkeypatch: pytest.MonkeyPatch
+):
+    """Unless somebody has pushed it away since, or others have commanded it."""
+    motion, clock = excite._motion, [0.0]
+    monkeypatch.setattr(motion, "_now", lambda: clock[0])
+
+    def begun_at(*position: float) -> list[float]:
+        begun = motion.begin(excite._next.reference, np.array(position), 1.0)
+        while not motion.ended():
+            clock[0] += 0.01
+            motion.go_on(clock[0])
+        return [float(value) for value in begun]
+
+    assert begun_at(0.1, 0.0) == [0.1, 0.0]
+    excite._watch()
+    assert begun_at(0.04, -0.02) == [0.1, 0.0]  # it sags
+    assert begun_at(-0.15, 0.0) == [-0.15, 0.0]  # it was pushed
+    client.node.create_publisher(Float64MultiArray, "/command", 10)
+    client.wait_until(motion.rivals)
+    excite._watch()
+    assert begun_at(-0.2, 0.0) == [-0.2, 0.0]
+
+
+def test_a_full_pass_that_is_refused_leaves_no_fault_behind(
+    excite: Excite, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(*_arguments: object) -> None:
+        raise ExcitationError("it would leave the limits")
+
+    def measured(elbow: float) -> str | None:
+        excite._on_joint_states(JointState(name=list(JOINTS), position=[0.0, elbow]))
+        return excite._monitor.fault(excite._now())
+
+    monkeypatch.setattr(excite._motion, "begin", refuse)
+    measured(0.0)
+    excite._monitor.start(excite._now(), np.zeros(2))
+    excite._state, excite._passes = "running", [1.0]
+    excite._end_pass()
+    assert excite._state == "stopped: it would leave the limits"
+    assert measured(1.2) is not None
+    assert measured(0.0) is None
+
+
+@pytest.mark.parametrize(("rate", "spacing"), [(50.0, 0.02), (1000.0, 0.01)])
+def test_a_goal_has_at_most_100_points_per_second(excite: Excite, rate: float, spacing: float):
+    settings = replace(excite._settings, rate=rate)
+    trajectory = settings.controlled(excite._next.reference, np.zeros(2)).trajectory
+    assert np.median(np.diff(trajectory.times)) == pytest.approx(spacing)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from sysid_ros.experiment import load_experiment, with_bags, with_overrides
 from sysid_ros.judgement import MotionForecast, motion_digest, write_forecast
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
-from sysid_ros.nodes.identify.identification import refuse_unfit
+from sysid_ros.nodes.identify.identification import Identification, PeerError, refuse_unfit
 from sysid_ros.recording.bags import open_recording, read_columns
 from sysid_ros.recording.messages import parse_field
 from sysid_ros_interfaces.action import FitModel
@@ -75,6 +76,30 @@ def test_recordings_that_lost_much_are_not_fitted(stopped: dict[str, Any], words
     answer = Stop.Response(**stopped, message="images are large")
     with pytest.raises(DataError, match=words) if words else contextlib.nullcontext():
         refuse_unfit(answer)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), PeerError("no answer within 10 s")])
+def test_what_was_asked_for_is_called_off_even_where_the_answer_is_missing(
+    client: RosClient, monkeypatch: pytest.MonkeyPatch, error: BaseException
+):
+    calls: list[tuple[str, Any]] = []
+
+    def call(service: Any, request: Any, timeout: float = 0.0) -> None:
+        calls.append((service.name, getattr(request, "data", None)))
+        raise error if len(calls) < 3 else PeerError("gone")
+
+    node = Identification(context=client.node.context)
+    for name in ("start", "stop", "arm"):
+        peer = SimpleNamespace(name=name, service_is_ready=lambda: True)
+        monkeypatch.setattr(node, f"_{name}", peer)
+    monkeypatch.setattr(node, "_call", call)
+    monkeypatch.setattr(node, "_spin", lambda seconds: None)
+    for ask in (node._start_recording, node._arm_excitation):
+        with pytest.raises(type(error)):
+            ask()
+    node.call_off()
+    assert calls == [("start", None), ("arm", True), ("arm", False), ("stop", None)]
+    node.close()
 
 
 def moved(states: list[JointState]) -> float:

@@ -23,6 +23,7 @@ pytest.importorskip("control_msgs", reason="control_msgs comes with a ROS instal
 
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTrajectoryControllerState
 
 from sysid_ros.nodes.excite import controller_motion
 from sysid_ros.nodes.excite.controller_motion import ControllerMotion
@@ -65,7 +66,7 @@ class Controller:
     """A joint_trajectory_controller far away: everything takes its time to arrive.
 
     The k-th goal takes ``goals[k]`` seconds (the last one counts for all that follow), every answer
-    ``answer`` and every feedback ``feedback`` seconds.
+    ``answer`` and every feedback ``feedback`` seconds. Once it is ``dead`` it says nothing more.
     """
 
     def __init__(self, goals: list[float], answer: float, feedback: float) -> None:
@@ -73,12 +74,13 @@ class Controller:
         self.time = 0.0
         self.accepted: list[Any] = []
         self.canceled = 0
+        self.dead = False
         self.references = [np.zeros(2)] * 3
         self._sent = 0
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._number = itertools.count()
         self._follower = TrajectoryFollower(JOINTS, np.zeros(2))
-        self._told = 0
+        self._told, self._followed = 0, 0.0
 
     def later(self, delay: float, action: Callable[[], None]) -> None:
         heapq.heappush(self._events, (self.time + delay, next(self._number), action))
@@ -122,15 +124,30 @@ class Controller:
 
     def tick(self) -> None:
         self.time += TICK
+        if self.dead:
+            return
         while self._events and self._events[0][0] <= self.time:
             heapq.heappop(self._events)[2]()
+        self._follow()
+        self._told += 1
+        if self.accepted and self._told % 5 == 0:
+            self._tell(self.accepted[-1][2])
+
+    def go_on_alone(self, seconds: float) -> None:
+        """Follow for some seconds; what is sent to either side waits for their end."""
+        self._follow()
+        for _ in range(round(seconds / TICK)):
+            self.time += TICK
+            self._follow()
+
+    def _follow(self) -> None:
+        if self._followed == self.time:  # while an answer of this tick kept excite busy
+            return
+        self._followed = self.time
         ending = self._follower.update(self.time, self._follower.reference[0])
         self.references.append(self._follower.reference[0])
         if ending is not None:
             self._end(GoalStatus.STATUS_SUCCEEDED)
-        self._told += 1
-        if self.accepted and self._told % 5 == 0:
-            self._tell(self.accepted[-1][2])
 
     def _tell(self, callback: Callable[[Any], None]) -> None:
         position, velocity, acceleration = self._follower.reference
@@ -170,13 +187,16 @@ def excite() -> Iterator[Callable[[Controller], ControllerMotion]]:
         yield make
 
 
-def stopped(excite: Any, controller: Controller, after: float) -> int:
+def stopped(
+    excite: Any, controller: Controller, after: float, watch: Callable[[], Any] = lambda: None
+) -> int:
     """Play, stop after so many seconds, and wait for rest; returns the ticks from there on."""
     player = excite(controller)
     player.begin(SplineReference(JOINTS, KNOTS, TABLE), np.zeros(2), 1.0)
     ticks = 0
     while player.moves and ticks < 3000:
         controller.tick()
+        watch()
         player.fault(controller.time)
         if controller.time >= after:
             ticks += 1
@@ -234,3 +254,40 @@ def test_where_goals_arrive_slowly_the_first_stop_is_the_only_one(excite) -> Non
     stopped(excite, controller, 5.0)
     assert_softly(controller)
     assert len(controller.accepted) == 2
+
+
+def test_where_the_controller_dies_while_it_brakes_the_motion_ends_all_the_same(excite) -> None:
+    controller = Controller([0.01], 0.01, 0.01)
+
+    def die() -> None:
+        controller.dead = len(controller.accepted) == 3
+
+    assert 3.0 < stopped(excite, controller, 5.0, die) * TICK < 6.0
+    assert controller.canceled > 0
+
+
+@pytest.mark.parametrize("seconds", [[0.0, 0.3], [0.3, 0.3]])
+def test_a_stop_that_takes_long_to_plan_is_no_step(excite, monkeypatch, seconds) -> None:
+    """Meanwhile the controller goes on, and what it says waits."""
+    controller, taken = Controller([0.01], 0.01, 0.01), iter(seconds)
+    plan = ControlledMotion.stop_at
+
+    def plan_slowly(motion: ControlledMotion, place: float, lead: float) -> Any:
+        trajectory = plan(motion, place, lead)
+        controller.go_on_alone(next(taken, 0.0))
+        return trajectory
+
+    monkeypatch.setattr(ControlledMotion, "stop_at", plan_slowly)
+    stopped(excite, controller, 5.0)
+    assert_softly(controller)
+
+
+def test_what_the_controller_holds_counts_only_if_it_is_a_place(excite) -> None:
+    controller = Controller([0.01], 0.01, 0.01)
+    player = excite(controller)
+    reference = SplineReference(JOINTS, KNOTS, TABLE)
+    for held, begins in (([0.1, np.nan], [0.0, 0.0]), ([0.1, 0.2], [0.1, 0.2])):
+        message = JointTrajectoryControllerState(joint_names=list(JOINTS))
+        message.reference.positions = held
+        player._on_controller_state(message)
+        assert player.begin(reference, np.zeros(2), 1.0).tolist() == begins

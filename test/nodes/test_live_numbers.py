@@ -9,24 +9,17 @@ import http.client
 import itertools
 import json
 import re
-import socket
 from pathlib import Path
 from typing import Any
 
 from patience import PATIENCE
 from rclpy.action import ActionClient
-from ros_client import RosClient
+from ros_client import RosClient, free_port
 from std_msgs.msg import Float64
 
 from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.nodes.fit_server.topics import topic_names
 from sysid_ros_interfaces.action import FitModel
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def ask(port: int, method: str, path: str, **headers: str) -> tuple[int, str]:

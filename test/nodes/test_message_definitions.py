@@ -75,3 +75,9 @@ def test_header_is_recognised():
 def test_type_that_is_not_installed_is_named(msgtype: str):
     with pytest.raises(BagError, match=msgtype):
         message_class(msgtype)
+
+
+def test_parts_of_actions_and_services_are_no_messages():
+    kind = "control_msgs/action/FollowJointTrajectory_FeedbackMessage"
+    with pytest.raises(BagError, match=f"{kind} belongs to an action; only messages can be"):
+        message_class(kind)

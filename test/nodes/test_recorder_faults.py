@@ -8,11 +8,13 @@ from __future__ import annotations
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from recorder_process import (
     arrived,
     joint_state,
@@ -28,6 +30,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from sysid_ros.nodes.demo import ChildProcesses
+from sysid_ros.nodes.recorder.node import Recorder
 from sysid_ros.recording.bags import open_recording, recover
 from sysid_ros_interfaces.srv import Start, Stop
 
@@ -218,3 +221,48 @@ def test_a_bag_without_messages_is_no_success_and_names_who_is_missing(
     assert stopped.message == (
         "the bag holds no message; none of /joint_states came (no publisher)"
     )
+
+
+@pytest.fixture
+def recorder(client: RosClient, tmp_path: Path) -> Iterator[Callable[..., Recorder]]:
+    """Makes a configured recorder of ``/joint_states`` in the test's own process, unspun."""
+    made: list[Recorder] = []
+
+    def make(**given: object) -> Recorder:
+        given = {"topics": ["/joint_states"], "output_dir": str(tmp_path / "bags"), **given}
+        overrides = [Parameter(name, value=value) for name, value in given.items()]
+        made.append(Recorder(context=client.node.context, parameter_overrides=overrides))
+        assert made[0].trigger_configure() == TransitionCallbackReturn.SUCCESS
+        client.wait_until(lambda: made[0].get_publishers_info_by_topic("/joint_states"))
+        return made[0]
+
+    publisher = client.node.create_publisher(JointState, "/joint_states", 10)
+    yield make
+    client.wait_until(lambda: not listening(publisher))  # whatever happened
+    for node in made:
+        assert node._timers_while_active == []
+        node.destroy_node()
+
+
+def test_a_recorder_that_is_shut_down_while_it_records_completes_its_bag_and_hears_no_more(
+    recorder: Callable[..., Recorder], client: RosClient, tmp_path: Path
+):
+    node = recorder(record_on_activate=True, min_free_disk=0.0)
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    client.wait_until(lambda: client.node.get_subscriptions_info_by_topic("/joint_states"))
+    assert node.trigger_shutdown() == TransitionCallbackReturn.SUCCESS
+    assert len(list(tmp_path.glob("bags/*/metadata.yaml"))) == 1
+
+
+def test_a_recorder_that_cannot_begin_hears_nothing(recorder: Callable[..., Recorder]):
+    node = recorder(record_on_activate=True, min_free_disk=1e12)
+    assert node.trigger_activate() == TransitionCallbackReturn.FAILURE
+    assert [one for one in node.subscriptions if one.topic_name == "/joint_states"] == []
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_latched_messages_are_dated_by_the_recorders_clock(
+    recorder: Callable[..., Recorder], simulated: bool
+):
+    node = recorder(use_sim_time=simulated)
+    assert (node._session._now_ns() == 0) == simulated  # no message of /clock has come

@@ -37,6 +37,15 @@ def test_excluded_topics_are_left_out_of_patterns_but_not_of_names():
     assert selection.matching(PRESENT) == ("/imu", "/arm/left/state", "/arm/state")
 
 
+def test_hidden_topics_match_only_patterns_that_ask_for_them():
+    hidden = ["/arm/follow/_action/feedback", "/_private", "/arm/state_2"]
+    assert TopicSelection(["/*"]).matching(hidden) == ("/arm/state_2",)
+    assert TopicSelection([], regex="/.*").matching(hidden) == ("/arm/state_2",)
+    assert TopicSelection(["/*/_action/*"]).matching(hidden) == (hidden[0],)
+    assert TopicSelection([], regex="/_.*").matching(hidden) == (hidden[1],)
+    assert TopicSelection([hidden[0]]).matching(hidden) == (hidden[0],)
+
+
 def test_wrong_expression_is_shown():
     with pytest.raises(ExperimentError, match=r"regex, '\('"):
         TopicSelection([], regex="(")

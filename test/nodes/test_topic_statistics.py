@@ -15,6 +15,7 @@ from sysid_ros.nodes.recorder.topic_statistics import (
     TopicStatistics,
     header_stamp,
     receipt_in_order,
+    times_of,
 )
 
 MS = 1_000_000
@@ -151,3 +152,14 @@ def test_stamp_is_read_from_bytes_of_either_order(order: str, mark: bytes):
 
 def test_message_too_short_for_a_stamp():
     assert header_stamp(b"\x00\x01\x00\x00\x01") is None
+
+
+@pytest.mark.parametrize("unknown", [0, -1])
+def test_times_that_the_middleware_does_not_know_are_those_of_now(unknown: int):
+    def times(received: int, published: int) -> tuple[int, int]:
+        info = {"received_timestamp": received, "source_timestamp": published}
+        return times_of(info, last_ns=0, now_ns=100)
+
+    assert times(90, 80) == (90, 80)
+    assert times(90, unknown) == (90, 90)
+    assert times(unknown, unknown) == (100, 100)

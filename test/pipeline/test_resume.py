@@ -29,7 +29,7 @@ from sysid_ros.dataset import FitInputs
 from sysid_ros.errors import DataError, ErrorCode, ExperimentError
 from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import run_experiment
-from sysid_ros.pipeline.resume import Resume
+from sysid_ros.pipeline.resume import Resume, inputs_of
 from sysid_ros.results import read_results
 from sysid_ros.results.state_file import STATE_FILE, claimed, folders_with_state, read_state
 
@@ -220,6 +220,22 @@ def test_changed_recordings_and_hooks_are_refused(tmp_path: Path) -> None:
     (file.parent / "bags" / "moved").rename(file.parent / "bags" / "second")
     with pytest.raises(ExperimentError, match=r"the file first.*slow_hook\.py"):
         run_experiment(load_experiment(file), output_dir=tmp_path / "out", resume=Resume())
+
+
+def test_a_change_in_what_a_model_file_includes_is_noticed(tmp_path: Path) -> None:
+    """The file itself stays as it was."""
+    file = write_pendulum_experiment(tmp_path, duration=2.0)
+    model, included = tmp_path / "pendulum.xml", tmp_path / "world.xml"
+    text = model.read_text()
+    model.write_text(text.replace("<worldbody>", '<include file="world.xml"/><worldbody>', 1))
+    found = []
+    for gravity in ("-9.81", "-9.81", "-1.62"):
+        included.write_text(f'<mujoco><option gravity="0 0 {gravity}"/></mujoco>')
+        experiment = load_experiment(file)
+        found.append(inputs_of(experiment, FitInputs.read(experiment, None).dataset))
+    assert found[0] == found[1]
+    changed = {name for name in found[0] if found[0][name] != found[2][name]}
+    assert changed == {"the model pendulum as compiled"}
 
 
 def test_a_fit_that_still_runs_is_left_alone(

@@ -172,10 +172,17 @@ TRUTH = {
 }
 
 
-def test_init_proposes_it_where_torque_is_measured(folder):
-    proposal = propose(folder / "arm.xml", [folder / "bag"], folder / "proposed.yaml")
+def test_init_proposes_it_where_torque_is_measured_for_bodies_that_count(folder):
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    inertia = {"ipos": [0.0, 0.0, 0.02], "inertia": [4e-4] * 3, "explicitinertial": True}
+    hand = spec.body("fore").add_body(name="hand", mass=0.6, **inertia)
+    finger = hand.add_body(name="finger", mass=0.05, **inertia)
+    finger.add_joint(name="grip", type=mujoco.mjtJoint.mjJNT_SLIDE)  # not measured
+    (folder / "hand.xml").write_text(spec.to_xml())
+    proposal = propose(folder / "hand.xml", [folder / "bag"], folder / "proposed.yaml")
     assert proposal.experiment.fit.method == "inverse_dynamics"
-    assert {p.pattern for p in proposal.experiment.parameters if p.element == "body"} == set(BODIES)
+    bodies = {p.pattern for p in proposal.experiment.parameters if p.element == "body"}
+    assert bodies == {*BODIES, "hand"}
     assert {p.attribute for p in proposal.experiment.parameters if p.element == "joint"} == {
         "armature", "damping", "frictionloss",
     }  # fmt: skip

@@ -16,7 +16,7 @@ from patience import PATIENCE
 from worker_tasks import die_once, fail, process_id, sleep_and_square, square
 
 from sysid_ros.errors import DataError, ExperimentError, StopRequestedError
-from sysid_ros.processes.execution import Workers, WorkersError, run_tasks
+from sysid_ros.processes.execution import TaskPool, Workers, WorkersError, run_tasks
 
 TESTS = Path(__file__).resolve().parents[1]
 
@@ -51,6 +51,17 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
     tasks = [(str(tmp_path / "died"), i) for i in range(6)]
     assert run_tasks(die_once, tasks, Workers(2)) == [i**2 for i in range(6)]
     assert (tmp_path / "died").exists()
+
+
+def test_workers_that_die_between_two_lists_lose_nothing() -> None:
+    with TaskPool(Workers(2)) as pool:
+        for worker in set(pool.run(process_id, [0, 1])):
+            os.kill(worker, signal.SIGKILL)
+        deadline = time.monotonic() + PATIENCE
+        while not pool._executor._broken:  # then it refuses the next task
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert pool.run(square, [3, 1, 2]) == [9, 1, 4]
 
 
 def test_tasks_that_kill_every_worker_are_given_up(tmp_path: Path) -> None:

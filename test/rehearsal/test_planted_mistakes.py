@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 from planted_mistakes import Mistake, Recordings, checked, pairs, recordings, singles
 from robot_kinds import servo_arm
-from robot_matrix import ARM_PLAN, based_model, hidden
+from robot_matrix import based_model
+from robot_to_try import ARM_PLAN, hidden
 
 from sysid_ros.diagnosis import FindingKind
 

@@ -160,7 +160,8 @@ def test_intervals_cover_the_truth_of_robots_that_are_drawn(tmp_path: Path) -> N
         counts.append((sum(one.covered for one in found), sum(one.intervals for one in found)))
     covered, intervals = np.sum(counts, axis=0)
     assert intervals >= 400
-    # Wider than they need be: 148 of the first 150 hold, as the shift by the time step is in them.
+    # 148 of the first 150 hold. The shift by the time step is in them, which is no chance: a part
+    # that is known in size is added like one of random size. Without it 74 % of 54 hold.
     assert covered / intervals >= 0.92, counts
 
 

@@ -297,8 +297,8 @@ def test_a_hook_that_never_returns_ends_with_the_time_limit(
     spec: mujoco.MjSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "hooks.py").write_text(HOOK)
-    monkeypatch.setattr("sysid_ros.robots.hook._LEAST", 0.02)
-    text = "model: m.xml\nfit: {{time_limit: 0.02}}\nmodifiers: hooks:{}"
+    monkeypatch.setattr("sysid_ros.robots.hook._LEAST", 0.5)
+    text = "model: m.xml\nfit: {{time_limit: 0.5}}\nmodifiers: hooks:{}"
     with pytest.raises(ExperimentError, match="'hooks:hang' failed: it had not returned after"):
         build_parameters(parse_experiment(text.format("hang"), path=tmp_path / "e.yaml"), spec)
     slow = parse_experiment(text.format("add_one_that_hangs"), path=tmp_path / "e.yaml")
@@ -369,10 +369,23 @@ def test_bounds_without_room_get_a_sentence(spec: mujoco.MjSpec, bounds: str) ->
     assert "frozen: true" in said
 
 
-def test_bounds_beyond_all_quantities_get_a_sentence(spec: mujoco.MjSpec) -> None:
-    """Their squares are infinite."""
-    said = error_of(spec, "{joint: left_hip, armature: {max: 1.0e+308}}")
-    assert "'left_hip_armature' has a bound of 1e+308; a finite one is 1e+30 at most" in said
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("{max: 1.0e+308}", "has a bound of 1e+308; a finite one is 1e+30 at most"),
+        ("{initial: 1.0e+308, frozen: true}", "starts at 1e+308; a finite one is 1e+30 at most"),
+        ("{prior: {mean: 1.0e+308, std: 1.0}}", "has a prior with a mean of 1e+308; a finite one"),
+        ("{prior: {std: 1.0e+308}}", "has a prior with a std of 1e+308; a finite one is 1e+30"),
+        ("{prior: {std: 1.0e-300}}", "has a prior with a std of 1e-300, which leaves no room"),
+    ],
+)
+def test_numbers_beyond_all_quantities_get_a_sentence(
+    spec: mujoco.MjSpec, given: str, said: str
+) -> None:
+    """Their squares, or those of their inverses, are infinite."""
+    assert f"'left_hip_armature' {said}" in error_of(
+        spec, f"{{joint: left_hip, armature: {given}}}"
+    )
 
 
 def test_a_frozen_value_needs_no_room(spec: mujoco.MjSpec) -> None:

@@ -132,6 +132,19 @@ def test_a_condition_explains_a_change() -> None:
     assert explained.covariate.size == pytest.approx(0.01, abs=0.002)
 
 
+def test_what_a_condition_explains_is_in_no_change() -> None:
+    rng = np.random.default_rng(12)
+    results = {}
+    for day in range(12):  # it grows warmer by 40 degrees, and loses 6 % on the seventh day
+        heat = 40.0 * day / 11.0
+        value = 1.0 - 0.01 * heat - 0.06 * (day >= 6) + 0.002 * rng.standard_normal()
+        results[str(day)] = made([value], day, 0.002, 20.0 + heat)
+    found = trends(dated_results(results, "temperature"), limit=15.0)[0]
+    assert len(found.changes) == 1
+    assert found.percent == pytest.approx(-7.0, abs=1.5)
+    assert found.level is Level.WARN
+
+
 def test_too_few_results() -> None:
     found = trends(dated_results({"a": made([1.0], 0, 0.01), "b": made([1.1], 1, 0.01)}))
     assert found[0].level is Level.UNKNOWN

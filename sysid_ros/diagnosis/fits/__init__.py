@@ -10,7 +10,7 @@ from sysid_ros.diagnosis.fits.gravity_direction import other_gravity
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
 from sysid_ros.diagnosis.fits.point_mass_regressor import (
     body_torques,
-    moving_bodies,
+    moving_masses,
     non_negative_fit,
     own_torques,
     regressor,
@@ -24,7 +24,7 @@ __all__ = [
     "bounded_fit",
     "decisive",
     "misfit_of",
-    "moving_bodies",
+    "moving_masses",
     "non_negative_fit",
     "other_gravity",
     "own_torques",

@@ -103,7 +103,7 @@ def body_torques(
       (n, nv, number of moving bodies with a mass).
     """
     motion = _kinematics(model, qpos, qvel, qacc)
-    columns = [_rigid_body(model, motion, body) for body in moving_bodies(model)]
+    columns = [_rigid_body(model, motion, body) for body in moving_masses(model)]
     if not columns:
         return np.zeros((len(qpos), model.nv, 0))
     return np.stack(columns, axis=2)
@@ -172,7 +172,7 @@ def _rigid_body(model: mujoco.MjModel, motion: _Kinematics, body: int) -> FloatA
 
 def _point_masses(model: mujoco.MjModel, motion: _Kinematics) -> FloatArray:
     """Joint torques that move one kilogram in each set of every body's points, (n, nv, sets)."""
-    sets = [(body, points) for body in moving_bodies(model) for points in _points(model, body)]
+    sets = [(body, points) for body in moving_masses(model) for points in _points(model, body)]
     torque: FloatArray = np.zeros((len(motion.arm), model.nv, len(sets)))
     if not sets:
         return torque
@@ -220,7 +220,7 @@ def _joint_torque(
     return torque
 
 
-def moving_bodies(model: mujoco.MjModel) -> list[int]:
+def moving_masses(model: mujoco.MjModel) -> list[int]:
     """Numbers of the bodies that have a mass and move."""
     return [
         body

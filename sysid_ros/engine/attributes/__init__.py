@@ -12,9 +12,10 @@ from sysid_ros.engine.attributes.actuator_attributes import (
 )
 from sysid_ros.engine.attributes.attribute import Attribute
 from sysid_ros.engine.attributes.attribute_table import lookup, table
-from sysid_ros.engine.attributes.body_attributes import mass_scaled, theta_bounds
+from sysid_ros.engine.attributes.body_attributes import INERTIAS, mass_scaled, theta_bounds
 
 __all__ = [
+    "INERTIAS",
     "ActuatorKindError",
     "Attribute",
     "is_position_servo",

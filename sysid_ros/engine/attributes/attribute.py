@@ -42,6 +42,8 @@ class Attribute:
       read: ``read(spec, name)`` gives the model's value, (size,) in ``unit``.
       write: ``write(spec, name, value)`` changes the spec, nothing but this attribute.
       components: Names of the components where there are several.
+      mirror: Signs (size,) of the components of elements after the first that share the value,
+        where they are its mirror images; none where they are alike.
     """
 
     element: str
@@ -52,6 +54,7 @@ class Attribute:
     read: Callable[[Any, str], FloatArray]
     write: Callable[[Any, str, FloatArray], None]
     components: tuple[str, ...] = ()
+    mirror: tuple[float, ...] = ()
 
     def unit_for(self, spec: Any, name: str) -> str:
         """The unit for one element, which for a slide joint differs from a hinge's."""

@@ -25,7 +25,14 @@ from sysid_ros.engine.attributes.tendon_attributes import tendon_attributes
 from sysid_ros.errors import ParameterError, unknown_name
 
 # Forms of a body's inertia in an experiment file, and the attribute each stands for.
-_INERTIA_FORMS = MappingProxyType({"pseudo": "inertia", "mass": "mass", "mass_ipos": "mass_ipos"})
+_INERTIA_FORMS = MappingProxyType(
+    {"pseudo": "inertia", "mass": "mass", "mass_ipos": "mass_ipos"}
+    | {
+        f"{kind}_{axis}": f"inertia_{kind}_{axis}"
+        for kind in ("symmetric", "mirrored")
+        for axis in "xyz"
+    }
+)
 
 
 @functools.cache
@@ -51,7 +58,8 @@ def lookup(element: str, attribute: str, form: str | None = None) -> Attribute:
     Args:
       element: joint, body, actuator, geom, pair, tendon, option or signal.
       attribute: The attribute's name.
-      form: For a body's inertia: pseudo (all ten parameters), mass or mass_ipos.
+      form: For a body's inertia: pseudo (all ten parameters), mass, mass_ipos, or symmetric_x and
+        mirrored_x and their like for y and z.
 
     Raises:
       ParameterError: There is no such row; the message lists those there are.

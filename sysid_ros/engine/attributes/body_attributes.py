@@ -25,6 +25,14 @@ from sysid_ros.errors import ModelError
 
 THETA_NAMES = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
 
+# Coordinates that a mirror image across a plane normal to an axis has with the other sign: those of
+# the Cholesky factor of the pseudo-inertia in the row and the column of that axis.
+_ODD = {"x": ("s12", "s13", "t1"), "y": ("s12", "s23", "t2"), "z": ("s23", "s13", "t3")}
+# Attributes that are a body's whole inertia.
+INERTIAS = (
+    "inertia",
+    *(f"inertia_{kind}_{axis}" for kind in ("symmetric", "mirrored") for axis in _ODD),
+)
 _MASS_FACTOR = (0.1, 10.0)
 _STRETCH_FACTOR = (0.5, 2.0)
 _OFFSET = (-0.5, 0.5)  # m for the centre of mass, none for shears
@@ -35,7 +43,9 @@ def body_attributes() -> list[Attribute]:
 
     ``mass`` and ``mass_ipos`` scale the rotational inertia about the centre of mass with the
     mass: the same body of another density. ``com_x`` to ``com_z`` move the centre of mass in the
-    body's frame and keep the inertia about it. ``inertia`` is free in all ten parameters.
+    body's frame and keep the inertia about it. ``inertia`` is free in all ten parameters;
+    ``inertia_symmetric_y`` in the seven of a body that is its own mirror image across the plane of
+    its frame normal to y; ``inertia_mirrored_y`` is shared by a body and mirror images of it.
     """
     return [
         Attribute("body", "mass", "kg", 1, scaled(*_MASS_FACTOR), _read_mass, _write_mass),
@@ -51,8 +61,40 @@ def body_attributes() -> list[Attribute]:
             for i, axis in enumerate("xyz")
         ),
         Attribute("body", "inertia", "", 10, theta_bounds, _read_theta, _write_theta, THETA_NAMES),
+        *(_symmetric(axis) for axis in _ODD),
+        *(
+            Attribute(
+                "body", f"inertia_mirrored_{axis}", "", 10, theta_bounds, _read_theta,
+                _write_theta, THETA_NAMES,
+                tuple(-1.0 if name in odd else 1.0 for name in THETA_NAMES),
+            )
+            for axis, odd in _ODD.items()
+        ),
         Attribute("body", "gravcomp", "", 1, non_negative(2.0), _read_gravcomp, _write_gravcomp),
     ]  # fmt: skip
+
+
+def _symmetric(axis: str) -> Attribute:
+    """The inertia of a body that is its own mirror image across a plane normal to an axis."""
+    kept = np.array([i for i, name in enumerate(THETA_NAMES) if name not in _ODD[axis]])
+
+    def whole(value: FloatArray) -> FloatArray:
+        theta: FloatArray = np.zeros(len(THETA_NAMES))
+        theta[kept] = value
+        return theta
+
+    def bounds(nominal: FloatArray) -> tuple[FloatArray, FloatArray]:
+        lower, upper = theta_bounds(whole(nominal))
+        return lower[kept], upper[kept]
+
+    def read(spec: Any, name: str) -> FloatArray:
+        return np.asarray(_read_theta(spec, name)[kept])
+
+    def write(spec: Any, name: str, value: FloatArray) -> None:
+        _write_theta(spec, name, whole(value))
+
+    names = tuple(THETA_NAMES[i] for i in kept)
+    return Attribute("body", f"inertia_symmetric_{axis}", "", len(kept), bounds, read, write, names)
 
 
 def theta_bounds(

@@ -36,20 +36,20 @@ def keeping(function: Callable[..., Any]) -> Any:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **OPTIONS_OF_WHOLES}
     njit: Any = numba.njit
     with suppress(RuntimeError):  # numba found no place
-        return _soon_loaded(njit(cache=True, **options)(function))
+        return soon_loaded(njit(cache=True, **options)(function))
     folder = private_folder(Path(tempfile.gettempdir()))
     if folder is None:
         return njit(**options)(function)
     config: Any = numba.config
     chosen, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
-        return _soon_loaded(njit(cache=True, **options)(function))
+        return soon_loaded(njit(cache=True, **options)(function))
     finally:
         config.CACHE_DIR = chosen
 
 
-def _soon_loaded(compiled: Any) -> Any:
-    """The function, whose code on disk is loaded without what only compiling needs.
+def soon_loaded(compiled: Any) -> Any:
+    """The function, which numba keeps, loaded from disk without what only compiling needs.
 
     That is numba's tables of functions, and SciPy's linear algebra to look for BLAS: half a second.
     A compilation loads them by itself. The class is not documented, so this is for versions of

@@ -39,7 +39,7 @@ from sysid_ros.engine.elements.inertia import (
     theta_from_inertia,
     theta_from_pseudo,
 )
-from sysid_ros.engine.elements.moved_inertia import moved_inertia
+from sysid_ros.engine.elements.moved_inertia import is_moved, moved_inertia
 from sysid_ros.engine.elements.named_elements import (
     find,
     is_slide,
@@ -84,6 +84,7 @@ __all__ = [
     "inertia_from_theta",
     "inertial_parameters",
     "is_effort",
+    "is_moved",
     "is_servo",
     "is_slide",
     "is_velocity_servo",

@@ -112,10 +112,10 @@ def force_range(model: Any, joint: int) -> tuple[float, float]:
 def _forces(model: Any, actuator: int) -> FloatArray:
     """The least and the largest force of an actuator on its joint, (2,)."""
     gear, ends = float(model.actuator_gear[actuator, 0]), np.array(_UNLIMITED)
+    if model.actuator_ctrllimited[actuator] and is_effort(model, actuator):
+        ends = np.sort(model.actuator_ctrlrange[actuator] * model.actuator_gainprm[actuator, 0])
     if model.actuator_forcelimited[actuator]:
-        ends = model.actuator_forcerange[actuator]
-    elif model.actuator_ctrllimited[actuator] and is_effort(model, actuator):
-        ends = model.actuator_ctrlrange[actuator] * model.actuator_gainprm[actuator, 0]
+        ends = np.clip(ends, *model.actuator_forcerange[actuator])
     return np.sort(gear * ends) if gear else np.zeros(2)
 
 

@@ -1,9 +1,11 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The inertia that the joints of a compiled model move."""
+"""Bodies that the joints of a model move, and their inertia."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -23,3 +25,12 @@ def moved_inertia(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
         mujoco.mj_mulM(model, data, product, unit)
         diagonal[dof] = product[dof]
     return np.asarray(diagonal - model.dof_armature)
+
+
+def is_moved(body: Any) -> bool:
+    """Return whether a joint moves a body of a specification (an MjsBody)."""
+    while body is not None and body.name != "world":
+        if body.joints:
+            return True
+        body = body.parent
+    return False

@@ -24,7 +24,8 @@ from sysid_ros.errors import ModelError, StopRequestedError
 
 POINTS = 7  # per side; odd, so that the optimum is one of them
 STEPS = 25_000  # simulated for one landscape in all: a tenth of a second or so
-MOST_STEPS = 400_000  # where no window is short enough for that; beyond it nothing is simulated
+# Where no window is short enough for that: so many, or a share of those that the fit simulated.
+MOST_STEPS, SHARE = 100_000, 0.03
 
 
 def landscapes_of(
@@ -33,7 +34,7 @@ def landscapes_of(
     """Landscapes of the ``count`` most entangled pairs of parameters.
 
     Of many windows some are used, spread evenly, and their cost is scaled to that of all. Where
-    even one would take longer than the fit, the cost is what the Gauss-Newton model expects.
+    even one would take long beside the fit, the cost is what the Gauss-Newton model expects.
 
     Args:
       problem: The problem.
@@ -49,7 +50,9 @@ def landscapes_of(
     pairs = telling_pairs(uncertainty.matrix, uncertainty.open_directions)[:count]
     if not pairs:
         return ()
-    if POINTS**2 * min(window.window.steps for window in problem.windows) > MOST_STEPS:
+    lengths = [window.window.steps for window in problem.windows]
+    fitted = sum(lengths) * (problem.evaluations + problem.jacobians)
+    if POINTS**2 * min(lengths) > max(MOST_STEPS, SHARE * fitted):
         return tuple(
             expected_landscape(problem, solution.point, solution.linearization, pair, points=POINTS)
             for pair in pairs

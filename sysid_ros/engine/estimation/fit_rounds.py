@@ -28,7 +28,8 @@ from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
 from sysid_ros.engine.estimation.model_error import SHARE, model_error
 from sysid_ros.engine.estimation.shifts import ModelError, widened, with_model_error
-from sysid_ros.engine.estimation.timing_walk import Walk, timing_components, walk_around
+from sysid_ros.engine.estimation.timing_walk import Walk, can_walk, walk_around
+from sysid_ros.engine.estimation.unfinished_search import unfinished_search
 from sysid_ros.engine.least_squares import (
     INITIAL_DAMPING,
     LOSSES,
@@ -161,7 +162,7 @@ class FitRounds:
         limit = self._settings.time_limit
         settings = SolverSettings(
             max_iterations=self._settings.max_iterations - iterations,
-            deadline=None if limit is None else self._began + limit,
+            deadline=None if limit is None else self._began + limit * self._share_of_search,
             damping=damping,
             chance=CHANCE,
         )
@@ -170,6 +171,11 @@ class FitRounds:
             settings = replace(settings, cost_tolerance=NOISE_TOLERANCE, worth=1.0, chance=0.0)
         self._before = iterations
         return minimize_with(self._settings.optimizer, self._problem, point, settings, self._tell)
+
+    @property
+    def _share_of_search(self) -> float:
+        """The share of a limited time that is left by what says how wrong the result may be."""
+        return 1.0 / (1.0 + SHARE) if self._alternatives else 1.0
 
     def _check_derivatives(self, point: Point) -> None:
         with suppress(StopRequestedError):  # whoever simulates next is stopped as well
@@ -213,7 +219,7 @@ class FitRounds:
         problem, self._walk = self._problem, None
         if self._no_time(solution) or iterations >= self._settings.max_iterations:
             return None
-        if not timing_components(problem.params).size:
+        if not can_walk(problem):
             return None
         try:
             errors = uncertainty_of(problem, solution, self._settings.intervals).errors
@@ -279,17 +285,24 @@ class FitRounds:
         )
 
     def _model_error(self, solution: Solution, uncertainty: Covariance) -> ModelError | None:
-        """None of a fit that was stopped, or has no time left for it."""
-        if self._no_time(solution) or np.isnan(uncertainty.errors).all():
+        """None of a fit that was stopped, and no more than there is time left for."""
+        if not self._settings.model_error or np.isnan(uncertainty.errors).all():
             return None
-        return model_error(
-            self._problem, solution, uncertainty, self._alternatives, self._gaps, self._walk
-        )
+        found = None
+        if not self._no_time(solution):
+            found = model_error(
+                self._problem, solution, uncertainty, self._alternatives, self._gaps, self._walk
+            )
+        rest = unfinished_search(self._problem, solution, uncertainty)
+        if rest is None:
+            return found
+        if found is None:
+            found = ModelError(np.ones(len(rest.values)), uncertainty.errors, ())
+        return replace(found, shifts=(*found.shifts, rest))
 
     def _no_time(self, solution: Solution) -> bool:
         """Return whether what is beyond noise is not asked for, or there is no time for it."""
-        limit = self._settings.time_limit
-        spent = (1.0 + 2.0 * SHARE) * (time.monotonic() - self._began)
+        limit, spent = self._settings.time_limit, time.monotonic() - self._began
         out_of_time = solution.status is FitStatus.CANCELED or (limit is not None and spent > limit)
         return out_of_time or not self._alternatives
 

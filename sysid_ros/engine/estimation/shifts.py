@@ -15,6 +15,7 @@ from sysid_ros.engine.estimation.another_start import ANOTHER_START
 from sysid_ros.engine.uncertainty import Covariance, ParameterEstimate
 from sysid_ros.errors import listed
 
+MORE_STEPS = "more steps"
 MATERIAL = 0.5  # share of the statistical error beyond which a shift is flagged
 SCATTERED = 2.0  # factor on the standard error beyond which recordings count as different
 
@@ -135,6 +136,8 @@ def _remedy(shift: Shift) -> str:
             "that is in the intervals; other values explain the data as well, and --search starts "
             "looks for better ones"
         )
+    if shift.change == MORE_STEPS:
+        return "that is in the intervals; a limit ended the search, raise fit.time_limit"
     if shift.order > 0.0:
         return "their error at this time step is in the intervals; a shorter one would narrow them"
     return "that is in the intervals; the model lacks something that this choice hides"

@@ -49,7 +49,7 @@ from sysid_ros.errors import StopRequestedError
 TIMING = (("signal", "delay"), ("actuator", "time_constant"))  # the most telling first
 SHARE = 0.05  # of the fit's time that walks may take together, unless they find lower costs
 PLACE = 2.0 + 4.0 * EVALUATION  # time that a place takes, in linearizations of its windows
-FEWEST = 3  # windows
+FEWEST = 3  # windows, whose differences say which of two places is better
 COMMON = 2.5 * 2.0  # places around an optimum that has none besides it
 PLACES = 8  # in one direction at most
 BEYOND = 3.0  # standard errors, the length of the first stride ...
@@ -117,6 +117,11 @@ def timing_components(params: ParameterDict) -> IndexArray:
         target = target_of(data, parameter.size)
         targets += [(target.element, target.attribute)] * parameter.size
     return np.array([j for kind in TIMING for j, t in enumerate(targets) if t == kind], dtype=int)
+
+
+def can_walk(problem: WindowedProblem) -> bool:
+    """Return whether a walk can tell anything: there are delays, and windows to compare by."""
+    return timing_components(problem.params).size > 0 and len(problem.windows) >= FEWEST
 
 
 def walk_around(problem: WindowedProblem, solution: Solution, errors: FloatArray) -> Walk:

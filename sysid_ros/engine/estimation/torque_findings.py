@@ -47,6 +47,7 @@ class BodyFinding:
       eigenvalues: Of the pseudo-inertia relative to the model's, (4,): 1 for an unchanged body, 0
         for one that cannot exist.
       on_edge: Whether the margin of consistency or the body's geometry holds it.
+      outlines: Silhouettes of its geometry along z and along y, (2, m) m each, to be drawn.
     """
 
     body: str
@@ -56,6 +57,7 @@ class BodyFinding:
     axes: FloatArray
     eigenvalues: FloatArray
     on_edge: bool
+    outlines: tuple[FloatArray, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,7 @@ class TorqueFindings:
       advice: Sentences that say which motion would determine what is open.
       sharp_friction: Whether dry friction follows velocity as closely as MuJoCo allows, rather than
         as softly as the model has it.
+      friction_creep: rad/s, from which on such friction is whole.
       plain_friction: Of joints with another friction law, the damping and frictionloss closest to
         it, which model files have in its place.
     """
@@ -123,6 +126,7 @@ class TorqueFindings:
     notes: tuple[str, ...] = field(default=())
     advice: tuple[str, ...] = field(default=())
     sharp_friction: bool = True
+    friction_creep: float = 0.01
     plain_friction: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 

@@ -11,6 +11,7 @@ around the body's geometry: half-spaces normal to 26 directions that touch it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import mujoco
@@ -75,10 +76,10 @@ def body_scale(parameters: FloatArray) -> BodyScale:
     return BodyScale(lower, np.einsum("ij,njk,lk->nil", inverse, BASIS, inverse))
 
 
-def body_scales(model: mujoco.MjModel) -> dict[int, BodyScale]:
-    """Scales of all bodies that have a mass or can move."""
+def body_scales(model: mujoco.MjModel, bodies: Iterable[int]) -> dict[int, BodyScale]:
+    """Scales of some bodies."""
     parameters = inertial_parameters(model)
-    return {body: body_scale(parameters[body]) for body in range(1, model.nbody)}
+    return {body: body_scale(parameters[body]) for body in bodies}
 
 
 def reach(model: mujoco.MjModel, body: int) -> FloatArray | None:

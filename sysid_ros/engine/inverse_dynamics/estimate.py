@@ -31,6 +31,7 @@ _CONSISTENT = 2  # solutions of the program: one for the weights of the other
 # Widths of the prior on armature and damping, in terms of the largest inertia of any joint; and the
 # least of that, in kg m^2, or by the acceleration (rad/s^2) that all torque would give it.
 _ARMATURE, _DAMPING, _LEAST_INERTIA, _FAST = 5.0, 100.0, 0.1, 10.0
+_FEW = 0.02  # of the rows: so many more or fewer say little else about uncertainty
 _SAME = 1e-2  # relative change of weights and gains below which they are settled
 
 
@@ -47,6 +48,8 @@ class Estimate:
       equations: Of parameters and gains, at the last weights, by block.
       uncertainty: Of parameters and gains.
       inflation: Of residuals' variances, by what ties neighbouring rows together.
+      judged: Whether the uncertainty is this estimate's own, not that of the one before.
+      rows: How many there were when it was judged.
     """
 
     x: FloatArray
@@ -57,6 +60,8 @@ class Estimate:
     equations: Equations
     uncertainty: Uncertainty
     inflation: float = 1.0
+    judged: bool = True
+    rows: int = 0
 
 
 def estimate(
@@ -81,11 +86,15 @@ def estimate(
       settings: Prior, margin, iterations.
       gain_dofs: Degrees of freedom whose torque has an unknown factor.
       gain_spread: Prior standard deviation of those factors.
-      before: The estimate from nearly the same sums, of which one round makes this one.
+      before: The estimate from nearly the same sums, of which one round makes this one. Where rows
+        are the same but for a few, every second one keeps the uncertainty of the one before.
     """
     prior = _prior(model, free, grams, settings, gain_spread)
     limits = _constraints(model, free, prior, settings, len(gain_dofs))
     k = len(free.names)
+    rows = sum(int(one.counts.sum()) for one in grams.values())
+    if before is not None and before.judged and abs(rows - before.rows) <= _FEW * before.rows:
+        return _moved(before, free, grams, gain_dofs, prior, limits)
     if before is None:
         x, gains, weights = _first(model, free, grams, settings, gain_dofs, prior)
         start, inflation, rounds = None, 1.0, _CONSISTENT + len(gain_dofs)
@@ -103,7 +112,27 @@ def estimate(
     uncertainty = allowing_for_reversals(
         uncertainty, solution, prior, free, grams, used, gains, gain_dofs
     )
-    return Estimate(x, gains, used, solution, prior, system, uncertainty, inflation)
+    return Estimate(x, gains, used, solution, prior, system, uncertainty, inflation, rows=rows)
+
+
+def _moved(
+    before: Estimate,
+    free: FreeParameters,
+    grams: Mapping[str, Grams],
+    gain_dofs: IndexArray,
+    prior: Prior,
+    limits: Constraints,
+) -> Estimate:
+    """The estimate from nearly the same sums, with the uncertainty that it had."""
+    k = len(free.names)
+    weights = _weights(grams, free, before.x, before.gains) / before.inflation
+    system = equations(grams, free, weights, before.gains, gain_dofs, before.x, together=True)
+    found = solve(system.hessians[0], system.gradients[0], prior, limits, before.solution.x)
+    gains = _with(before.gains, gain_dofs, found.x[k:])
+    return replace(
+        before, x=found.x[:k], gains=gains, weights=weights, solution=found, prior=prior,
+        judged=False,
+    )  # fmt: skip
 
 
 def first_estimate(
@@ -224,16 +253,22 @@ def _prior(
 def _loudness(free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:
     """Precision (k,) of a parameter that alone might explain all torque where it acts.
 
-    A parameter without any effect on the data is held at the model's value by a sharp one.
+    An offset may also be all that the model lacks: a counterweight, a gas spring or a driver that
+    compensates gravity leaves little torque of much. A parameter without any effect on the data is
+    held at the model's value by a sharp one.
     """
     effect, torque = np.zeros(len(free.names)), np.zeros(len(free.names))
     for condition, one in grams.items():
-        for support, sums in zip(one.support, one.sums, strict=True):
+        missing = one.squares(free.theta(free.nominal, condition)).sum(axis=0)
+        constant = np.array([kind == "offset" for kind in free.columns.kinds])
+        offsets = np.any(free.matrix[condition][constant] != 0.0, axis=0)
+        for support, sums, lacking in zip(one.support, one.sums, missing, strict=True):
             total = sums.sum(axis=0)
             matrix = free.matrix[condition][support]
             own = np.einsum("ik,ij,jk->k", matrix, total[:-1, :-1], matrix)
             effect += own
-            torque += np.where(own > 0.0, total[-1, -1], 0.0)
+            most = np.where(offsets, max(lacking, total[-1, -1]), total[-1, -1])
+            torque += np.where(own > 0.0, most, 0.0)
     size = np.maximum(np.abs(free.nominal), 1e-3)
     deaf = effect * size**2 <= _DEAF**2 * np.maximum(torque, 1e-300)
     return np.where(deaf, 1e12 / size**2, effect / np.maximum(torque, 1e-300))
@@ -281,6 +316,11 @@ def _constraints(
     masses = [free.columns.place[body, INERTIAL[0]] for body in free.columns.bodies]
     row = np.append(free.matrix[condition][masses].sum(axis=0), np.zeros(extra))
     fixed = float(free.fixed[condition][masses].sum())
+    if not np.any(row) or settings.total_mass < fixed:
+        raise ExperimentError(
+            f"total_mass is {settings.total_mass:g} kg, but the bodies whose mass is no parameter "
+            f"have {fixed:.6g} kg{'' if np.any(row) else ', and there are no others'}"
+        )
     return with_equality(limits, [row], [settings.total_mass - fixed])
 
 

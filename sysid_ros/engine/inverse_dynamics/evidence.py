@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
@@ -243,8 +242,3 @@ class _Rows(NamedTuple):
         found.gradients[:blocks, place] += plain @ self.theta + gain * along @ (
             self.theta - self.fixed
         )
-
-
-def moving_bodies(model: mujoco.MjModel) -> list[int]:
-    """Bodies that something can move."""
-    return [b for b in range(1, model.nbody) if int(model.body_weldid[b]) != 0]

@@ -15,7 +15,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
-from sysid_ros.engine.regressor import Columns, Grams
+from sysid_ros.engine.regressor import Columns
 
 _REST = "the rest"
 
@@ -54,17 +54,6 @@ class MergedColumns:
             fixed={condition: np.append(fixed[used], 1.0)},
         )
         return cls(free, merged, used, matrix)
-
-    def grams(self, whole: Grams) -> Grams:
-        """The sums for merged columns."""
-        support, sums = [], []
-        for own, table in zip(whole.support, whole.sums, strict=True):
-            kept = np.flatnonzero(np.any(self.matrix[own] != 0.0, axis=0))
-            change = np.zeros((len(own) + 1, len(kept) + 1))
-            change[:-1, :-1], change[-1, -1] = self.matrix[np.ix_(own, kept)], 1.0
-            support.append(kept)
-            sums.append(change.T @ table @ change)
-        return Grams(tuple(support), tuple(sums), whole.counts, len(self.used) + 1, whole.dofs)
 
     def theta(self, whole: FloatArray) -> FloatArray:
         """Factors of merged columns, (u + 1,), of all parameters (p,)."""

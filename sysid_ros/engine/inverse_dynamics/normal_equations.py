@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 import numpy as np
 import scipy
-from threadpoolctl import threadpool_limits
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.simulation import single_blas_thread
 
 _OPEN = 1e-14  # of the largest eigenvalue; a direction with less is not moved in
 
@@ -20,10 +20,9 @@ _OPEN = 1e-14  # of the largest eigenvalue; a direction with less is not moved i
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Linear algebra in one thread: the matrices are so small that others only wait."""
-    # scipy has a BLAS of its own, and only what is loaded can be limited
-    import scipy.linalg  # noqa: F401
+    import scipy.linalg  # noqa: F401  only what is loaded can be limited
 
-    with threadpool_limits(1, "blas"):
+    with single_blas_thread():
         yield
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
+from sysid_ros.engine.elements import is_moved
 from sysid_ros.errors import ModelError
 
 PAYLOAD = "payload"
@@ -31,10 +32,13 @@ def with_payload(
       ModelError: There is no such body, or one that is called "payload" already.
     """
     copy = spec.copy()
+    moved = [one.name for one in copy.bodies if is_moved(one)]
+    if body not in moved:
+        raise ModelError(
+            f"no body {body!r} that joints move can hold a payload; the model has "
+            f"{', '.join(moved) or 'none'}"
+        )
     holder = copy.body(body)
-    if holder is None:
-        names = ", ".join(one.name for one in copy.bodies if one.name != "world")
-        raise ModelError(f"no body {body!r} can hold a payload; the model has {names}")
     if copy.body(PAYLOAD) is not None:
         raise ModelError(f"the model has a body {PAYLOAD!r} already")
     added = holder.add_body(name=PAYLOAD)

@@ -21,6 +21,7 @@ determined only together: the valley of the cost is curved then.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,6 +48,8 @@ SHRINKAGE = 0.1
 # Where a step that promises so little of the cost fails, the cost is rough (a joint sticks a time
 # step earlier or later) rather than curved: a step that is hardly shorter would fail as well.
 ROUGHNESS, GROWTH_IN_ROUGHNESS = 1e-3, 16.0
+# Of a refused step's length, by curvature: one that is longer is refused without being tried.
+SHORTER = 0.8
 # Windows per parameter from which on their scatter tells how exact the slope is.
 ENOUGH_WINDOWS = 2
 # Shares of the decrease that was expected: the model holds; it holds badly; it says nothing.
@@ -70,8 +73,9 @@ class SolverSettings:
       least_damping: Of any step, relative to the curvature.
       worth: Share of the cost tolerance that a step must promise to be tried at all.
       chance: Where the cost is rough, the search has converged once the slope is zero to so many
-        standard errors of it (root mean square over the parameters); 0 looks for the lowest point.
-        Residuals are in units of noise then.
+        standard errors of it (root mean square over the parameters), or once a step fails that
+        promises no more than such a slope would; 0 looks for the lowest point. Residuals are in
+        units of noise then.
       least_curvature: Of every parameter as far as damping goes, in costs per square of its
         magnitude: with some, one that the cost hardly depends on does not run to where the linear
         model knows nothing. It leaves the minimum where it is.
@@ -260,12 +264,18 @@ def _step(
     """Return where the next step leads, if anywhere, and how the search ends, if it does."""
     size = float(np.linalg.norm(point.theta))
     tolerance = settings.step_tolerance
+    refused = math.inf
     while damping.factor <= MAX_DAMPING:
         move, expected = _damped_step(problem, point, here, damping)
+        length = float(np.linalg.norm(np.sqrt(damping.scale) * move.theta))
         if np.linalg.norm(move.theta) < tolerance * (tolerance + size):
             return None, (FitStatus.CONVERGED, "the step vanishes")
         if expected <= settings.worth * settings.cost_tolerance * here.cost:
             return None, _CONVERGED
+        if here.pull is None and length > SHORTER * refused:
+            damping.failed(expected / here.cost)
+            continue
+        refused = length
         trial = Point(
             np.clip(point.theta + move.theta, problem.lower, problem.upper),
             tuple(start + change for start, change in zip(point.starts, move.starts, strict=True)),
@@ -278,6 +288,8 @@ def _step(
         if gain > NO_GAIN:
             damping.succeeded(gain)
             return trial, ending
+        if ending is None and expected <= settings.chance**2 * gain_by_chance(problem, point, here):
+            ending = _WITHIN_CHANCE
         if ending is not None:
             return None, ending
         damping.failed(expected / here.cost)
@@ -295,17 +307,43 @@ def slope_in_errors(problem: Boxed, point: Point, here: Linearization) -> float:
       point: Where the slope is.
       here: The Gauss-Newton model there, residuals in units of noise.
     """
+    slope, _, variance = _free_system(problem, point, here)
+    if not slope.size:
+        return 0.0
+    square = float(slope @ _solved(variance, slope))
+    return float(np.sqrt(max(0.0, square) / len(slope)))
+
+
+def gain_by_chance(problem: Boxed, point: Point, here: Linearization) -> float:
+    """Return what steps bring on average whose slopes are chance alone, in units of the cost.
+
+    Takes what :func:`slope_in_errors` takes. It is half the trace of the slope's variance by the
+    curvature; half the number of parameters where residuals are noise of size one.
+    """
+    slope, hessian, variance = _free_system(problem, point, here)
+    if not slope.size:
+        return 0.0
+    return 0.5 * float(np.trace(_solved(hessian, variance)))
+
+
+def _free_system(
+    problem: Boxed, point: Point, here: Linearization
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Slope (k,), curvature (k, k) and the slope's variance (k, k), where no bound is pushed."""
     system = eliminate_starts(here)
     free = free_gradient(system.gradient, point.theta, problem.lower, problem.upper) != 0.0
     slope, parts = system.gradient[free], system.window_gradients[:, free]
-    if not slope.size:
-        return 0.0
-    variance = system.hessian[np.ix_(free, free)]
-    if len(parts) >= ENOUGH_WINDOWS * len(slope):
-        variance = parts.T @ parts
-    scale = np.sqrt(np.maximum(np.diag(variance), 1e-300))
-    known = np.linalg.lstsq(variance / np.outer(scale, scale), slope / scale, rcond=None)[0]
-    return float(np.sqrt(max(0.0, slope / scale @ known) / len(slope)))
+    hessian = system.hessian[np.ix_(free, free)]
+    enough = len(parts) >= ENOUGH_WINDOWS * len(slope)
+    return slope, hessian, parts.T @ parts if enough else hessian
+
+
+def _solved(matrix: FloatArray, side: FloatArray) -> FloatArray:
+    """The solution of symmetric equations whose unknowns have any units; the least of many."""
+    scale = np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+    scaled = (side.T / scale).T
+    found = np.linalg.lstsq(matrix / np.outer(scale, scale), scaled, rcond=None)[0]
+    return np.asarray((found.T / scale).T)
 
 
 def _damped_step(

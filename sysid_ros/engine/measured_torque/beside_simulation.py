@@ -16,12 +16,14 @@ from collections.abc import Collection, Mapping, Sequence
 import mujoco
 import numpy as np
 
+from sysid_ros.engine.attributes import INERTIAS
 from sysid_ros.engine.estimation import FitSettings, SignalNoise
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
 from sysid_ros.engine.measured_torque.parameter_kinds import key_of, speaks_of_torque
 from sysid_ros.engine.measured_torque.torque_problem import (
     TorqueProblem,
     torque_problem,
+    with_creep,
     with_own_law,
 )
 from sysid_ros.engine.measured_torque.torque_rows import TorqueData, TorqueRows
@@ -60,7 +62,9 @@ def torque_beside_simulation(
     except SysidError:
         return None
     declared = problem.declared
-    if found.torque is not None and not found.torque.sharp_friction:
+    if found.torque is not None and found.torque.sharp_friction:
+        problem = with_creep(problem, found.torque.friction_creep)
+    elif found.torque is not None:
         model = declared.compiled(found.values, declared.robots[0])
         problem = with_own_law(problem, model)
     names = params.scalar_names()
@@ -107,7 +111,7 @@ def _own_parameters(params: ParameterDict, sensors: Collection[str]) -> Paramete
             p.frozen |= modifier.attribute != "bias" or not set(modifier.names) & set(sensors)
         elif isinstance(modifier, AttributeModifier) or modifier is None:
             p.frozen |= not speaks_of_torque(p)
-        if key_of(p) == ("body", "inertia"):
+        if key_of(p) in [("body", name) for name in INERTIAS]:
             p.min_value = np.full_like(p.nominal, -np.inf)
             p.max_value = np.full_like(p.nominal, np.inf)
             p.prior = None

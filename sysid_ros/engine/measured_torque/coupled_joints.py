@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import compiled, joints_of_tendon
@@ -35,6 +36,7 @@ _LEFT = 0.5  # of two joints' squared residuals, at most, that a coupling leaves
 _LEFT_OF_EITHER = 0.8  # of the squared residuals of each
 _FOLDS = 5
 _RIDGE = 1e-6  # of a column's squares
+_NONE: IndexArray = np.empty(0, dtype=np.intp)
 
 
 @dataclass(frozen=True)
@@ -82,13 +84,11 @@ def found_couplings(problem: TorqueProblem) -> tuple[Coupling, ...]:
     }
     plain = np.setdiff1d(np.arange(len(columns)), np.concatenate(list(own.values())))
     weights = _weights(grams, plain)
-    before = _held_out(grams, plain, weights)
+    folds = _folds(grams, plain, weights)
+    before = _held_out(grams, folds)
     found = []
     for one, other in pairs:
-        left = {
-            ratio: _held_out(grams, np.append(plain, own[one, other, ratio]), weights)
-            for ratio in (1.0, -1.0)
-        }
+        left = {ratio: _held_out(grams, folds, own[one, other, ratio]) for ratio in (1.0, -1.0)}
         both = [one, other]
         ratio = min(left, key=lambda r: float((weights * left[r])[both].sum()))
         share = (weights * left[ratio])[both].sum() / (weights * before)[both].sum()
@@ -103,34 +103,79 @@ def _weights(grams: Grams, columns: IndexArray) -> FloatArray:
     squares = grams.torque_squares().sum(axis=0)
     for _ in range(2):
         weights = np.where(counts > 0, counts / np.maximum(squares, 1e-18), 0.0)
-        theta = _least_squares(grams, columns, weights, range(len(grams.counts)))
-        squares = grams.squares(theta).sum(axis=0)
+        all_blocks = range(len(grams.counts))
+        squares = grams.squares(_Solved.of(grams, columns, weights, all_blocks).theta()).sum(axis=0)
     return np.where(counts > 0, counts / np.maximum(squares, 1e-18), 0.0)
 
 
-def _held_out(grams: Grams, columns: IndexArray, weights: FloatArray) -> FloatArray:
-    """Squared residuals of blocks that were not fitted, (nv,)."""
+def _folds(grams: Grams, plain: IndexArray, weights: FloatArray) -> list[_Solved]:
+    """The fits of the model's own columns to four fifths of the blocks each."""
+    blocks = np.arange(len(grams.counts))
+    return [
+        _Solved.of(grams, plain, weights, blocks[blocks % _FOLDS != fold]) for fold in range(_FOLDS)
+    ]
+
+
+def _held_out(grams: Grams, folds: Sequence[_Solved], more: IndexArray = _NONE) -> FloatArray:
+    """Squared residuals of blocks that were not fitted, with some more columns, (nv,)."""
     blocks = np.arange(len(grams.counts))
     found = np.zeros(grams.counts.shape[1])
-    for fold in range(_FOLDS):
-        theta = _least_squares(grams, columns, weights, blocks[blocks % _FOLDS != fold])
-        found += grams.squares(theta)[blocks % _FOLDS == fold].sum(axis=0)
+    for fold, solved in enumerate(folds):
+        found += grams.squares(solved.theta(more))[blocks % _FOLDS == fold].sum(axis=0)
     return found
 
 
-def _least_squares(
-    grams: Grams, columns: IndexArray, weights: FloatArray, blocks: Iterable[int]
-) -> FloatArray:
-    """Parameters (p,), zero but for some columns, that suit some blocks best."""
-    ones = np.ones(len(weights))
-    parts = [grams.normal(weights, ones, int(block)) for block in blocks]
-    matrix = np.sum([part[0] for part in parts], axis=0)[np.ix_(columns, columns)]
-    side = np.sum([part[1] for part in parts], axis=0)[columns]
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
-    theta = np.zeros(grams.width)
-    scaled = matrix * np.outer(scale, scale) + _RIDGE * np.eye(len(scale))
-    theta[columns] = scale * np.linalg.solve(scaled, scale * side)
-    return theta
+@dataclass(frozen=True)
+class _Solved:
+    """Normal equations of some blocks, solved for the model's own columns.
+
+    Few columns more are added by their Schur complement, which costs no other factorization.
+
+    Attributes:
+      matrix: Of all columns, each in units of its own size, (p, p).
+      side: Likewise, (p,).
+      scale: One over the sizes, (p,).
+      plain: The model's own columns, (k,).
+      factor: Cholesky factor of their block.
+      own: Their solution, (k,).
+    """
+
+    matrix: FloatArray
+    side: FloatArray
+    scale: FloatArray
+    plain: IndexArray
+    factor: tuple[FloatArray, bool]
+    own: FloatArray
+
+    @classmethod
+    def of(
+        cls, grams: Grams, plain: IndexArray, weights: FloatArray, blocks: Iterable[int]
+    ) -> _Solved:
+        """The equations of some blocks."""
+        ones = np.ones(len(weights))
+        matrix, side = np.zeros((grams.width, grams.width)), np.zeros(grams.width)
+        for block in blocks:
+            part = grams.normal(weights, ones, int(block))
+            matrix += part[0]
+            side += part[1]
+        scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+        matrix = matrix * np.outer(scale, scale) + _RIDGE * np.eye(len(scale))
+        side = scale * side
+        factor = scipy.linalg.cho_factor(matrix[np.ix_(plain, plain)])
+        own = np.asarray(scipy.linalg.cho_solve(factor, side[plain]))
+        return cls(matrix, side, scale, plain, factor, own)
+
+    def theta(self, more: IndexArray = _NONE) -> FloatArray:
+        """Parameters (p,), zero but for the model's own and some more columns (m,)."""
+        found = np.zeros(len(self.side))
+        found[self.plain] = self.own
+        if more.size:
+            cross = self.matrix[np.ix_(self.plain, more)]
+            moved = scipy.linalg.cho_solve(self.factor, cross)
+            rest = self.matrix[np.ix_(more, more)] - cross.T @ moved
+            found[more] = np.linalg.solve(rest, self.side[more] - cross.T @ self.own)
+            found[self.plain] -= moved @ found[more]
+        return self.scale * found
 
 
 def couplings(problem: TorqueProblem, predictions: Sequence[TorquePrediction]) -> tuple[str, ...]:

@@ -5,9 +5,8 @@
 
 Armature, damping, dry friction, springs, offsets are columns of the regressor. The ten coordinates
 of a body's inertia are a curved function of ten columns, which are estimated in their place: there
-every body that can exist is within reach, and the best one is found at once. Whatever else changes
-a model (mass alone, a centre of mass, a Python hook) is linearised where the estimate stands, and
-again where it then stands.
+every body that can exist is within reach. Whatever else changes a model (mass alone, a centre of
+mass, a Python hook) is linearised where the estimate stands, and again where it then stands.
 """
 
 from __future__ import annotations
@@ -31,6 +30,12 @@ from sysid_ros.engine.measured_torque.parameter_kinds import (
     is_shape,
     key_of,
     modifier_of,
+)
+from sysid_ros.engine.measured_torque.torque_gains import (
+    free_gains,
+    gain_before,
+    is_gain,
+    known_gain,
 )
 from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal
 from sysid_ros.engine.parameters import (
@@ -148,22 +153,12 @@ class Declared:
     def curved(self) -> tuple[str, ...]:
         """Parameters that have to be linearised."""
         free = self.params.free()
-        return tuple(p.name for p in free if self._columns(p) is None and not self._is_gain(p))
+        return tuple(p.name for p in free if self._columns(p) is None and not is_gain(p))
 
     @cached_property
     def gains(self) -> dict[str, tuple[Parameter, int, bool]]:
         """Free factors of torque signals: parameter, degree of freedom, whether of an input."""
-        found = {}
-        for p in self.params.free():
-            if self._is_gain(p):
-                signal = self._signal(p)
-                if signal.dof is None:
-                    raise ParameterError(
-                        f"parameter {p.name!r}: the torque of {signal.name!r} acts on several "
-                        "joints, so that its gain cannot be fitted by inverse dynamics; freeze it"
-                    )
-                found[p.name] = (p, signal.dof, signal.control)
-        return found
+        return free_gains(self.params, self._signal)
 
     def theta(self, values: FloatArray, robot: str) -> FloatArray:
         """All parameters of the regressor, (p,), at values of the free ones."""
@@ -174,8 +169,10 @@ class Declared:
             at = self.params.copy()
             at.update_from_vector(values)
             for p in at.for_robot(robot or None).values():
+                gain = gain_before(p, self.gains)
+                behind = 1.0 if gain is None else float(at[gain.name].value.item())
                 for column, factor in self._offsets(p):
-                    theta[column] += factor * float(p.value.item())
+                    theta[column] += factor * float(p.value.item()) / behind
             if len(self._known) > 64:
                 self._known.clear()
             self._known[key] = theta
@@ -203,7 +200,7 @@ class Declared:
         """
         at = self.params.copy()
         at.update_from_vector(values)
-        free = [p for p in self.params.free() if not self._is_gain(p)]
+        free = [p for p in self.params.free() if not is_gain(p)]
         parts = [self._part(p, at[p.name].as_vector(), values) for p in free]
         if still:
             parts = [held_if_still(part, self.columns, still) for part in parts]
@@ -215,7 +212,7 @@ class Declared:
         at, extra, width = 0, len(x), len(x) + len(self.gains)
         for p in self.params.free():
             slope = np.zeros((p.size, width))
-            if self._is_gain(p):
+            if is_gain(p):
                 inverse = self.gains[p.name][2]
                 s = gains[p.name]
                 found.append(np.array([1.0 / s if inverse else s]))
@@ -226,6 +223,12 @@ class Declared:
                 found.append(theta_from_pseudo(pseudo_inertia(ten)))
                 slope[:, at : at + 10] = theta_slope(ten)
                 at += 10
+            elif (gain := gain_before(p, self.gains)) is not None:
+                # x is the torque that looks like the bias
+                found.append(gains[gain.name] * x[at : at + 1])
+                slope[0, at] = gains[gain.name]
+                slope[0, len(x) + list(self.gains).index(gain.name)] = x[at]
+                at += 1
             else:
                 found.append(x[at : at + p.size])
                 slope[:, at : at + p.size] = np.eye(p.size)
@@ -294,6 +297,15 @@ class Declared:
             if len(columns) == 1 and len(columns[0]) == 1:
                 names = (self.columns.names[columns[0][0][0]] + _suffix(p),)
         given = np.broadcast_to(np.asarray(mean, dtype=np.float64), p.size)
+        gain = gain_before(p, self.gains)
+        if gain is not None:
+            at = self.params.copy()
+            at.update_from_vector(values)
+            behind = float(at[gain.name].value.item())
+            x, nominal, lower, upper, given = (
+                one / behind for one in (x, nominal, lower, upper, given)
+            )
+            precision = precision * behind**2
         return Part(names, x, nominal, lower, upper, blocks, given, precision)
 
     def _columns(self, p: Parameter) -> list[list[tuple[int, float]]] | None:
@@ -334,7 +346,8 @@ class Declared:
             for name in p.modifier.names:
                 signal = self._signal(p, name)
                 for dof in np.flatnonzero(signal.moment).tolist():
-                    factor = -signal.moment[dof] if signal.control else signal.moment[dof]
+                    factor = signal.moment[dof] / known_gain(self.params, name, p.robot)
+                    factor = -signal.moment[dof] if signal.control else factor
                     found.append((self.columns.place[dof, "offset"], float(factor)))
             return found
         return []
@@ -362,11 +375,8 @@ class Declared:
 
     def _is_whole(self, p: Parameter) -> bool:
         """True for a body's whole inertia that nothing but its consistency limits."""
-        unbounded = not np.any(np.isfinite(p.get_bounds()))
-        return key_of(p) == ("body", "inertia") and unbounded and p.prior is None
-
-    def _is_gain(self, p: Parameter) -> bool:
-        return isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "gain"
+        held = np.any(np.isfinite(p.get_bounds())) or p.prior is not None
+        return key_of(p) == ("body", "inertia") and not held
 
     def _signal(self, p: Parameter, name: str | None = None) -> TorqueSignal:
         modifier = p.modifier

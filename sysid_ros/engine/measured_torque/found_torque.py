@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -27,6 +28,7 @@ from sysid_ros.engine.inverse_dynamics import (
     body_scales,
 )
 from sysid_ros.engine.measured_torque.advice import advice
+from sysid_ros.engine.measured_torque.body_outlines import body_outlines
 from sysid_ros.engine.measured_torque.closest_friction import closest_friction, friction_notes
 from sysid_ros.engine.measured_torque.coupled_joints import couplings
 from sysid_ros.engine.measured_torque.declared_columns import Declared
@@ -60,12 +62,7 @@ def torque_findings(
     counts = sum(int(one.counts.sum()) for one in evidence.grams.values())
     return TorqueFindings(
         base=base,
-        bodies=body_findings(
-            problem.declared,
-            fit.free,
-            fit.on_edge,
-            {robot: problem.declared.theta(values, robot) for robot in problem.declared.robots},
-        ),
+        bodies=_drawn_bodies(problem.declared, fit, values),
         joints=tuple(_joint(problem, fit, dof) for dof in problem.sources.known),
         row_cutoff=float(fit.filters.rows),
         rows=counts,
@@ -80,7 +77,20 @@ def torque_findings(
         ),
         advice=advice(problem.declared.model, fit),
         sharp_friction=problem.friction_of is None,
+        friction_creep=problem.creep,
         plain_friction=plain,
+    )
+
+
+def _drawn_bodies(
+    declared: Declared, fit: InverseDynamicsFit, values: FloatArray
+) -> tuple[BodyFinding, ...]:
+    """The bodies whose inertia was estimated, with the outlines of their geometry."""
+    theta = {robot: declared.theta(values, robot) for robot in declared.robots}
+    found = body_findings(declared, fit.free, fit.on_edge, theta)
+    return tuple(
+        replace(one, outlines=tuple(np.round(x, 4) for x in body_outlines(declared.model, body)))
+        for one, (_, body) in zip(found, fit.free.bodies(), strict=True)
     )
 
 
@@ -130,9 +140,10 @@ def body_findings(
       theta: All parameters of the regressor, (p,), by robot.
     """
     columns = free.columns
-    scales = body_scales(declared.model) if free.bodies() else {}
+    pairs = free.bodies()
+    scales = body_scales(declared.model, {body for _, body in pairs}) if pairs else {}
     found = []
-    for robot, body in free.bodies():
+    for robot, body in pairs:
         ten = theta[robot][columns.of_body(body)]
         own = body_of(ten)
         name = declared.model.body(body).name

@@ -10,6 +10,7 @@ own signals and wherever the sequences say that nothing counts.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -117,6 +118,7 @@ def sequence_recording(
       DataError: No instant has all positions.
     """
     measured, control = group.sensordata[number], group.control[number]
+    step = float(np.median(np.diff(control.times))) if len(control.times) > 1 else 0.0
     series = {n: _samples(measured, n, settings.get(n, UNCHANGED)) for n in sources.positions}
     series = {name: one for name, one in series.items() if len(one[0]) > 1}
     if len(series) < len(sources.positions):
@@ -138,7 +140,7 @@ def sequence_recording(
     for signal in sources.signals:
         given = settings.get(signal.name, UNCHANGED)
         if signal.control:
-            values = _control(control, signal.name, times, given)
+            values = _control(control, signal.name, times, given, step)
         else:
             found, known = _at(*_samples(measured, signal.name, given), times, smooth=False)
             values = np.where(known, found[:, 0], np.nan)
@@ -147,7 +149,10 @@ def sequence_recording(
         )
     if sources.wrenches:
         wrench = np.column_stack(
-            [_control(control, n, times, settings.get(n, UNCHANGED)) for n in sources.wrenches]
+            [
+                _control(control, n, times, settings.get(n, UNCHANGED), step)
+                for n in sources.wrenches
+            ]
         )
         torque += _external(model, qpos, sources.wrenches, wrench)
     torque[inside(times, excluded)] = np.nan
@@ -196,9 +201,9 @@ def _at(
 
 
 def _control(
-    series: TimeSeries, name: str, wanted: FloatArray, given: SignalSettings
+    series: TimeSeries, name: str, wanted: FloatArray, given: SignalSettings, step: float
 ) -> FloatArray:
-    """An input at some instants, NaN before its first sample and after its last."""
+    """An input at some instants, NaN half a ``step`` before its first sample and after its last."""
     mapping = series.signal_mapping or {}
     key = next((n for n in (name, name + SUFFIXES[SignalType.MjCtrl]) if n in mapping), None)
     if key is None:
@@ -206,8 +211,7 @@ def _control(
     column = int(mapping[key][1][0])
     times, values = series.times + given.delay, series.data[:, column]
     found = value_at(times, values, wanted, held=series.holds(column))
-    edge = 0.5 * float(np.median(np.diff(times))) if len(times) > 1 else 0.0
-    outside = (wanted < times[0] - edge) | (wanted > times[-1] + edge)
+    outside = (wanted < times[0] - 0.5 * step) | (wanted > times[-1] + 0.5 * step)
     return np.where(outside, np.nan, given.gain * found + given.bias)
 
 
@@ -232,9 +236,10 @@ def _move_coupled(model: mujoco.MjModel, qpos: FloatArray) -> None:
 def _external(
     model: mujoco.MjModel, qpos: FloatArray, inputs: Sequence[str], values: FloatArray
 ) -> FloatArray:
-    """Generalised force (n, nv) of known inputs (n, k) at sites."""
-    data = mujoco.MjData(model)
+    """Generalised force (n, nv) of known inputs (n, k) at sites, and of nothing else."""
     numbers = [model.actuator(name).id for name in inputs]
+    model = _without_servos(model, numbers)
+    data = mujoco.MjData(model)
     found: FloatArray = np.zeros((len(qpos), model.nv))
     for row, pose, value in zip(found, qpos, values, strict=True):
         data.qpos[:] = pose
@@ -247,3 +252,14 @@ def _external(
         if not np.all(np.isfinite(value)):
             row[:] = np.nan
     return found
+
+
+def _without_servos(model: mujoco.MjModel, kept: Sequence[int]) -> mujoco.MjModel:
+    """A copy in which only some actuators act, also where a servo would without a command."""
+    only = copy.copy(model)
+    others = np.setdiff1d(np.arange(model.nu), kept)
+    only.actuator_gaintype[others] = int(mujoco.mjtGain.mjGAIN_FIXED)
+    only.actuator_gainprm[others] = 0.0
+    only.actuator_biastype[others] = int(mujoco.mjtBias.mjBIAS_NONE)
+    only.jnt_actfrclimited[:] = 0  # of what drives the joint, not of what pushes
+    return only

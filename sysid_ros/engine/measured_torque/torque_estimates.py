@@ -71,8 +71,8 @@ def torque_estimates(
       slope: Their derivative by what was estimated, (n, k).
       still: Joints that do not move.
     """
-    starts, at_bounds = unfitted(declared.params), declared.params.bounds.flags(values)
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    starts, at_bounds = unfitted(declared.params), declared.params.bounds.flags(values, errors)
     opened = _opened(fit, slope)
     found = []
     at = 0

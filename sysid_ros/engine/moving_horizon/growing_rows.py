@@ -16,6 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics import Recording
 from sysid_ros.engine.moving_horizon.torque_blocks import Block
 from sysid_ros.engine.regressor import (
@@ -32,7 +33,7 @@ from sysid_ros.engine.regressor import (
 EDGE = 0.07  # s before the latest sample, where its shortest filters allow rows
 _BEYOND = 4.0  # times the row filter's cut-off: the motion filter's
 _FASTEST = 0.3  # of the sampling rate, a cut-off
-_FEWEST = 64  # samples of a stretch
+FEWEST_SAMPLES = 64  # of a stretch
 
 
 class GrowingRows:
@@ -41,13 +42,29 @@ class GrowingRows:
     Attributes:
       filters: The low-passes.
       done: The latest row, s; NaN before the first one.
+      latest: What the rows of the last call are made of.
     """
 
-    def __init__(self, regressor: Regressor, filters: Filters, *, apart: bool) -> None:
-        """Begin without rows; ``apart`` keeps those apart in which friction's sign is uncertain."""
-        self._reversals_apart = apart
+    def __init__(
+        self,
+        regressor: Regressor,
+        filters: Filters,
+        *,
+        apart: bool,
+        merge: FloatArray | None = None,
+    ) -> None:
+        """Begin without rows.
+
+        Args:
+          regressor: The robot's.
+          filters: The low-passes.
+          apart: Whether rows are kept apart in which friction's sign is uncertain.
+          merge: From columns that are wanted to all of them, (p, w); by default all are.
+        """
+        self._reversals_apart, self._merge = apart, merge
         self.filters = filters
         self.done = math.nan
+        self.latest: list[SmoothStretch] = []
         self._regressor = regressor
 
     @property
@@ -57,15 +74,16 @@ class GrowingRows:
 
     def new(self, recording: Recording) -> Block | None:
         """Sum the rows that have come since the last call."""
-        found = self._smoothed(recording)
+        found = self.latest = self._smoothed(recording)
         if not found:
             return None
         begin = float(found[0].times[0]) if math.isnan(self.done) else self.done
         self.done = float(found[-1].times[-1])
         numbers = [np.zeros(len(s.times), dtype=np.intp) for s in found]
         grams = sum_grams(
-            self._regressor, found, self.filters, numbers, 1, apart=self._reversals_apart
-        )
+            self._regressor, found, self.filters, numbers, 1,
+            apart=self._reversals_apart, merge=self._merge,
+        )  # fmt: skip
         return Block(begin, self.done, grams)
 
     def _smoothed(self, recording: Recording) -> list[SmoothStretch]:
@@ -77,10 +95,10 @@ class GrowingRows:
             grid = RowGrid.of(self.filters, step)
             begin = self.done + (grid.apart - grid.first) * step
             first = int(np.searchsorted(recording.times, begin - 0.5 * step))
-            while first > 0 and len(recording.times) - first < _FEWEST:
+            while first > 0 and len(recording.times) - first < FEWEST_SAMPLES:
                 first -= grid.apart
             later, after = _behind(recording, max(first, 0)), self.done + 0.25 * grid.apart * step
-        if len(later.times) < _FEWEST:
+        if len(later.times) < FEWEST_SAMPLES:
             return []
         cut = (smooth(model, one, self.filters) for one in stretches_of(model, later))
         rows = (one.later_than(after) for one in cut if one is not None)

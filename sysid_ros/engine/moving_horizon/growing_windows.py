@@ -84,6 +84,11 @@ class GrowingWindows:
         """Forget the grid: what follows is on another time axis."""
         self.done, self._continues = math.nan, False
 
+    def end_at(self, time: float) -> None:
+        """End the window that is growing at an instant, from which the next one begins."""
+        if time > self.done:
+            self.done, self._continues = time, False
+
     def skip_to(self, time: float) -> float:
         """Leave out what lies before an instant, and return how many windows that is."""
         skipped = max(0.0, time - self.done) / self.length

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from sysid_ros.errors import DataError
 from sysid_ros.files import Form, Record, matrix, optional, read_regular_text, write_json
 
 FORMAT = 1
+State = TypeVar("State")
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Memory:
         Raises:
           OutputError: It cannot be written.
         """
-        write_json(path, {"format": FORMAT, **_MEMORY.write(self)})
+        write_state(path, _MEMORY.write(self))
 
     @classmethod
     def read(cls, path: Path) -> Memory:
@@ -48,20 +50,46 @@ class Memory:
         Raises:
           DataError: It is none, or damaged.
         """
-        try:
-            content = json.loads(read_regular_text(path))
-            if content["format"] != FORMAT:
-                raise DataError(f"{path}: format {content['format']}; this version reads {FORMAT}")
-            memory = _MEMORY.read({"known": None, **content}, "")
-            _check(memory)
-            return memory
-        except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise DataError(f"{path} holds no state of an estimator: {error}") from error
+        return read_state(path, _read)
+
+
+def write_state(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a file, whole or not at all.
+
+    Raises:
+      OutputError: It cannot be written.
+    """
+    write_json(path, {"format": FORMAT, **content})
+
+
+def read_state(path: Path, read: Callable[[dict[str, Any]], State]) -> State:
+    """Read a file that :func:`write_state` wrote.
+
+    Args:
+      path: The file.
+      read: Makes of the file's content what it holds; a ValueError says what is wrong with it.
+
+    Raises:
+      DataError: It is none, or damaged.
+    """
+    try:
+        content = json.loads(read_regular_text(path))
+        if content["format"] != FORMAT:
+            raise DataError(f"{path}: format {content['format']}; this version reads {FORMAT}")
+        return read(content)
+    except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"{path} holds no state of this estimator: {error}") from error
 
 
 _SHARE = Record(Share, without=("time",), hessian=matrix())  # what is remembered is of no age
 _KNOWN = Form(lambda value, key: _SHARE.read(value, key, time=0.0), _SHARE.write)
 _MEMORY = Record(Memory, known=optional(_KNOWN))
+
+
+def _read(content: dict[str, Any]) -> Memory:
+    memory = _MEMORY.read({"known": None, **content}, "")
+    _check(memory)
+    return memory
 
 
 def _check(memory: Memory) -> None:

@@ -21,10 +21,12 @@ class HorizonSettings:
       length: s of the latest windows that are simulated anew when the estimate moves.
       forgetting: s after which what lies before the horizon counts by 1/e; ``None`` forgets
         nothing.
+      traced: Whether torque that is expected is kept, to be shown beside what is measured.
     """
 
     length: float = 10.0
     forgetting: float | None = None
+    traced: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,8 @@ class HorizonEstimate:
       parameters: Values with standard errors and flags.
       covariance: Of the values, (p, p); NaN where nothing is claimed.
       scales: A typical magnitude of each parameter, (p,).
-      settled: Whether there are enough windows to see how they scatter; before, standard errors
-        promise too much.
+      settled: Whether there are enough windows to see how they scatter; before, intervals are wide,
+        and there are none from fewer than three.
       undetermined: Combinations that the data leaves open, one sentence each.
       unexplained: Signals that the model does not explain, one sentence each.
       windows: How many windows were used so far.

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from sysid_ros.engine.moving_horizon.arrival_cost import Share, added
 from sysid_ros.engine.parameters import Bounds, ParameterDict, priors
 from sysid_ros.engine.uncertainty import Covariance, covariance
 
+FEWEST = 3  # windows from which on there are intervals
 EXCESS = 2.0  # times its noise: a residual that noise does not explain
 
 
@@ -63,6 +65,48 @@ def covariance_of(
         n_samples=round(sum(count for _, count in squares.values())),
         residual_square=sum(square / noise[name] ** 2 for name, (square, _) in squares.items()),
         prior=precision,
+    )
+
+
+def widened(found: Covariance, windows: Sequence[Share], theta: FloatArray) -> Covariance:
+    """A covariance that holds with so few windows that each one's scatter cannot be told.
+
+    Blocks inside windows do not show noise that outlasts them. How much larger the windows' scores
+    are than independent noise makes them, in the mean over all directions, is one number, which a
+    few windows do tell. Errors are at least those of independent noise times its root. Quantiles
+    have half the degrees of freedom of as many independent clusters, as neighbours are tied to each
+    other (Cameron & Miller 2015 for few clusters).
+
+    Args:
+      found: From blocks.
+      windows: All that is known, by window.
+      theta: The optimum, (p,).
+
+    Returns:
+      One without any claim where windows are fewer than three.
+    """
+    count, p = len(windows), theta.size
+    if count < FEWEST:
+        return replace(
+            found, matrix=np.full((p, p), np.nan), errors=np.full(p, np.nan), dof=np.ones(p)
+        )
+    claimed = np.isfinite(found.errors)
+    scores = np.stack([share.gradient_at(theta)[claimed] for share in windows])
+    scores -= scores.mean(axis=0)
+    whole = np.sum([share.hessian for share in windows], axis=0)
+    hessian = whole[np.ix_(claimed, claimed)]
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(hessian), 1e-300))
+    inverse = np.outer(scale, scale) * np.linalg.pinv(hessian * np.outer(scale, scale))
+    excess = np.einsum("wi,ij,wj->", scores, inverse, scores) / max(claimed.sum(), 1)
+    excess *= count / (count - 1)
+    least = np.sqrt(np.maximum(np.diag(inverse), 0.0) * max(float(excess), 1.0))
+    factor = np.ones(p)
+    factor[claimed] = np.maximum(least / np.maximum(found.errors[claimed], 1e-300), 1.0)
+    return replace(
+        found,
+        matrix=found.matrix * np.outer(factor, factor),
+        errors=found.errors * factor,
+        dof=np.minimum(found.dof, 0.5 * (count - 1)),
     )
 
 

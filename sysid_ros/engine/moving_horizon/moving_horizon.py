@@ -31,7 +31,9 @@ from sysid_ros.engine.moving_horizon.information import (
     noise_levels,
     optimum,
     unexplained,
+    widened,
 )
+from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace, simulated_traces
 from sysid_ros.engine.moving_horizon.simulated_window import SimulatedWindow, Simulator
 from sysid_ros.engine.parameters import ParameterDict, minimum_change, priors
 from sysid_ros.engine.signals import ModelSequences
@@ -110,6 +112,8 @@ class MovingHorizon:
 
     def skip_to(self, time: float) -> None:
         """Leave out what lies before an instant, s, and count the windows that were lost."""
+        if self._windows and time > self._growing.done:
+            self._growing.end_at(self._windows[-1].end)  # or its samples would count twice
         self._thinned += self._growing.skip_to(time)
 
     def update(
@@ -300,6 +304,9 @@ class MovingHorizon:
         found = covariance_of(
             self._params, theta, self._clusters(), self._settings.intervals, self._noise
         )
+        settled = found.method == self._settings.intervals and self._enough()
+        if self._settings.intervals == "clustered" and not settled:
+            found = widened(found, self._shares(), theta)
         recent = noise_levels(
             [w.share(self._noise) for w in self._windows], theta.size, self._least
         )
@@ -314,7 +321,7 @@ class MovingHorizon:
             parameters=estimates(self._params, theta, found),
             covariance=found.matrix,
             scales=self._bounds.scale_at(theta),
-            settled=found.method == self._settings.intervals and self._enough(),
+            settled=settled,
             undetermined=describe_open_directions(found, names, theta, self._bounds.width),
             unexplained=unexplained(recent, known),
             windows=self._left + len(self._windows),
@@ -322,6 +329,10 @@ class MovingHorizon:
             simulated=self._simulated,
             thinned=self._thinned,
         )
+
+    def traces(self) -> tuple[SignalTrace, ...]:
+        """The signals of the horizon as they were simulated last."""
+        return simulated_traces(self._windows)
 
     @property
     def memory(self) -> Memory:

@@ -42,6 +42,7 @@ class SimulatedWindow:
       parts: By block of time and signal ``A^T A`` with ``A = [J_theta J_start r]`` in the signal's
         unit, (blocks, k, n, n).
       counts: Samples of each signal, (k,).
+      residuals: Simulated less measured of every sample, in the signal's unit, (m,).
     """
 
     window: WindowSimulation
@@ -50,6 +51,7 @@ class SimulatedWindow:
     start: FloatArray
     parts: FloatArray
     counts: FloatArray
+    residuals: FloatArray
     _shares: dict[tuple[float, ...], Share] = field(default_factory=dict, repr=False)
 
     @functools.cached_property
@@ -189,4 +191,6 @@ def simulated(
         own = of_samples[(block == b) & (signals == k)]
         parts[b, k] = own.T @ own
     counts = np.bincount(signals[~window.is_start], minlength=kinds)
-    return SimulatedWindow(window, end, theta, start, parts, counts.astype(np.float64))
+    return SimulatedWindow(
+        window, end, theta, start, parts, counts.astype(np.float64), of_samples[:, -1].copy()
+    )

@@ -16,7 +16,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.regressor import Grams
 
 LENGTH = 0.5  # s of a block
-MOST_BLOCKS = 40  # that are kept apart
+MOST_BLOCKS = 24  # that are kept apart
 
 
 @dataclass(frozen=True)
@@ -71,38 +71,57 @@ class TorqueBlocks:
 
     def add(self, new: Block) -> None:
         """Take over rows, later than those before."""
-        blocks = self.at(new.time)
+        blocks = self._blocks  # as heavy as when they came: whole rows forget nothing bit by bit
         if blocks and new.begin < blocks[-1].begin + LENGTH:
-            blocks[-1] = blocks[-1].plus(new)
+            blocks[-1] = self._aged(blocks[-1], new.time).plus(new)
         else:
             blocks.append(new)
         if len(blocks) > MOST_BLOCKS:
-            pairs = itertools.pairwise(each.rows for each in blocks[:-1])
-            least = int(np.argmin([one + other for one, other in pairs]))
-            blocks[least : least + 2] = [blocks[least].plus(blocks[least + 1])]
-        self._blocks = blocks
+            least = _smallest_pair(self.at(new.time)[:-1])
+            earlier, later = blocks[least : least + 2]
+            blocks[least : least + 2] = [self._aged(earlier, later.time).plus(later)]
 
     def at(self, time: float) -> list[Block]:
         """The blocks with the weights that they have at an instant."""
+        return [self._aged(each, time) for each in self._blocks]
+
+    def _aged(self, block: Block, time: float) -> Block:
+        """A block with the weight that it has at an instant."""
         if self._forgetting is None:
-            return list(self._blocks)
-        return [
-            replace(
-                each.scaled(math.exp(-max(time - each.time, 0.0) / self._forgetting)), time=time
-            )
-            for each in self._blocks
-        ]
+            return block
+        weight = math.exp(-max(time - block.time, 0.0) / self._forgetting)
+        return replace(block.scaled(weight), time=time)
 
     def clear(self) -> None:
         """Forget all of them."""
         self._blocks = []
 
+    def recall(self, blocks: Sequence[Block]) -> None:
+        """Go on from blocks of another run."""
+        self._blocks = list(blocks)
+
     def begin_anew(self) -> None:
         """Begin another time axis."""
-        self._blocks = [replace(each, begin=-LENGTH, time=0.0) for each in self._blocks]
+        latest = self._blocks[-1].time if self._blocks else 0.0
+        self._blocks = [replace(each, begin=-LENGTH, time=0.0) for each in self.at(latest)]
 
     def __len__(self) -> int:
         return len(self._blocks)
+
+
+def fewer(blocks: Sequence[Block], most: int) -> list[Block]:
+    """At most so many blocks; the neighbours with the fewest rows are joined."""
+    found = list(blocks)
+    while len(found) > most:
+        least = _smallest_pair(found)
+        found[least : least + 2] = [found[least].plus(found[least + 1])]
+    return found
+
+
+def _smallest_pair(blocks: Sequence[Block]) -> int:
+    """The first of the two neighbours with the fewest rows."""
+    pairs = itertools.pairwise(each.rows for each in blocks)
+    return int(np.argmin([one + other for one, other in pairs]))
 
 
 def joined(blocks: Sequence[Block]) -> Grams:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -32,8 +33,13 @@ from sysid_ros.engine.measured_torque import (
     still_joints,
     torque_problem,
 )
-from sysid_ros.engine.moving_horizon.growing_rows import GrowingRows, shortest_filters
+from sysid_ros.engine.moving_horizon.growing_rows import (
+    FEWEST_SAMPLES,
+    GrowingRows,
+    shortest_filters,
+)
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
+from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace, TorqueTraces
 from sysid_ros.engine.moving_horizon.torque_blocks import (
     LENGTH,
     Block,
@@ -41,10 +47,12 @@ from sysid_ros.engine.moving_horizon.torque_blocks import (
     explained_share,
     joined,
 )
+from sysid_ros.engine.moving_horizon.torque_memory import OTHER_MODEL, TorqueMemory
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.regressor import choose_filters, stretches_of
+from sysid_ros.engine.regressor import Filters, choose_filters, stretches_of
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
+from sysid_ros.errors import DataError
 
 BEFORE = 0.2  # s before the first sample in a row that is still to come, for delays
 LISTENED = 2.0  # s of motion from which filters are chosen
@@ -78,12 +86,6 @@ class _Rows:
     merged: MergedColumns | None
     latest: list[Block] = field(default_factory=list)
     spread: FloatArray | None = None
-
-    def needed(self, block: Block | None) -> Block | None:
-        """A block with the columns that are needed."""
-        if block is None or self.merged is None:
-            return block
-        return replace(block, grams=self.merged.grams(block.grams))
 
     def weighted(self, new: Block, found: TorqueEstimate) -> Block:
         """Provisional rows with the weight that their own noise leaves them."""
@@ -132,6 +134,8 @@ class TorqueHorizon:
         self._changed: float | None = None
         self._thinned = 0.0
         self._apart: list[Block] = []  # rows that are not explained
+        self._remembered: TorqueMemory | None = None  # until rows tell that it fits the model
+        self._traces = TorqueTraces() if horizon.traced else None
 
     @property
     def needed_from(self) -> float:
@@ -142,6 +146,8 @@ class TorqueHorizon:
         """Keep what is known, and await a recording on another time axis."""
         self._blocks.begin_anew()
         self._changed = None
+        if self._traces is not None:
+            self._traces.clear()
         if self._rows is not None:
             self._rows.latest.clear()
             for rows in filter(None, (self._rows.regular, self._rows.provisional)):
@@ -185,7 +191,12 @@ class TorqueHorizon:
             rows = self._rows = self._rows or self._listened(self._problem, recording)
             if rows is None:
                 return None
-            new = rows.needed(rows.regular.new(recording))
+            new = rows.regular.new(recording)
+            if new is not None and self._remembered is not None:
+                self._restore(self._problem, rows, new)
+            if self._traces is not None and self._latest is not None:
+                filters = rows.regular.filters
+                self._traces.add(self._problem, rows.regular.latest, filters, self._latest)
             said: tuple[str, ...] = ()
             if new is not None:
                 said = self._taken(self._problem, rows, new)
@@ -200,8 +211,22 @@ class TorqueHorizon:
                 said = (f"the load has changed at {self._changed:.1f} s; it is not known yet",)
             return self._answer(self._problem, rows, self._latest, said)
 
+    def traces(self) -> tuple[SignalTrace, ...]:
+        """Measured torque beside what was expected, where it is traced."""
+        if self._traces is None or self._problem is None:
+            return ()
+        return self._traces.traces(self._problem)
+
     def _listened(self, problem: TorqueProblem, recording: Recording) -> _Rows | None:
-        """Choose filters, once there is enough motion."""
+        """Choose filters, once there is enough motion, or take those of another run."""
+        if len(recording.times) < FEWEST_SAMPLES:
+            return None
+        if self._remembered is not None:
+            known = self._remembered
+            if len(known.motion) != problem.regressor.model.nq:
+                self._remembered = None
+                raise DataError(OTHER_MODEL)
+            return self._filtered(problem, recording, known.filters, list(known.still))
         if recording.times[-1] - recording.times[0] < LISTENED:
             return None
         model, given = problem.regressor.model, self._settings
@@ -209,15 +234,60 @@ class TorqueHorizon:
         if not stretches:
             return None
         filters = choose_filters(model, stretches, given.motion_cutoff, given.row_cutoff)
-        still = still_joints(problem.declared, filters)
+        return self._filtered(problem, recording, filters, still_joints(problem.declared, filters))
+
+    def _filtered(
+        self, problem: TorqueProblem, recording: Recording, filters: Filters, still: list[int]
+    ) -> _Rows | None:
+        """Begin rows of some filters, once there are samples."""
+        stretches = stretches_of(problem.regressor.model, recording)
+        if not stretches:
+            return None
         short = shortest_filters(filters, 1.0 / stretches[0].step)
-        apart = regression_settings(problem.declared, given).reversals_apart
-        return _Rows(
-            GrowingRows(problem.regressor, filters, apart=apart),
-            None if short is None else GrowingRows(problem.regressor, short, apart=apart),
-            still,
-            merged_columns(problem.declared, still),
-        )
+        apart = regression_settings(problem.declared, self._settings).reversals_apart
+        merged = merged_columns(problem.declared, still)
+        merge = None if merged is None else merged.matrix
+        rows_of = partial(GrowingRows, problem.regressor, apart=apart, merge=merge)
+        return _Rows(rows_of(filters), None if short is None else rows_of(short), still, merged)
+
+    def _restore(self, problem: TorqueProblem, rows: _Rows, new: Block) -> None:
+        """Take over the rows of another run.
+
+        Raises:
+          DataError: They are of another model.
+        """
+        known, self._remembered = self._remembered, None
+        if known is None:
+            return
+        try:
+            self._blocks.recall(known.restored(new.grams))
+        except DataError:
+            self._rows = None
+            raise
+        if len(self._blocks) >= FEWEST:
+            self._latest = self._estimate(problem, rows, ended=True)
+
+    @property
+    def memory(self) -> TorqueMemory | None:
+        """All that is known, in one piece that outlives the process; ``None`` before it begins."""
+        if self._remembered is not None or self._rows is None or not len(self._blocks):
+            return self._remembered
+        blocks = self._blocks.at(self._rows.regular.done)
+        names, filters = self._params.scalar_names(), self._rows.regular.filters
+        return TorqueMemory.of(names, filters, self._rows.still, blocks)
+
+    def recall(self, memory: TorqueMemory) -> None:
+        """Go on from what another run knew; call it before the first update.
+
+        Raises:
+          DataError: It is of other parameters.
+        """
+        names = tuple(self._params.scalar_names())
+        if memory.names != names:
+            raise DataError(
+                f"the state is of {', '.join(memory.names)}; estimated are {', '.join(names)}"
+            )
+        self._remembered = memory
 
     def _taken(self, problem: TorqueProblem, rows: _Rows, new: Block) -> tuple[str, ...]:
         """Take over new rows, or set them apart and say why."""
@@ -236,7 +306,7 @@ class TorqueHorizon:
             rows.latest.clear()
             return False
         ahead.done = done if math.isnan(ahead.done) else max(done, ahead.done)
-        new = rows.needed(ahead.new(recording))
+        new = ahead.new(recording)
         if new is None:
             return False
         new = rows.weighted(new, self._latest)

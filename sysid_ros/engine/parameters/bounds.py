@@ -11,7 +11,8 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 
-_AT = 1e-4  # share of the bounds' width within which a value counts as at the bound
+_AT = 1e-4  # share of the bounds' width within which a value counts as at the bound ...
+_CLEAR = 4.0  # ... but not so many standard errors away: a small friction is not none
 
 
 @dataclass(frozen=True)
@@ -53,16 +54,25 @@ class Bounds:
         below, above = self._at(theta)
         return np.asarray(~below & ~above)
 
-    def flags(self, theta: FloatArray) -> list[tuple[str, ...]]:
-        """``at lower bound`` and ``at upper bound`` of each parameter for which it is so."""
+    def flags(self, theta: FloatArray, errors: FloatArray | float = 0.0) -> list[tuple[str, ...]]:
+        """``at lower bound`` and ``at upper bound`` of each parameter for which it is so.
+
+        Args:
+          theta: Values, (p,).
+          errors: Their standard errors, (p,), where they are known; zero or NaN where not.
+        """
         names = ("at lower bound", "at upper bound")
         return [
             tuple(name for name, at in zip(names, sides, strict=True) if at)
-            for sides in zip(*self._at(theta), strict=True)
+            for sides in zip(*self._at(theta, errors), strict=True)
         ]
 
-    def _at(self, theta: FloatArray) -> tuple[BoolArray, BoolArray]:
+    def _at(
+        self, theta: FloatArray, errors: FloatArray | float = 0.0
+    ) -> tuple[BoolArray, BoolArray]:
         margin = _AT * self.width
+        known = np.broadcast_to(errors, margin.shape)
+        margin = np.where(known > 0.0, np.minimum(margin, _CLEAR * known), margin)
         return theta <= self.lower + margin, theta >= self.upper - margin
 
 

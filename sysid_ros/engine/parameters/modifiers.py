@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.parameters.body_modifiers import apply_body_inertia
 from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
@@ -67,8 +69,9 @@ class AttributeModifier(_Named):
                 f"{self.attribute} needs {row.size}"
             )
         value = param.as_vector()
-        for name in self.names:
-            row.write(spec, name, value)
+        other = value * np.array(row.mirror) if row.mirror else value
+        for number, name in enumerate(self.names):
+            row.write(spec, name, other if number else value)
 
 
 @dataclass(frozen=True)

@@ -257,7 +257,7 @@ def _filtered_torque(
     shifts: FloatArray,
 ) -> FloatArray:
     """Torque at rows, (rows, nv, nodes); NaN within a filter's reach of an unknown torque."""
-    from sysid_ros.engine.regressor import filter_kernel
+    from sysid_ros.engine.regressor import kernels
 
     found: FloatArray = np.empty((len(centres), *shifts.shape))
     one = np.empty((len(centres), 1))
@@ -270,11 +270,11 @@ def _filtered_torque(
         for node, shift in enumerate(shifts[j]):
             weights = smoothing_kernel(cutoff, step, 0, float(shift))
             first = int(centres[0]) - len(weights) // 2
-            filter_kernel.weighted_windows(filled, weights[None], first, apart, one)
+            kernels.weighted_windows(filled, weights[None], first, apart, one)
             found[:, j, node] = one[:, 0]
             if not known.all():
                 touched = (weights != 0.0).astype(np.float64)
-                filter_kernel.weighted_windows(1.0 - known, touched[None], first, apart, one)
+                kernels.weighted_windows(1.0 - known, touched[None], first, apart, one)
                 lost |= one[:, 0] > 0.5
         found[lost, j] = np.nan
     return found
@@ -313,14 +313,14 @@ def _filtered(
     signal: FloatArray, cutoff: float, step: float, grid: tuple[int, int, int]
 ) -> FloatArray:
     """A smoothed signal and two derivatives at (first, every, count) samples, (3, count)."""
-    from sysid_ros.engine.regressor import filter_kernel
+    from sysid_ros.engine.regressor import kernels
 
     first, every, count = grid
     weights = np.stack([smoothing_kernel(cutoff, step, order) for order in range(3)])
     level = float(signal.mean())  # whose derivative is zero but whose rounding error is not
     out: FloatArray = np.empty((count, 3))
     reach = weights.shape[1] // 2
-    filter_kernel.weighted_windows(
+    kernels.weighted_windows(
         np.ascontiguousarray(signal) - level, weights, first - reach, every, out
     )
     out[:, 0] += level
@@ -336,9 +336,9 @@ def thin(weights: FloatArray, every: int, rows: FloatArray, out: FloatArray) -> 
       rows: (n, width).
       out: (m, width) with (m - 1) every + taps <= n.
     """
-    from sysid_ros.engine.regressor import filter_kernel  # numba takes half a second
+    from sysid_ros.engine.regressor import kernels  # numba takes half a second
 
-    filter_kernel.thin(weights, every, rows, out)
+    kernels.thin(weights, every, rows, out)
 
 
 def _rotation_rates(parts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

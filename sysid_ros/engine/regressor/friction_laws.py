@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.friction import PARAMETERS, SHAPE, FrictionParameters
+from sysid_ros.engine.friction import PARAMETERS, SHAPE, STRIBECK_TERMS, FrictionParameters
 
 LAW_KINDS = PARAMETERS[2:]  # beyond damping and frictionloss, which every regressor has
 _ROUNDS = 3  # of friction that depends on the torque that it is part of
@@ -90,8 +90,7 @@ def law_columns(
         "load_friction_motor_quad": slow * np.where(opposed & ~driven, tm**2, 0.0),
         "load_friction_external_quad": slow * np.where(opposed & driven, te**2, 0.0),
     }
-    stribeck = [n for n in found if "stribeck" in n or n.endswith("quad")]
-    size = sum(getattr(p, name) * found[name] for name in stribeck)
+    size = sum(getattr(p, name) * found[name] for name in STRIBECK_TERMS)
     logarithm = np.log(np.maximum(np.abs(velocity), 1e-12) / p.dtheta_stribeck)
     found["dtheta_stribeck"] = size * ratio * p.alpha / p.dtheta_stribeck
     found["alpha"] = -size * ratio * logarithm

@@ -116,6 +116,7 @@ def sum_grams(
     *,
     momentum: bool = False,
     apart: bool = False,
+    merge: FloatArray | None = None,
 ) -> Grams:
     """The sums of all stretches.
 
@@ -127,10 +128,12 @@ def sum_grams(
       blocks: How many there are.
       momentum: Whether rows are in momentum form, without accelerations.
       apart: Whether rows are kept apart by how sure friction's sign is.
+      merge: From columns that are wanted to all of them, (p, w); by default all are.
     """
     parts = sum_joined(
-        regressor, stretches, filters, block_of, blocks, 1, momentum=momentum, apart=apart
-    )
+        regressor, stretches, filters, block_of, blocks, 1, momentum=momentum, apart=apart,
+        merge=merge,
+    )  # fmt: skip
     return Grams(*parts)
 
 
@@ -144,6 +147,7 @@ def sum_joined(
     *,
     momentum: bool,
     apart: bool,
+    merge: FloatArray | None = None,
 ) -> tuple[tuple[IndexArray, ...], tuple[FloatArray, ...], IntArray, int, IndexArray]:
     """The fields of :class:`Grams`, with torque at several shifts in place of one.
 
@@ -151,12 +155,20 @@ def sum_joined(
     """
     classes = CLASSES if apart else 1
     dofs = np.repeat(np.arange(regressor.model.nv), classes)
-    support = [one for one in regressor.support for _ in range(classes)]
+    used, changes = regressor.support, None
+    if merge is not None:
+        used = [np.flatnonzero(np.any(merge[one] != 0.0, axis=0)) for one in regressor.support]
+        pairs = zip(regressor.support, used, strict=True)
+        changes = [merge[np.ix_(own, kept)] for own, kept in pairs]
+    support = [one for one in used for _ in range(classes)]
     sums = [np.zeros((blocks, len(s) + nodes, len(s) + nodes)) for s in support]
     counts = np.zeros((blocks, len(dofs)), dtype=np.int64)
     for stretch, numbers in zip(stretches, block_of, strict=True):
         first = 0
         for rows in filtered_rows(regressor, stretch, filters, momentum=momentum, apart=apart):
+            tables = rows.regressor
+            if changes is not None:
+                tables = tuple(t @ change for t, change in zip(tables, changes, strict=True))
             here = numbers[first : first + len(rows.times)]
             first += len(rows.times)
             for block in np.unique(here):
@@ -164,10 +176,13 @@ def sum_joined(
                     use = (here == block) & np.isfinite(rows.torque[:, j, 0])
                     if apart:
                         use &= rows.classes[:, j] == kind % classes
-                    joined = np.hstack([rows.regressor[j][use], rows.torque[use, j]])
+                    if not use.any():
+                        continue
+                    joined = np.hstack([tables[j][use], rows.torque[use, j]])
                     sums[kind][block] += joined.T @ joined
                     counts[block, kind] += int(use.sum())
-    return tuple(support), tuple(sums), counts, len(regressor.columns), dofs
+    width = len(regressor.columns) if merge is None else merge.shape[1]
+    return tuple(support), tuple(sums), counts, width, dofs
 
 
 def filtered_rows(
@@ -187,7 +202,7 @@ def filtered_rows(
       momentum: Whether rows are in momentum form.
       apart: Whether it is asked how sure friction's sign is.
     """
-    from sysid_ros.engine.regressor import regressor_kernel as kernel  # see regressor.py
+    from sysid_ros.engine.regressor import kernels  # see regressor.py
 
     weights = row_weights(filters, stretch.inner, 0)
     slopes = row_weights(filters, stretch.inner, 1)
@@ -201,9 +216,9 @@ def filtered_rows(
         motion = Motion(*(signal[part] for signal in stretch.motion))
         filtered = np.zeros((last - first, size))
         if momentum:
-            moved = regressor.rows(motion, kernel.MOMENTUM, scratch).reshape(-1, size)
+            moved = regressor.rows(motion, kernels.MOMENTUM, scratch).reshape(-1, size)
             thin(slopes, every, moved, filtered)
-        rows = regressor.rows(motion, kernel.REST if momentum else kernel.FORCE, scratch)
+        rows = regressor.rows(motion, kernels.REST if momentum else kernels.FORCE, scratch)
         thin(weights, every, rows.reshape(-1, size), filtered)
         torque = stretch.shifted[first:last]
         known = regressor.known_torque(motion)

@@ -24,8 +24,8 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import INERTIAL, fixed_tendons
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
 from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws, law_columns, loaded
+from sysid_ros.engine.regressor.regressor_tables import CREEP, layout_of, tree_of
 from sysid_ros.engine.regressor.regressor_tables import friction_of as friction_table
-from sysid_ros.engine.regressor.regressor_tables import layout_of, tree_of
 from sysid_ros.errors import ModelError
 
 _BITS = mujoco.mjtDisableBit
@@ -65,6 +65,7 @@ class Regressor:
         kinds: Sequence[str] = DEFAULT_KINDS,
         friction_velocity: float | None = None,
         sharp_friction: bool = False,
+        creep: float = CREEP,
         delays: Mapping[str, Collection[int]] | None = None,
         friction_of: mujoco.MjModel | None = None,
         laws: FrictionLaws | None = None,
@@ -78,6 +79,7 @@ class Regressor:
           sharp_friction: Whether that law follows velocity as closely as MuJoCo allows, see
             :func:`~.regressor_tables.sharp_friction`, rather than with the model's own
             solreffriction.
+          creep: rad/s, from which on such friction is whole.
           delays: By name of an unknown delay of measured torque, the degrees of freedom that have
             it; see :mod:`.torque_delay`.
           friction_of: The model with the friction and the inertia that say how soft MuJoCo's own
@@ -103,10 +105,11 @@ class Regressor:
             self.delay_columns[list(dofs)] = self.columns.place[number, DELAY]
         self._tree = tree_of(model)
         self._layout = layout_of(model, self.columns)
-        self._friction = friction_table(friction_of or model, friction_velocity, sharp_friction)
-        from sysid_ros.engine.regressor import regressor_kernel as kernel
+        own = creep if sharp_friction else None
+        self._friction = friction_table(friction_of or model, friction_velocity, own)
+        from sysid_ros.engine.regressor import kernels
 
-        self._law = kernel.MUJOCO_LAW if friction_velocity is None else kernel.VELOCITY_LAW
+        self._law = kernels.MUJOCO_LAW if friction_velocity is None else kernels.VELOCITY_LAW
         self._laws = laws
         self._law_places = _law_places(model, self.columns) if laws is not None else ()
 
@@ -117,23 +120,23 @@ class Regressor:
 
         Args:
           motion: The motion.
-          form: ``kernel.FORCE``, also where none is given; or ``kernel.MOMENTUM`` and
-            ``kernel.REST``, of which the time derivative of the first plus the second is the force
+          form: ``kernels.FORCE``, also where none is given; or ``kernels.MOMENTUM`` and
+            ``kernels.REST``, of which the time derivative of the first plus the second is the force
             form.
           out: (at least n, nv, p) where to write; the first n are returned.
         """
-        from sysid_ros.engine.regressor import regressor_kernel as kernel
+        from sysid_ros.engine.regressor import kernels
 
         q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in motion)
         if out is None:
             out = np.empty((len(q), self.model.nv, len(self.columns)))
         out = out[: len(q)]
-        kernel.fill(
+        kernels.fill(
             self._tree, self._layout, self._friction, self._law,
-            kernel.FORCE if form is None else form,
+            kernels.FORCE if form is None else form,
             _writeable(q), _writeable(v), _writeable(a), out,
         )  # fmt: skip
-        if form != kernel.MOMENTUM:
+        if form != kernels.MOMENTUM:
             for dof, column, values in self._law_values(Motion(q, v, a)):
                 out[:, dof, column] = values
         return out
@@ -152,11 +155,11 @@ class Regressor:
 
     def _plain_torques(self, motion: Motion, parts: FloatArray) -> FloatArray:
         """The same without the columns of friction laws."""
-        from sysid_ros.engine.regressor import regressor_kernel as kernel
+        from sysid_ros.engine.regressor import kernels
 
         q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in motion)
         out = np.empty((len(q), len(parts), self.model.nv))
-        kernel.torques(
+        kernels.torques(
             self._tree, self._layout, self._friction, self._law,
             _writeable(q), _writeable(v), _writeable(a), np.ascontiguousarray(parts), out,
         )  # fmt: skip

@@ -5,18 +5,22 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
 
 def single_blas_thread() -> AbstractContextManager[object]:
-    """Keep NumPy's products on the caller's thread, where threadpoolctl is installed.
+    """Keep products on the caller's thread, where threadpoolctl is installed.
+
+    That holds for NumPy's and, if it is loaded already, for ``scipy.linalg``, which has a BLAS of
+    its own.
 
     The matrices of a fit are tall and narrow: shared among threads, ``J^T J`` takes ten times as
     long as on one, and takes the cores from the simulations.
     """
-    controller = _controller()
+    controller = _controller("scipy.linalg" in sys.modules)
     if controller is None:
         return nullcontext()
     limits: AbstractContextManager[object] = controller.limit(limits=1, user_api="blas")
@@ -24,7 +28,7 @@ def single_blas_thread() -> AbstractContextManager[object]:
 
 
 @cache
-def _controller() -> Any:
+def _controller(with_scipy: bool) -> Any:
     """Of the libraries that are loaded, which takes longer to find out than a small fit does."""
     try:
         from threadpoolctl import ThreadpoolController

@@ -19,7 +19,6 @@ from sysid_ros.engine.uncertainty.estimates import (
 )
 from sysid_ros.engine.uncertainty.identifiability import describe_open_directions
 from sysid_ros.engine.uncertainty.influence import influence, recording_scatter
-from sysid_ros.engine.uncertainty.intervals import calculate_intervals
 from sysid_ros.engine.uncertainty.noise_levels import estimated_noise, first_noise, sensor_of
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate, unfitted
 from sysid_ros.engine.uncertainty.quantiles import normal_quantile, student_quantile
@@ -29,6 +28,7 @@ from sysid_ros.engine.uncertainty.rank import (
     directions_of_gram,
 )
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
+from sysid_ros.engine.uncertainty.white_noise_intervals import calculate_intervals
 
 __all__ = [
     "UNRESOLVED",

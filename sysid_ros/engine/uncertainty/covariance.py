@@ -9,8 +9,9 @@ own leverage, the jackknife-like CR3 estimator of Bell & McCaffrey (2002), less 
 large by on average if the noise is independent. The quantiles are Student's t with the degrees of
 freedom of the same authors for each parameter, at most one less than windows: where few windows
 carry the information, as those in which a joint with dry friction turns around, the variance itself
-is uncertain. The white-noise covariance is the classical one and honest only if residuals are
-independent.
+is uncertain. What a single window determines has nothing to scatter about: the window's residual is
+zero there whatever the noise. Its variance is that of white noise. The white-noise covariance is
+the classical one and honest only if residuals are independent.
 
 A prior is one more observation, of the parameter itself: its information adds to the variance of
 the scores as to the Hessian, so that what only the prior determines is as uncertain as the prior.
@@ -44,6 +45,7 @@ BY_CHANCE = 2.0
 # matters to rounding: no information is less than none, but for more than that of the bounds.
 UNRESOLVED = "unresolved"
 WELL_CONDITIONED = 1e10  # bound on the norms of a matrix and its inverse, that it counts as one
+ALONE = 1e-9  # share of a direction's information, less than which the other windows do not count
 HELD = 0.5  # share of a direction's information above which the prior determines it
 
 
@@ -102,7 +104,7 @@ def covariance(
       width: Distance of each parameter's bounds, or its magnitude where they are infinite, (p,).
       free: Parameters strictly inside their bounds, (p,).
       method: ``"clustered"`` or ``"white"``; too few windows fall back to white.
-      n_samples: Number of residuals.
+      n_samples: Number of residuals, less that of the starts that were eliminated.
       residual_square: Sum of squared residuals in units of noise.
       prior: Inverse variances of the priors that the Hessian contains, (p,).
 
@@ -201,12 +203,14 @@ class _Evidence:
         priors = (bread * self.precision[chosen]) @ bread
         n_clusters = len(own.window_gradients)
         clustered = self.method == "clustered" and enough_clusters(n_clusters, chosen.size)
+        alone = np.zeros_like(bread)
         if clustered:
             # Windows scatter around the optimum, which a bound may keep out of reach.
-            corrections = _leverage_corrections(own.window_hessians, bread)
+            corrections, alone = _leverage_corrections(own.window_hessians, bread)
             corrected = np.einsum("wij,wj->wi", corrections, own.scores(step))
-            shape = _ClusteredVariance.of(corrections, bread, np.diag(bread - priors))
-            data = bread @ (corrected.T @ corrected) @ bread / shape.excess
+            shape = _ClusteredVariance.of(corrections, bread, np.diag(bread - priors - alone))
+            alone *= self.variance
+            data = bread @ (corrected.T @ corrected) @ bread / shape.excess + alone
             dof = shape.dof
         else:
             data = (bread - priors) * self.variance
@@ -215,7 +219,7 @@ class _Evidence:
         total = data + priors + opened
         share = np.diag(priors) / np.maximum(np.diag(total), 1e-300)
         # Satterthwaite (1946): the parts of a variance that are no estimates are known.
-        known = np.diag(priors + opened) / np.maximum(np.diag(total), 1e-300)
+        known = np.diag(priors + opened + alone) / np.maximum(np.diag(total), 1e-300)
         return _Part(
             chosen, total, dof / np.maximum(1.0 - known, 1e-6) ** 2, share, step, clustered
         )
@@ -273,23 +277,48 @@ def involved_in(directions: FloatArray) -> BoolArray:
     return involved
 
 
-def _leverage_corrections(shares: FloatArray, bread: FloatArray) -> FloatArray:
+def _leverage_corrections(shares: FloatArray, bread: FloatArray) -> tuple[FloatArray, FloatArray]:
     """``K_w = (I - A_w A^-1)^-1`` for every window, (n_windows, p, p).
 
     By the push-through identity ``K_w g_w`` equals CR3's ``J_w^T (I - H_ww)^-1 r_w``, with matrices
     of the parameters' size only.
+
+    Returns:
+      The corrections, which leave alone what one window determines by itself; and the part of
+      ``A^-1`` that is due to that, (p, p).
     """
     identity = np.eye(bread.shape[0])
-    return np.stack([_pseudo_inverse(identity - share @ bread) for share in shares])
+    corrections, alone = np.empty_like(shares), np.zeros_like(bread)
+    for place, share in enumerate(shares):
+        correction = _inverse(identity - share @ bread)
+        if correction is None:
+            correction, own = _alone(share, bread)
+            alone += own
+        corrections[place] = correction
+    return corrections, alone
 
 
-def _pseudo_inverse(matrix: FloatArray) -> FloatArray:
-    """The inverse, which is ten times as fast, or that of what is not singular, (p, p) each."""
+def _inverse(matrix: FloatArray) -> FloatArray | None:
+    """The inverse of a matrix; ``None`` where it is singular to rounding."""
     with suppress(np.linalg.LinAlgError):
         inverse = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
         if np.linalg.norm(matrix) * np.linalg.norm(inverse) < WELL_CONDITIONED:
             return inverse
-    return np.asarray(np.linalg.pinv(matrix, rcond=len(matrix) * np.finfo(np.float64).eps))
+    return None
+
+
+def _alone(share: FloatArray, bread: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The correction of a window that alone determines some directions, and their part of A^-1."""
+    unit = np.sqrt(np.diag(bread))
+    sizes, axes = np.linalg.eigh(bread / np.outer(unit, unit))
+    sizes = np.sqrt(np.maximum(sizes, np.finfo(np.float64).eps * sizes[-1]))
+    root = unit[:, np.newaxis] * ((axes * sizes) @ axes.T)  # A^-1 is its product with itself
+    back = ((axes / sizes) @ axes.T) / unit[:, np.newaxis]
+    leverage, vectors = np.linalg.eigh(root.T @ share @ root)
+    rest = 1.0 - leverage
+    weights = np.where(rest < ALONE, 1.0, 1.0 / np.maximum(rest, ALONE))
+    directions = (root @ vectors)[:, rest < ALONE]
+    return back @ (vectors * weights) @ vectors.T @ root.T, directions @ directions.T
 
 
 @dataclass(frozen=True)
@@ -313,7 +342,10 @@ class _ClusteredVariance:
 
     @classmethod
     def of(cls, corrections: FloatArray, bread: FloatArray, true: FloatArray) -> _ClusteredVariance:
-        """That of ``K_w`` by window, (n_windows, p, p), ``A^-1``, and the true variances, (p,)."""
+        """That of ``K_w`` by window, (n_windows, p, p), ``A^-1``, and the true variances, (p,).
+
+        Of what one window determines alone the true variance is zero here.
+        """
         n, p, _ = corrections.shape
         leverage = corrections - np.eye(p)
         excess, dof = np.ones(p), np.ones(p)
@@ -325,9 +357,8 @@ class _ClusteredVariance:
             cross = weighted.T @ u
             trace = float(np.sum(own - shared))
             square = float(np.sum(own**2 - 2.0 * own * shared) + np.sum(cross * cross.T))
-            if square > 0.0:
+            if square > 0.0 and true[j] > ALONE * bread[j, j]:
                 dof[j] = np.clip(trace**2 / square, 1.0, n - 1.0)
-                # One that a window determines alone has no trace, and nothing to be corrected by.
-                excess[j] = max(trace / max(true[j], 1e-300), n / (n - 1.0))
+                excess[j] = max(trace / true[j], n / (n - 1.0))
         root = np.sqrt(excess)
         return cls(np.outer(root, root), dof)

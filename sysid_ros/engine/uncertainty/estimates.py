@@ -59,7 +59,7 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
         problem.bounds.width,
         problem.bounds.free(theta),
         method=method,
-        n_samples=problem.n_samples + _added_samples(problem, theta),
+        n_samples=problem.n_samples + _added_samples(problem, theta) - sum(problem.start_sizes),
         residual_square=residual_square,
         prior=precision,
     )
@@ -112,7 +112,7 @@ def estimates(
     opened = involved_in(uncertainty.open_directions)
     vague = np.minimum(UNIFORM * bounds.width, _vague_errors(params, theta))
     estimates = []
-    at_bounds = bounds.flags(theta)
+    at_bounds = bounds.flags(theta, errors)
     for j, start in enumerate(unfitted(params)):
         flags = list(at_bounds[j])
         if opened[j]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.engine.windows.closed_loops import ClosedLoops
 from sysid_ros.engine.windows.cutting import SequenceData, SignalColumn, window_bounds
 from sysid_ros.engine.windows.model_group import (
     WindowGroup,
@@ -30,6 +31,7 @@ __all__ = [
     "EVERY",
     "RESTING",
     "START_SAMPLE",
+    "ClosedLoops",
     "MeasuredJoint",
     "Pair",
     "SequenceData",

@@ -12,7 +12,6 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import (
     CandidateBuilder,
@@ -141,8 +140,7 @@ def cut_sequence(
     reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
     known = [(reader.known_from(begin), end) for begin, end in bounds]
     begins = np.array([begin for begin, _ in known])
-    settings = [SignalSettings()] * len(reader.sensors)
-    settling = settling_times(model, reader.states(begins, 0.0, settings))
+    settling = settling_times(model, reader.states(begins, 0.0, {}))
     windows = cut(model, measured, signals, known, settling.tolist())
     controls = control_integrals(model, control)
     name = sequences.sequence_name[number]

@@ -84,13 +84,15 @@ def shares(seen: Sequence[Touches]) -> dict[Pair, float]:
 def _deepest(model: mujoco.MjModel, data: mujoco.MjData, base_is_known: bool) -> dict[Pair, float]:
     """Depth [m] of every pair of geoms that touch; with the world only where the base is known."""
     found: dict[Pair, float] = {}
-    for contact in data.contact:
-        pair = (int(contact.geom[0]), int(contact.geom[1]))
-        if min(pair) < 0 or contact.dist > 0.0 or contact.exclude:
+    contacts = data.contact
+    touching = np.flatnonzero((contacts.dist <= 0.0) & (contacts.exclude == 0))
+    for k in touching.tolist():  # one object for each contact would take longer than to find it
+        one, other = contacts.geom[k].tolist()
+        if min(one, other) < 0:
             continue
-        fixed = any(model.body_weldid[model.geom_bodyid[geom]] == 0 for geom in pair)
+        fixed = any(model.body_weldid[model.geom_bodyid[geom]] == 0 for geom in (one, other))
         if base_is_known or not fixed:
-            found[pair] = max(found.get(pair, 0.0), -float(contact.dist))
+            found[one, other] = max(found.get((one, other), 0.0), -float(contacts.dist[k]))
     return found
 
 

@@ -39,6 +39,7 @@ def settling_times(model: mujoco.MjModel, states: FloatArray) -> FloatArray:
         return times
     near = copy.copy(model)
     near.geom_margin[:] += _NEAR
+    near.body_margin[:] += _NEAR  # by which bodies are looked at first
     near.pair_margin[:] += _NEAR
     data = mujoco.MjData(near)
     for number, state in enumerate(states):

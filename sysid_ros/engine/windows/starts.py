@@ -5,12 +5,13 @@
 
 A start is the state (qpos, qvel, act) at a window's first instant. Positions come from position
 sensors, velocities from velocity sensors or from the derivative of the zero-phase filtered
-position. What nothing measures starts at the model's reference with a wide prior.
+position. What nothing measures follows from the model's equalities where they tie it to what is
+measured, and starts at the model's reference with a wide prior elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -19,7 +20,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.residuals import SignalSettings
+from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
 from sysid_ros.engine.signals import (
     MIN_SAMPLES,
     CubicSlope,
@@ -30,6 +31,7 @@ from sysid_ros.engine.signals import (
     piecewise,
     zero_phase,
 )
+from sysid_ros.engine.windows.closed_loops import ClosedLoops
 from sysid_ros.engine.windows.measured_twists import MeasuredTwist, measured_twists
 from sysid_ros.engine.windows.spatial_starts import (
     MeasuredPose,
@@ -42,6 +44,9 @@ _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
 # Far beyond what encoders err by, so that the prior of a start does not matter beside them.
 _PLACE_SPREAD = 0.1  # rad or m
+# Of what follows from measured joints: as much as those err by.
+_TIED_PLACE_SPREAD = 2e-3  # rad or m
+_TIED_RATE_SHARE = 0.1  # of how much measured velocities vary
 _LEAST_RATE_SPREAD = 1e-2  # rad/s or m/s, of a joint that hardly moves
 
 
@@ -54,12 +59,14 @@ class MeasuredJoint:
       position: rad or m.
       velocity: rad/s or m/s.
       velocity_spread: How much the velocity varies, the scale of an uninformed prior.
+      rate_sensor: The sensor its velocity was read from; that of the position where it is derived.
     """
 
     sensor: str
     position: Piecewise
     velocity: Piecewise
     velocity_spread: float
+    rate_sensor: str
 
 
 # What a fit reads off its recordings, as its alternatives and the scores read the same.
@@ -95,6 +102,16 @@ class StartReader:
             velocity_filter,
         )
         self._twists = measured_twists(model, sensordata, self._poses, velocity_filter)
+        self._loops = ClosedLoops.of(model, self._measured_dofs())
+
+    def _measured_dofs(self) -> set[int]:
+        """The degrees of freedom of joints that are measured, if in part."""
+        dofs = {int(self._model.jnt_dofadr[joint]) for joint in self._joints}
+        for joint in self._poses:
+            first = int(self._model.jnt_dofadr[joint])
+            free = int(self._model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
+            dofs.update(range(first, first + (6 if free else 3)))
+        return dofs
 
     @cached_property
     def sensors(self) -> tuple[str, ...]:
@@ -102,44 +119,53 @@ class StartReader:
         scalar = tuple(motion.sensor for motion in self._joints.values())
         return scalar + tuple(name for pose in self._poses.values() for name in pose.sensors)
 
+    @cached_property
+    def rate_sensors(self) -> tuple[str, ...]:
+        """The sensor of each scalar joint that its velocity is read from."""
+        return tuple(motion.rate_sensor for motion in self._joints.values())
+
     def state(
-        self, t: float, velocity_offset: float, settings: Sequence[SignalSettings]
+        self, t: float, velocity_offset: float, settings: Mapping[str, SignalSettings]
     ) -> FloatArray:
         """The state at one instant, (nstate,); see :meth:`states`."""
         found: FloatArray = self.states(np.array([t]), velocity_offset, settings)[0]
         return found
 
     def states(
-        self, t: FloatArray, velocity_offset: float, settings: Sequence[SignalSettings]
+        self, t: FloatArray, velocity_offset: float, settings: Mapping[str, SignalSettings]
     ) -> FloatArray:
         """The states at ``t``, velocities taken at ``t + velocity_offset``.
 
         Args:
           t: Instants, (w,) s.
           velocity_offset: Where velocities belong relative to positions, s.
-          settings: How each of :attr:`sensors` differs from the model's; undone here.
+          settings: How sensors differ from the model's, by name; undone here.
 
         Returns:
           ``mjSTATE_FULLPHYSICS`` vectors (time, qpos, qvel, act), shape (w, nstate); time is 0.
         """
-        states = self.readings(t, velocity_offset, [setting.delay for setting in settings])
-        for place, setting in zip(self.places, settings, strict=False):
-            undo(states, place, setting)
+        names = (*self.sensors, *self.rate_sensors)
+        known = {name: settings.get(name, UNCHANGED) for name in names}
+        states = self.readings(t, velocity_offset, {n: one.delay for n, one in known.items()})
+        for name, rate, place in zip(self.sensors, self.rate_sensors, self.places, strict=False):
+            undo(states, place, known[name], None if rate == name else known[rate])
         return states
 
     def readings(
-        self, t: FloatArray, velocity_offset: float, delays: Sequence[float]
+        self, t: FloatArray, velocity_offset: float, delays: Mapping[str, float]
     ) -> FloatArray:
         """The states of :meth:`states` as the sensors show them, gain and bias included."""
         states: FloatArray = np.tile(self._base, (len(t), 1))
         states[:, 0] = 0.0
-        rest = iter(delays)
+        rest = iter([delays[name] for name in self.sensors])
         for (position, velocity), motion in zip(self.places, self._joints.values(), strict=True):
-            shown = t + next(rest)
-            states[:, position] = motion.position(shown)
-            states[:, velocity] = motion.velocity(shown + velocity_offset)
+            states[:, position] = motion.position(t + next(rest))
+            rated = t + delays[motion.rate_sensor]
+            states[:, velocity] = motion.velocity(rated + velocity_offset)
         for joint, pose in self._poses.items():
             self._write_pose(states, joint, pose, t, velocity_offset, rest)
+        if self._loops is not None:
+            self._loops.close(states)
         return states
 
     @cached_property
@@ -229,14 +255,33 @@ class StartReader:
                     spread[own] = _PLACE_SPREAD
                     rate = pose.spread[0 if part is pose.position else 1]
                     spread[nv:][own] = max(rate, _LEAST_RATE_SPREAD)
+        if self._loops is not None:
+            rates = [motion.velocity_spread for motion in self._joints.values()]
+            spread[self._loops.tied] = _TIED_PLACE_SPREAD
+            spread[nv + self._loops.tied] = max(
+                _TIED_RATE_SHARE * max(rates, default=0.0), _LEAST_RATE_SPREAD
+            )
         return spread
 
 
-def undo(states: FloatArray, place: tuple[int, int], setting: SignalSettings) -> None:
-    """Take a sensor's gain and bias out of the positions and velocities that it shows."""
+def undo(
+    states: FloatArray,
+    place: tuple[int, int],
+    setting: SignalSettings,
+    rate: SignalSettings | None = None,
+) -> None:
+    """Take sensors' gains and biases out of the positions and velocities that they show.
+
+    Args:
+      states: Changed in place, (w, nstate).
+      place: Of the position and the velocity in them.
+      setting: Of the position's sensor.
+      rate: Of the velocity's; without one the velocity is the position's derivative.
+    """
     undone, (position, velocity) = setting.inverse, place
     states[:, position] = undone.gain * states[:, position] + undone.bias
-    states[:, velocity] *= undone.gain
+    derived = SignalSettings(gain=undone.gain) if rate is None else rate.inverse
+    states[:, velocity] = derived.gain * states[:, velocity] + derived.bias
 
 
 def measured_joints(
@@ -281,7 +326,7 @@ def _measured_joint(
     else:
         instants, rates = sensordata.known(velocity)
         slope = piecewise(instants, rates[:, 0], cutoff, Line)
-    return MeasuredJoint(sensor, position, slope, float(np.std(slope(times))))
+    return MeasuredJoint(sensor, position, slope, float(np.std(slope(times))), velocity or sensor)
 
 
 def despiked(values: FloatArray) -> FloatArray:

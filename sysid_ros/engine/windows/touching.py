@@ -13,7 +13,6 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import ModelSequences, base_is_known, joint_signal
 from sysid_ros.engine.windows.model_group import usable_span
 from sysid_ros.engine.windows.orientations import with_rotation_vectors
@@ -51,7 +50,7 @@ def touches(
     reader = StartReader(model, measured, base, velocity_filter=_VELOCITY_FILTER)
     count = max(2, int((end - begin) / EVERY) + 1)
     times = np.linspace(begin, end, count if most is None else min(count, most))
-    states = reader.states(times, 0.0, [SignalSettings()] * len(reader.sensors))
+    states = reader.states(times, 0.0, {})
     known = base_is_known(model, (joint_signal(model, name) for name in reader.sensors))
     return touches_at(model, times, states[:, 1 : 1 + model.nq], base_is_known=known)
 

@@ -30,6 +30,7 @@ from sysid_ros.engine.simulation import (
 )
 from sysid_ros.engine.windows.cutting import SequenceData
 from sysid_ros.engine.windows.orientations import OrientationSamples
+from sysid_ros.engine.windows.put_down import put_down
 from sysid_ros.engine.windows.starts import StartReader, undo
 from sysid_ros.engine.windows.window_simulation import WindowSimulation
 
@@ -61,7 +62,13 @@ class WindowBatch:
         self._times = np.repeat(self._begins, self.steps) + self.model.opt.timestep * within
         self._sequences = _by_sequence(windows)
         self.start_sensors = tuple(
-            sorted({name for own in self._sequences for name in own.reader.sensors})
+            sorted(
+                {
+                    name
+                    for own in self._sequences
+                    for name in (*own.reader.sensors, *own.reader.rate_sensors)
+                }
+            )
         )
         self._start_places = _start_places(self._sequences)
         self._set_samples()
@@ -156,8 +163,8 @@ class WindowBatch:
         settings = {name: candidate.settings(name) for name in self.start_sensors}
         delays = tuple(setting.delay for setting in settings.values())
         states = self._measured_starts(delays).copy()
-        for rows, name, place in self._start_places:
-            undo(states[rows], place, settings[name])
+        for rows, name, rate, place in self._start_places:
+            undo(states[rows], place, settings[name], None if rate == name else settings[rate])
         if self._filtered:  # such actuators hold the command then in force
             first = self.controls(candidate)[self._first_step]
             for control, address in self._filtered:
@@ -170,9 +177,11 @@ class WindowBatch:
         offset = -0.5 * self.model.opt.timestep if is_semi_implicit(self.model) else 0.0
         parts = []
         for own in self._sequences:
-            read = [by_sensor[name] for name in own.reader.sensors]
-            parts.append(own.reader.readings(self._begins[own.windows], offset, read))
-        return np.concatenate(parts)
+            parts.append(own.reader.readings(self._begins[own.windows], offset, by_sensor))
+        states = np.concatenate(parts)
+        if self.n_start:
+            put_down(self.model, states)
+        return states
 
     def controls(self, candidate: Candidate) -> FloatArray:
         """The controls of every step, (steps, nu)."""
@@ -272,16 +281,20 @@ def _by_sequence(windows: Sequence[WindowSimulation]) -> list[_Sequence]:
 
 def _start_places(
     sequences: Sequence[_Sequence],
-) -> list[tuple[slice, str, tuple[int, int]]]:
-    """Windows in whose starts a joint is read off a sensor, the sensor, and where it stands."""
-    found: list[tuple[slice, str, tuple[int, int]]] = []
+) -> list[tuple[slice, str, str, tuple[int, int]]]:
+    """Windows in whose starts a joint is read off sensors, these sensors, and where it stands.
+
+    The first sensor is that of the position, the second that of the velocity.
+    """
+    found: list[tuple[slice, str, str, tuple[int, int]]] = []
     for own in sequences:
-        for name, place in zip(own.reader.sensors, own.reader.places, strict=False):
-            before = next((k for k, each in enumerate(found) if each[1:] == (name, place)), None)
+        reader = own.reader
+        for joint in zip(reader.sensors, reader.rate_sensors, reader.places, strict=False):
+            before = next((k for k, each in enumerate(found) if each[1:] == joint), None)
             if before is not None and found[before][0].stop == own.windows.start:
-                found[before] = slice(found[before][0].start, own.windows.stop), name, place
+                found[before] = (slice(found[before][0].start, own.windows.stop), *joint)
             else:
-                found.append((own.windows, name, place))
+                found.append((own.windows, *joint))
     return found
 
 

@@ -67,9 +67,7 @@ def fitted_parameters(
         )
     sizes = [max(abs(p.value), abs(p.initial), p.standard_error or 0.0) for p in fit.parameters]
     model, columns = _columns(spec, params, fit.values, sizes)
-    known = np.isfinite(np.diag(fit.covariance))
-    information = np.zeros_like(fit.covariance)
-    information[np.ix_(known, known)] = np.linalg.pinv(fit.covariance[np.ix_(known, known)])
+    information = _information(fit.covariance)
     errors = [np.inf if p.standard_error is None else p.standard_error for p in fit.parameters]
     return FittedParameters(model, names, fit.values, columns, np.array(errors), information)
 
@@ -86,6 +84,17 @@ def declared_parameters(spec: mujoco.MjSpec, params: ParameterDict) -> FittedPar
     names, count = tuple(params.scalar_names()), len(values)
     unknown = np.full(count, np.inf)
     return FittedParameters(model, names, values, columns, unknown, np.zeros((count, count)))
+
+
+def _information(covariance: FloatArray) -> FloatArray:
+    """The inverse (p, p) of a covariance, zero where that is not known, whatever the units."""
+    information = np.zeros_like(covariance)
+    known = np.isfinite(np.diag(covariance)) & (np.diag(covariance) > 0.0)
+    errors = np.sqrt(np.diag(covariance)[known])
+    unit = np.outer(errors, errors)
+    inside = np.ix_(known, known)
+    information[inside] = np.linalg.pinv(covariance[inside] / unit, hermitian=True) / unit
+    return information
 
 
 def _columns(

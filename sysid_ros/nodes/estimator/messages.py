@@ -40,7 +40,7 @@ def verdict(estimate: HorizonEstimate) -> str:
     if estimate.unexplained:
         return f"the model does not explain the motion: {'; '.join(estimate.unexplained)}"
     if not estimate.settled:
-        return "too few windows yet to see how they scatter: intervals promise too much"
+        return "too few windows yet to see how they scatter: intervals are wide, or not there yet"
     if estimate.undetermined:
         return f"not determined: {'; '.join(estimate.undetermined)}"
     return f"every parameter is determined, by {estimate.windows} windows"

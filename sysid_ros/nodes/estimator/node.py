@@ -24,14 +24,15 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.timer import Timer
 from std_msgs.msg import Float64, Float64MultiArray
 
-from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, Memory
+from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings
 from sysid_ros.errors import DataError, ExperimentError, StopRequestedError, SysidError
+from sysid_ros.estimate_page import EstimateHistory, EstimatePage
 from sysid_ros.experiment import Experiment, SequenceConfig, load_experiment, message_paths_of
 from sysid_ros.judgement import PRECISION, sufficiency_of
 from sysid_ros.live_estimation import PERIOD, LiveEstimate, LiveEstimator
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
-from sysid_ros.nodes.estimator.messages import identified, numbers, status
+from sysid_ros.nodes.estimator.messages import identified, numbers, status, verdict
 from sysid_ros.nodes.estimator.payload import PayloadTopics
 from sysid_ros.nodes.estimator.trend_status import TrendStatus
 from sysid_ros.nodes.lifecycle import bring_up, reported
@@ -76,7 +77,11 @@ class Estimator(LifecycleNode):
             self, "forgetting", 0.0, "seconds after which what lies before counts by 1/e; 0: never",
             low=0.0,
         )  # fmt: skip
-        self._horizon = HorizonSettings(length, forgetting or None)
+        port = parameters.integer(
+            self, "live_page_port", 0,
+            "port of a page on this machine that shows estimates; 0: none", low=0, high=65535,
+        )  # fmt: skip
+        self._horizon = HorizonSettings(length, forgetting or None, traced=port > 0)
         self._most_behind = parameters.positive(
             self, "most_behind", 2.0, "seconds of data that may wait; older windows are left out"
         )
@@ -114,6 +119,10 @@ class Estimator(LifecycleNode):
         self._values: dict[str, Publisher[Float64]] = {}
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._payload = PayloadTopics(self)
+        self._history = EstimateHistory()
+        self._page = EstimatePage(port, self._history) if port else None
+        if self._page is not None:
+            log_of(self).info(f"live page: {self._page.url}")
 
     @reported
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -122,6 +131,7 @@ class Estimator(LifecycleNode):
         if not path:
             raise ExperimentError("the parameter experiment must name a file")
         self._experiment = load_experiment(Path(path).expanduser())
+        self._history.begin(path)
         return TransitionCallbackReturn.SUCCESS
 
     @reported
@@ -160,6 +170,12 @@ class Estimator(LifecycleNode):
         self._experiment = None
         return TransitionCallbackReturn.SUCCESS
 
+    @reported
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """End the subscriptions, as it may be active, and keep what is known."""
+        self.stop()
+        return super().on_shutdown(state)
+
     def stop(self) -> None:
         """Wait for the update under way, and keep what is known."""
         for timer in self._timers_while_active:
@@ -174,6 +190,12 @@ class Estimator(LifecycleNode):
             self._keep(self._estimator)
         self._ending, self._work, self._estimator, self._messages = False, None, None, []
         self._stopped = None
+
+    def destroy_node(self) -> None:
+        """End the page with the node."""
+        if self._page is not None:
+            self._page.close()
+        super().destroy_node()
 
     @property
     def _configured(self) -> Experiment:
@@ -222,7 +244,10 @@ class Estimator(LifecycleNode):
         """Account for messages; runs in the thread."""
         if self._estimator is None:
             self._estimator = self._begin(topics)
-        return self._estimator.update(messages, most_behind=self._most_behind)
+        found = self._estimator.update(messages, most_behind=self._most_behind)
+        if self._history.is_looked_at:
+            self._history.show(self._estimator.traces())
+        return found
 
     def _begin(self, topics: dict[str, WatchedTopic]) -> LiveEstimator:
         described = [topic.bag_topic for topic in topics.values()]
@@ -236,7 +261,7 @@ class Estimator(LifecycleNode):
         )
         if self._state_file is not None and self._state_file.exists():
             try:
-                estimator.recall(Memory.read(self._state_file))
+                estimator.recall(self._state_file)
                 log_of(self).info(f"carrying on from {self._state_file}")
             except DataError as error:
                 log_of(self).warning(f"beginning anew: {error}")
@@ -266,6 +291,8 @@ class Estimator(LifecycleNode):
         if estimate is None or estimate is self._published:
             return
         self._published = estimate
+        if self._page is not None:
+            self._history.add(estimate, verdict(estimate))
         model = self._configured.model or self._configured.model_topic or ""
         self._estimate.publish(identified(estimate, model, self._latest.stamp_ns))
         self._numbers.publish(numbers(estimate.parameters))
@@ -304,6 +331,7 @@ class Estimator(LifecycleNode):
             "age (s)": f"{1e-9 * (self.get_clock().now().nanoseconds - self._latest.stamp_ns):.3f}",
             "simulated at once": str(estimate.simulated),
         }  # fmt: skip
+        self._history.fails(self._problem)
         late = estimate is not None and estimate.thinned > 0.0
         found = [status(self.get_name(), self._problem, values, late=late)]
         if self._trend is not None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from rclpy.action import ActionClient
 from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation import (
@@ -68,7 +69,10 @@ class ControllerMotion:
         self._client: Any = ActionClient(node, FollowJointTrajectory, self._action)
         self._held: tuple[float, FloatArray] | None = None  # when, and (n,)
         node.create_subscription(
-            JointTrajectoryControllerState, "controller_state", self._on_controller_state, 10
+            JointTrajectoryControllerState,
+            "controller_state",
+            self._on_controller_state,
+            QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT),
         )
         self._motion: ControlledMotion | None = None
         self._goals: list[TrajectoryGoal] = []  # of this motion, the last of which counts
@@ -99,6 +103,9 @@ class ControllerMotion:
     def rivals(self) -> str:
         """Return nothing: who else sends a goal or trajectory ends ours, which is noticed."""
         return ""
+
+    def forget(self) -> None:
+        """Keep what is known: the controller itself tells where it holds the robot."""
 
     def begin(self, reference: Reference, position: FloatArray, speed: float) -> FloatArray:
         """Begin a motion where the controller holds the robot, which stands at ``position``, (n,).
@@ -181,7 +188,11 @@ class ControllerMotion:
                 self._cancel(goal.failure)
             else:  # the one before it brakes
                 self._goals.append(self._goals.pop(-2))
-        elif braking == _STOPS or goal.over:
+        elif goal.over:
+            return
+        elif braking and self._silent > LONGEST_LEAD + _SILENCE:  # nobody brakes any more
+            self._cancel(f"{self._action} has said nothing while it was to brake")
+        elif braking == _STOPS:
             return
         elif goal.accepted and goal.progress.located:
             self._send_stop(motion, goal)
@@ -208,10 +219,10 @@ class ControllerMotion:
         except ExcitationError as error:
             self._cancel(str(error))
             return
-        if trajectory is None:
-            return
+        if trajectory is None or (not first and self._now() - now > 0.5 * lead):
+            return  # one that took so long to plan might come too late; that before it brakes
         self._waited = 0.0
-        self._goals.append(self._goal(trajectory, begun=begun, place=place))
+        self._goals.append(self._goal(trajectory, asked=now, begun=begun, place=place))
 
     def _goal(self, trajectory: TimedTrajectory, **dates: Any) -> TrajectoryGoal:
         return TrajectoryGoal(
@@ -240,4 +251,5 @@ class ControllerMotion:
         by_name = dict(zip(message.joint_names, reference.positions, strict=False))
         if all(joint in by_name for joint in self._settings.joints):
             held = np.array([by_name[joint] for joint in self._settings.joints])
-            self._held = (self._now(), held)
+            if np.all(np.isfinite(held)):  # a controller that was told nothing yet may hold NaN
+                self._held = (self._now(), held)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
@@ -64,7 +64,9 @@ class Excite(Node):
         self._tell("waiting")
         if self._settings.is_effort:
             log_of(self).warning("interface is effort: every stop lets go of the robot")
-        self.create_subscription(JointState, "joint_states", self._on_joint_states, 10)
+        # Reliable publishers match, too; the latest state counts, not one that was sent again.
+        latest = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self.create_subscription(JointState, "joint_states", self._on_joint_states, latest)
         self.create_service(SetBool, "~/arm", self._on_arm)
         self.create_timer(self._settings.period, self._tick, clock=clock)
         self.create_timer(_WATCH, self._watch, clock=steady_clock())
@@ -143,6 +145,7 @@ class Excite(Node):
             try:
                 self._play(self._rest)
             except SysidError as error:
+                self._monitor.end()
                 self._tell(f"stopped: {error}")
 
     def _refuse_obstacles(self) -> None:
@@ -170,8 +173,11 @@ class Excite(Node):
     def _watch(self) -> None:
         """Look at who else is there, which takes too long to do it with every command."""
         self._controller.look()
+        others = self._motion.rivals() or self._controller.problem()
+        if others:
+            self._motion.forget()
         if self._motion.moves:
-            self._stop(self._motion.rivals() or self._controller.problem())
+            self._stop(others)
             return
         # What may still be on its way is waited for; anything else refuses the start for good.
         may_begin = self._motion.heard and self._controller.settled

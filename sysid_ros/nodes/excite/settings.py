@@ -44,6 +44,7 @@ _COMMAND_TYPES = {
     "joint_trajectory": JointTrajectory,
     "follow_joint_trajectory": None,  # an action, and no message
 }
+_POINTS = 0.01  # s between points of a goal at least: more make a stop slow to plan, not softer
 _SLOW_SHARE = 0.5  # of the tolerance that a slow pass may take
 _TOLERANCE_SHARE, _LARGEST_TOLERANCE = 0.1, 0.2  # of a joint's range; rad or m
 
@@ -136,8 +137,8 @@ class ExcitationSettings:
           ExcitationError: It would leave the limits.
         """
         path = self._path(reference, position, speed)
-        limits = self.limits.of_positions()
-        return ControlledMotion(path, limits, period=self.period, stop_time=self.stop_time)
+        limits, period = self.limits.of_positions(), max(self.period, _POINTS)
+        return ControlledMotion(path, limits, period=period, stop_time=self.stop_time)
 
     def streamed(self, reference: Reference, position: FloatArray, speed: float = 1.0) -> Motion:
         """Plan a motion that is sent command by command, likewise.

@@ -31,6 +31,8 @@ class StreamedMotion:
         self._now = now
         self._topic = CommandTopic(node, settings)
         self._motion: Motion | None = None
+        self._held: FloatArray | None = None  # (n,) the command that the last motion ended with
+        self._alone = True  # since that motion began: nobody else may have commanded the robot
         self._sent = 0.0  # when the last command was due
 
     @property
@@ -51,8 +53,15 @@ class StreamedMotion:
         """Name others that move the robot, in a sentence; empty if nobody does."""
         return self._topic.rivals()
 
+    def forget(self) -> None:
+        """Begin the next motion where the robot stands: others command it, or its controller."""
+        self._alone = False
+
     def begin(self, reference: Reference, position: FloatArray, speed: float) -> FloatArray:
-        """Begin a motion from ``position`` (n,) at a share of its speed.
+        """Begin a motion where the robot stands, at ``position`` (n,), at a share of its speed.
+
+        One that still follows what the last motion ended with obeys that, though it may sag: then
+        the motion begins there, as any other command would be a step.
 
         Returns:
           The command (n,) that counts from now on.
@@ -60,7 +69,11 @@ class StreamedMotion:
         Raises:
           ExcitationError: The motion would leave the limits.
         """
+        held = self._held if self._alone else None
+        if held is not None and np.all(np.abs(position - held) <= self._settings.tolerance):
+            position = held
         self._motion = self._settings.streamed(reference, position, speed)
+        self._alone = True
         self._sent = self._now()
         return self._motion.last
 
@@ -91,5 +104,5 @@ class StreamedMotion:
         """Return whether the motion is over now, and forget it then."""
         if self._motion is None or not self._motion.finished:
             return False
-        self._motion = None
+        self._held, self._motion = self._motion.last, None
         return True

@@ -40,6 +40,7 @@ class TrajectoryGoal:
         now: Callable[[], float],
         *,
         answered: Callable[[], None],
+        asked: float | None = None,
         begun: float | None = None,
         place: float = -_LATEST,
     ) -> None:
@@ -51,22 +52,23 @@ class TrajectoryGoal:
           trajectory: The points.
           now: Our time, s.
           answered: Called when the controller has accepted or refused it.
+          asked: Our time of ``place``, before the trajectory was planned; ``None``: now.
           begun: The controller's time at the trajectory's zero; ``None``: where it is at
             ``place`` when the goal arrives.
-          place: Time on the trajectory, s, where the controller is now.
+          place: Time on the trajectory, s, where the controller was then.
         """
         self._now = now
         self._joints = settings.joints
         self._answered = answered
         self._handle: Any = None
         self._unwanted = False
-        self.sent = now()
-        self.round_trip: float | None = None  # s from sending to the controller's answer
+        self.sent = now() if asked is None else asked
+        self.round_trip: float | None = None  # s from planning to the controller's answer
         self.words = 0  # answers and feedback so far
         self.over = False
         self.failure = ""
         ahead = place - float(trajectory.times[0])
-        self.progress = TrajectoryProgress(trajectory, now() - ahead, begun)
+        self.progress = TrajectoryProgress(trajectory, self.sent - ahead, begun)
         from control_msgs.action import FollowJointTrajectory
 
         message = FollowJointTrajectory.Goal()
@@ -74,8 +76,8 @@ class TrajectoryGoal:
         message.path_tolerance = _tolerances(settings, trajectory)
         message.goal_tolerance = message.path_tolerance
         message.goal_time_tolerance = Duration(seconds=settings.following_delay).to_msg()
-        asked = client.send_goal_async(message, feedback_callback=self._on_feedback)
-        asked.add_done_callback(self._on_answer)
+        answer = client.send_goal_async(message, feedback_callback=self._on_feedback)
+        answer.add_done_callback(self._on_answer)
 
     @property
     def accepted(self) -> bool:

@@ -146,7 +146,8 @@ class FitServer(Node):
     def _on_goal(self, goal: FitModel.Goal) -> GoalResponse:
         with self._goal_lock:
             if self._busy or self._ending.is_set():
-                log_of(self).warning("goal rejected: another fit is running")
+                why = "the node is ending" if self._ending.is_set() else "another fit is running"
+                log_of(self).warning(f"goal rejected: {why}")
                 return GoalResponse.REJECT
             self._busy = True
         return GoalResponse.ACCEPT

@@ -124,9 +124,10 @@ class Identification(Node):
         self._source = ""  # which motion excite plays, in its words
         self.create_subscription(String, f"{excite}/state", self._on_motion, latched)
         self.create_subscription(String, f"{excite}/motion", self._on_source, latched)
-        self._spinner = SingleThreadedExecutor()
+        self._spinner = SingleThreadedExecutor(context=self.context)
         self._spinner.add_node(self)
         self._recording = False
+        self._asked_to_move = False  # by this node, and no end of it heard
         self._goal: Any = None
 
     @property
@@ -243,13 +244,21 @@ class Identification(Node):
 
     def call_off(self) -> None:
         """Stop what this node has started and not ended, as far as the other nodes are there."""
+        moves = self._asked_to_move or self._motion == "running"
+        if moves and self._arm.service_is_ready():
+            self._try(lambda: self._call(self._arm, SetBool.Request(data=False), _LAST_TIMEOUT))
+        if self._recording and self._stop.service_is_ready():
+            self._try(lambda: self._call(self._stop, Stop.Request(), _LAST_TIMEOUT))
+        goal = self._goal
+        if goal is not None and self._fit.server_is_ready():
+            self._try(
+                lambda: self._await(goal.cancel_goal_async(), _LAST_TIMEOUT, "the fit server")
+            )
+
+    def _try(self, last_call: Callable[[], Any]) -> None:
+        """Make a call whose failure must not keep from the next one."""
         try:
-            if self._motion == "running" and self._arm.service_is_ready():
-                self._call(self._arm, SetBool.Request(data=False), _LAST_TIMEOUT)
-            if self._recording and self._stop.service_is_ready():
-                self._call(self._stop, Stop.Request(), _LAST_TIMEOUT)
-            if self._goal is not None and self._fit.server_is_ready():
-                self._await(self._goal.cancel_goal_async(), _LAST_TIMEOUT, "the fit server")
+            last_call()
         except SysidError as error:
             log_of(self).error(str(error))
 
@@ -260,16 +269,18 @@ class Identification(Node):
         self.destroy_node()
 
     def _start_recording(self) -> None:
+        self._recording = True  # from now on: the answer may come late
         started = self._call(self._start, Start.Request())
         if not started.success:
+            self._recording = False
             raise PeerError(f"the recorder does not start: {started.message}")
-        self._recording = True
 
     def _arm_excitation(self) -> None:
         self._spin(_REST)
-        self._motion = ""
+        self._motion, self._asked_to_move = "", True  # from now on: the answer may come late
         armed = self._call(self._arm, SetBool.Request(data=True))
         if not armed.success:
+            self._asked_to_move = False
             raise PeerError(f"the robot does not move: {armed.message}")
 
     def _wait_for_arming(self) -> None:
@@ -284,6 +295,8 @@ class Identification(Node):
 
     def _on_motion(self, message: String) -> None:
         self._motion = message.data
+        if message.data.startswith(("done", "stopped")):
+            self._asked_to_move = False
 
     def _on_source(self, message: String) -> None:
         self._source = message.data

@@ -71,6 +71,7 @@ class BagSession:
         buffer: SnapshotBuffer | None = None,
         *,
         closing: Callable[[], BagContents] = BagContents,
+        now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         """Prepare, without a bag.
 
@@ -78,10 +79,12 @@ class BagSession:
           settings: Where and how to write.
           buffer: Where messages wait for :meth:`take_snapshot`; ``None`` to write them at once.
           closing: Asked what goes into a bag at its end.
+          now_ns: The clock that dates the receipt of messages.
         """
         self._settings = settings
         self._buffer = buffer
         self._closing = closing
+        self._now_ns = now_ns
         self._bag: BagFolder | None = None
         self._topics: dict[str, BagTopic] = {}
         self._channels: dict[str, int] = {}
@@ -171,10 +174,12 @@ class BagSession:
         self._began = self._file_began = time.monotonic()
         self._channels = {name: bag.add_topic(topic) for name, topic in self._topics.items()}
         self.attach(contents)
-        now = time.time_ns()
+        now = self._now_ns()
+        waiting = {id(message.data) for message in self._buffer or ()}  # which come by themselves
         for name, messages in self._latched.items():
             for data, publish_ns in messages:
-                self._write(BufferedMessage(name, data, now, publish_ns, 0))
+                if id(data) not in waiting:
+                    self._write(BufferedMessage(name, data, now, publish_ns, 0))
         if self.error:
             raise OutputError(self.error)
 

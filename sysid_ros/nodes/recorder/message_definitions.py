@@ -16,6 +16,7 @@ from sysid_ros.errors import BagError
 _SEPARATOR = "=" * 80
 # A field or constant: type, perhaps with array or length bounds, then its name.
 _FIELD = re.compile(r"^\s*([a-zA-Z][\w/]*)(?:<=\d+)?(\[[^\]]*\])?\s+[a-zA-Z]\w*")
+_COMPOUND = {"action": "an action", "srv": "a service"}  # by the middle of a type's name
 _BUILTIN = re.compile(r"bool|byte|char|float(32|64)|u?int(8|16|32|64)|w?string|duration|time")
 
 
@@ -23,7 +24,7 @@ def message_class(msgtype: str) -> Any:
     """Import the Python class of a message type such as ``sensor_msgs/msg/JointState``.
 
     Raises:
-      BagError: Its package is not installed here, or has no such type.
+      BagError: Its package is not installed here, has no such type, or it is no message.
     """
     package, _, rest = msgtype.partition("/")
     namespace, _, name = rest.rpartition("/")
@@ -31,6 +32,10 @@ def message_class(msgtype: str) -> Any:
         module = importlib.import_module(f"{package}.{namespace.replace('/', '.')}")
         return getattr(module, name)
     except (ImportError, AttributeError, ValueError):
+        if namespace in _COMPOUND:
+            raise BagError(
+                f"{msgtype} belongs to {_COMPOUND[namespace]}; only messages can be recorded"
+            ) from None
         raise BagError(
             f"message type {msgtype} is not installed here; install the package {package!r} "
             "and source it"

@@ -44,7 +44,7 @@ from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern,
 from sysid_ros.nodes.recorder.topic_statistics import (
     TopicStatistics,
     header_stamp,
-    receipt_in_order,
+    times_of,
 )
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
 
@@ -65,6 +65,7 @@ class Recorder(LifecycleNode):
             self._settings.bag,
             self._snapshot_buffer(),
             closing=lambda: closing_contents(self._statistics, self._now_ns()),
+            now_ns=self._now_ns,
         )
         self._experiment: Experiment | None = None
         self._watch = self._make_watch(None)
@@ -95,10 +96,14 @@ class Recorder(LifecycleNode):
     @reported
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Subscribe, and go on subscribing as publishers appear."""
-        if self._settings.record_on_activate and not self._session.in_snapshot_mode:
-            self._start()  # before anything is heard that would belong to no bag
-        else:
-            self._watch.refresh()
+        try:
+            if self._settings.record_on_activate and not self._session.in_snapshot_mode:
+                self._start()  # before anything is heard that would belong to no bag
+            else:
+                self._watch.refresh()
+        except BaseException:
+            self._end_watching()
+            raise
         clock = steady_clock()
         self._timers_while_active = [
             self.create_timer(period, callback, clock=clock)
@@ -115,12 +120,7 @@ class Recorder(LifecycleNode):
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Close the bag and end the subscriptions."""
         self.stop_writing()
-        for timer in self._timers_while_active:
-            self.destroy_timer(timer)
-        self._timers_while_active = []
-        self._watch.close()
-        self._session.forget_topics()
-        self._statistics.clear()
+        self._end_watching()
         return super().on_deactivate(state)
 
     @reported
@@ -134,9 +134,10 @@ class Recorder(LifecycleNode):
 
     @reported
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Close the bag."""
+        """Close the bag and end the subscriptions, as it may be active."""
         self.stop_writing()
-        return TransitionCallbackReturn.SUCCESS
+        self._end_watching()
+        return super().on_shutdown(state)
 
     def start_writing(self) -> None:
         """Begin a bag.
@@ -154,6 +155,15 @@ class Recorder(LifecycleNode):
             self._watch.poll()
             self._session.stop()
             self._say_how_it_ended()
+
+    def _end_watching(self) -> None:
+        """End timers and subscriptions."""
+        for timer in self._timers_while_active:
+            self.destroy_timer(timer)
+        self._timers_while_active = []
+        self._watch.close()
+        self._session.forget_topics()
+        self._statistics.clear()
 
     def losses(self) -> Losses:
         """The losses of the bag that was written last."""
@@ -278,9 +288,7 @@ class Recorder(LifecycleNode):
         if uses_simulated_time(self):
             now = self._now_ns()
             return now, now
-        now = time.time_ns()
-        log_ns = receipt_in_order(info["received_timestamp"] or now, last_ns, now)
-        return log_ns, info["source_timestamp"] or log_ns
+        return times_of(info, last_ns, time.time_ns())
 
     def _now_ns(self) -> int:
         return int(self.get_clock().now().nanoseconds)

@@ -43,6 +43,9 @@ class SnapshotBuffer:
     def __len__(self) -> int:
         return len(self._messages)
 
+    def __iter__(self) -> Iterator[BufferedMessage]:
+        return (message for _, message in self._messages)
+
     @property
     def seconds(self) -> float:
         """The time from the buffer's oldest to its newest message."""

@@ -15,6 +15,7 @@ from sysid_ros.recording.mapping import CLOCK_TOPIC
 from sysid_ros.recording.messages import Clock
 
 _WILD = re.compile(r"[*?\[]")
+_HIDDEN = "/_"  # how a part of a name begins that ROS 2's tools show only when asked to
 
 
 def is_pattern(name: str) -> bool:
@@ -32,7 +33,8 @@ class TopicSelection:
 
         Args:
           topics: Absolute names or shell patterns such as ``/arm/*``; ``*`` matches ``/`` too.
-          regex: Further topics: those whose whole name matches; empty for none.
+          regex: Further topics: those whose whole name matches; empty for none. Hidden topics,
+            such as those of actions, match only where a pattern has ``/_`` in it.
           exclude: Names or shell patterns that are left out of what patterns match.
 
         Raises:
@@ -66,10 +68,12 @@ class TopicSelection:
         return ", ".join([*self.names, *self._globs, *expression])
 
     def _matches(self, name: str) -> bool:
-        wanted = any(fnmatchcase(name, glob) for glob in self._globs) or (
-            self._regex is not None and self._regex.fullmatch(name) is not None
-        )
-        return wanted and not any(fnmatchcase(name, pattern) for pattern in self._exclude)
+        patterns = [glob for glob in self._globs if fnmatchcase(name, glob)]
+        if self._regex is not None and self._regex.fullmatch(name) is not None:
+            patterns.append(self._regex.pattern)
+        if _HIDDEN in name:
+            patterns = [pattern for pattern in patterns if _HIDDEN in pattern]
+        return bool(patterns) and not any(fnmatchcase(name, one) for one in self._exclude)
 
 
 def topics_of(experiment: Experiment, robot: str) -> list[str]:

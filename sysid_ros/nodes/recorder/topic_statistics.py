@@ -8,8 +8,9 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,22 @@ def header_stamp(data: bytes) -> int | None:
         return None
     seconds, nanoseconds = _STAMP[data[1] & 1].unpack_from(data, _CDR_HEADER)
     return int(seconds) * 1_000_000_000 + int(nanoseconds)
+
+
+def times_of(info: Mapping[str, Any], last_ns: int, now_ns: int) -> tuple[int, int]:
+    """Return a message's times of receipt and publication, ns, by the computers' clocks.
+
+    The middleware gives zero or less for what it does not know: then it is received now, and
+    published when it is received.
+
+    Args:
+      info: From the middleware.
+      last_ns: When the topic's message before it was received.
+      now_ns: Now.
+    """
+    received, published = info["received_timestamp"], info["source_timestamp"]
+    log_ns = receipt_in_order(received if received > 0 else now_ns, last_ns, now_ns)
+    return log_ns, published if published > 0 else log_ns
 
 
 def receipt_in_order(received_ns: int, last_ns: int, now_ns: int) -> int:

@@ -137,7 +137,15 @@ def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
             f"bag {folder} is incomplete: metadata.yaml names {', '.join(missing)}, not there"
         )
     files = tuple(folder / name for name in names)
-    return BagFiles(folder, files, promised, mode == "message", distro)
+    there = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(_SUFFIXES))
+    # rosbag2 decompresses a file beside it
+    others = [name for name in there if not any(own.startswith(name) for own in names)]
+    said = (
+        (f"{folder.name} holds {listed(others, 3)}, left out: metadata.yaml names others.",)
+        if others
+        else ()
+    )
+    return BagFiles(folder, files, promised, mode == "message", distro, said)
 
 
 def _neighbours(path: Path) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from sysid_ros.errors import OutputError
+from sysid_ros.files import replace_file, sync_folder
 from sysid_ros.recording.bags.mcap_writer import McapFile
 
 _METADATA_VERSION = 9
@@ -224,7 +225,7 @@ class BagFolder:
         with suppress(OSError):  # they may fit once the reserve is given back
             (self.path / _RESERVE).unlink(missing_ok=True)
         dropped = self._file.drop_pending()
-        with suppress(OSError):  # without its index the bag is still readable
+        with suppress(OSError, OutputError):  # without its index the bag is still readable
             if not self._file.closed:
                 self._complete_file()
             self._write_metadata()
@@ -246,16 +247,16 @@ class BagFolder:
         )
 
     def _complete_file(self) -> None:
+        self._file.flush()  # so that the counts are of all messages
         document = self._document([*self._complete, _summary(self._name, self._file)])
         self._file.add_metadata("rosbag2", {"serialized_metadata": document})
         self._file.close()
         self._complete.append(_summary(self._name, self._file))
 
     def _write_metadata(self) -> None:
-        temporary = self.path / ".metadata.yaml"
         present = [file for file in self._complete if (self.path / file.name).is_file()]
-        temporary.write_text(self._document(present), encoding="utf-8")
-        temporary.replace(self.path / "metadata.yaml")
+        replace_file(self.path / "metadata.yaml", self._document(present))
+        sync_folder(self.path.parent)  # the bag's own name
 
     def _document(self, files: Sequence[_FileSummary]) -> str:
         counts = sum((file.counts for file in files), Counter[int]())

@@ -143,12 +143,13 @@ class McapFile:
           channel: From :meth:`add_channel`.
           data: The message in CDR.
           log_ns: When it was received.
-          publish_ns: When it was published.
+          publish_ns: When it was published; below zero, which MCAP cannot say, if unknown.
           sequence: The publisher's count of messages.
 
         Raises:
           OSError: A full chunk could not be written.
         """
+        publish_ns = publish_ns if publish_ns >= 0 else log_ns
         self._chunk_times.append(log_ns)
         self._offsets[channel].append((log_ns, len(self._chunk)))
         length = _MESSAGE_HEAD + len(data)

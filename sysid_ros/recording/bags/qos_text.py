@@ -28,7 +28,7 @@ def read_profiles(text: str) -> tuple[QosProfile, ...]:
     """
     try:
         content = yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):  # a date of no calendar, endless nesting
         return ()
     if not isinstance(content, list):
         return ()

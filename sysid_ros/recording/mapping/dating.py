@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -46,6 +47,11 @@ class DatedTopic:
     times: FloatArray
     relation: ClockRelation | None = None
     corrected: bool = False
+
+    @cached_property
+    def distinct(self) -> bool:
+        """True if no two messages have the same stamp."""
+        return bool(np.all(np.diff(self.times) > 0.0))
 
 
 Source = tuple[str, Clock]  # a topic and the clock asked for

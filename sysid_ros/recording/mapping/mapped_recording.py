@@ -38,7 +38,7 @@ class MappedRecording:
 
     name: str
     start_ns: int  # epoch nanoseconds of t = 0
-    duration: float  # s
+    end: float  # s after t = 0
     controls: tuple[MappedSignal, ...]  # kind ACTUATOR
     measured: tuple[MappedSignal, ...]  # kinds SENSOR, QPOS, QVEL
     quality: tuple[TopicQuality, ...]

@@ -127,4 +127,4 @@ def _table_value_at(signal: MappedSignal, times: FloatArray) -> FloatArray:
 
 
 def _ends(mapped: MappedRecording) -> FloatArray:
-    return np.array([0.0, max(mapped.duration, 1e-9)])
+    return np.array([0.0, max(mapped.end, 1e-9)])

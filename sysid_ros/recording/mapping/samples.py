@@ -49,7 +49,8 @@ def samples(topic: DatedTopic, columns: Sequence[int], where: str) -> tuple[Floa
             )
     times, values = topic.times, table.values[:, columns][rows]
     kept = present
-    kept[present] = _first_of_equal(times[present])
+    if not topic.distinct:
+        kept[present] = _first_of_equal(times[present])
     if kept.all():  # then all signals of the topic share their times
         return times, values
     return times[kept], values[kept]

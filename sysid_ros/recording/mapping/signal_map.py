@@ -190,7 +190,7 @@ def map_columns(
     return MappedRecording(
         name=name,
         start_ns=dated.start_ns,
-        duration=span.end,
+        end=span.end,
         controls=controls,
         measured=tuple(signal for signal in mapped if signal.kind is not SignalKind.ACTUATOR),
         quality=quality,

@@ -21,7 +21,7 @@ from sysid_ros.recording.messages import Clock, message_type
 
 if TYPE_CHECKING:
     from sysid_ros.recording.mapping.simulation_time import SimulationTime
-    from sysid_ros.recording.messages import TopicColumns, message_type
+    from sysid_ros.recording.messages import TopicColumns
 
 
 _DAY_NS = 86_400 * 1_000_000_000

@@ -161,15 +161,21 @@ def _parse(text: str, language: str, msgtype: str, source: str) -> Typesdict:
             f"{LONGEST_TEXT}"
         )
     try:
-        if language == "msg":
-            return get_types_from_msg(text, msgtype)
-        types: Typesdict = {}
-        for part in filter(str.strip, text.split(_IDL_SEPARATOR)):
-            head, _, body = part.partition("\n")
-            types.update(parse_idl(body if head.startswith("IDL: ") else part))
-        return types
+        return _parse_text(text, language, msgtype)
     except (TypesysError, *_UNPARSABLE) as error:
         raise BagError(f"the definition of {msgtype} in {source} is malformed") from error
+
+
+@lru_cache(maxsize=32)
+def _parse_text(text: str, language: str, msgtype: str) -> Typesdict:
+    """The types in a definition; all bags of an experiment have the same few."""
+    if language == "msg":
+        return get_types_from_msg(text, msgtype)
+    types: Typesdict = {}
+    for part in filter(str.strip, text.split(_IDL_SEPARATOR)):
+        head, _, body = part.partition("\n")
+        types.update(parse_idl(body if head.startswith("IDL: ") else part))
+    return types
 
 
 def _used_types(description: Any) -> list[str]:

@@ -27,7 +27,7 @@ from sysid_ros.report.svg.numbers import number, percent_change, plural, to_erro
 from sysid_ros.report.svg.pairs import ellipse_chart, landscape_chart
 from sysid_ros.report.svg.torque_charts import (
     friction_chart,
-    inertia_ellipsoid_chart,
+    inertia_ellipsoid_charts,
     parts_chart,
     torque_chart,
 )
@@ -46,7 +46,7 @@ __all__ = [
     "group",
     "heatmap",
     "histogram_chart",
-    "inertia_ellipsoid_chart",
+    "inertia_ellipsoid_charts",
     "landscape_chart",
     "limited_chart",
     "normal_chart",

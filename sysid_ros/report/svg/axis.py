@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+_FARTHEST = 1e300  # of what is drawn: margins beyond it would overflow
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Axis:
         cls, values: Iterable[float], label: str, *, logarithmic: bool = False, pad: float = 0.05
     ) -> Axis:
         """An axis that covers the usable among ``values`` with a margin of ``pad``."""
-        usable = [v for v in values if math.isfinite(v) and (v > 0.0 or not logarithmic)]
+        usable = [v for v in values if abs(v) <= _FARTHEST and (v > 0.0 or not logarithmic)]
         low, high = (min(usable), max(usable)) if usable else (1.0, 2.0)
         if logarithmic:
             if high / low < 10.0:  # less than a decade has no ticks
@@ -35,6 +37,11 @@ class Axis:
             low, high = low - half, high + half
         margin = pad * (high - low)
         return cls(low - margin, high + margin, label)
+
+    def widened(self, length: float) -> Axis:
+        """The same about its middle, with another length."""
+        middle = 0.5 * (self.low + self.high)
+        return replace(self, low=middle - 0.5 * length, high=middle + 0.5 * length)
 
     def fraction(self, value: float) -> float:
         """Return the place of ``value``, 0 at the low end and 1 at the high end."""

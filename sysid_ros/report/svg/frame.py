@@ -27,6 +27,17 @@ class Frame:
     y: Axis
     title: str
 
+    @classmethod
+    def to_scale(
+        cls, xs: Sequence[float], ys: Sequence[float], labels: tuple[str, str], title: str
+    ) -> Frame:
+        """A frame over points in which a length is as long across as up."""
+        x, y = Axis.over(xs, labels[0]), Axis.over(ys, labels[1])
+        per_pixel = max((x.high - x.low) / (_RIGHT - _LEFT), (y.high - y.low) / (_BOTTOM - _TOP))
+        return cls(
+            x.widened(per_pixel * (_RIGHT - _LEFT)), y.widened(per_pixel * (_BOTTOM - _TOP)), title
+        )
+
     def column(self, x: float) -> float:
         """Horizontal pixel position of a data value."""
         return _LEFT + self.x.fraction(x) * (_RIGHT - _LEFT)

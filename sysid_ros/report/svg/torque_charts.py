@@ -15,7 +15,7 @@ from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.frame import Frame
 from sysid_ros.report.svg.numbers import unit
 
-_PLANES = ((0, 1, "xy"), (0, 2, "xz"))
+_PLANES = ((0, 1, "z"), (0, 2, "y"))
 _ANGLES = np.linspace(0.0, 2.0 * np.pi, 61)
 
 
@@ -51,22 +51,29 @@ def friction_chart(joint: JointFinding) -> Markup:
     return frame.svg(frame.path(x, law, "fitted"), frame.dots(x, y))
 
 
-def inertia_ellipsoid_chart(body: BodyFinding) -> Markup:
-    """A body's ellipsoid of equal inertia around its centre of mass, seen along z and along y."""
-    outlines = [(name, *_outline(body, a, b)) for a, b, name in _PLANES]
-    across = np.concatenate([x for _, x, _ in outlines])
-    up = np.concatenate([y for _, _, y in outlines])
-    frame = Frame(
-        Axis.over([*across.tolist(), 0.0], "x [m]"),
-        Axis.over([*up.tolist(), 0.0], "y and z [m]"),
-        f"Ellipsoid of inertia of {body.body}: semi-axes "
+def inertia_ellipsoid_charts(body: BodyFinding) -> tuple[Markup, ...]:
+    """A body's ellipsoid of inertia in its geometry (dashed), seen along z and along y.
+
+    It is the solid one with the body's mass and moments, around its centre of mass; the dot is the
+    origin of the body's frame.
+    """
+    return tuple(_ellipsoid(body, view) for view in range(len(_PLANES)))
+
+
+def _ellipsoid(body: BodyFinding, view: int) -> Markup:
+    a, b, along = _PLANES[view]
+    x, y = (row.tolist() for row in _outline(body, a, b))
+    across, up = body.outlines[view].tolist() if body.outlines else ([], [])
+    frame = Frame.to_scale(
+        [*x, *across, 0.0],
+        [*y, *up, 0.0],
+        (f"{'xyz'[a]} [m]", f"{'xyz'[b]} [m]"),
+        f"Ellipsoid of inertia of {body.body} along {along}: semi-axes "
         + ", ".join(f"{s:.3g} m" for s in _semi_axes(body)),
     )
-    lines = [
-        frame.path(x.tolist(), y.tolist(), css)
-        for (_, x, y), css in zip(outlines, ("fitted", "initial"), strict=True)
-    ]
-    return frame.svg(*lines, frame.dots([0.0], [0.0]))
+    return frame.svg(
+        frame.path(across, up, "reference"), frame.path(x, y, "fitted"), frame.dots([0.0], [0.0])
+    )
 
 
 def _over_time(joint: JointFinding, values: list[float], what: str) -> Frame:

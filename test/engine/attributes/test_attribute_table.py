@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from sysid_ros.engine.attributes import INERTIAS
 from sysid_ros.engine.attributes.attribute_table import lookup, table
 from sysid_ros.engine.elements.named_elements import matching, names
 from sysid_ros.engine.friction.models import PARAMETERS
@@ -136,8 +137,13 @@ FRICTION = {("joint", name) for name in PARAMETERS}
 FRICTION |= {("actuator", f"servo_{name}") for name in SERVO_PARAMETERS}
 
 
+# A body that is not symmetric becomes so.
+SYMMETRIC = {("body", f"inertia_symmetric_{axis}") for axis in "xyz"}
+
+
 def test_every_row_is_tried_above_or_elsewhere():
-    elsewhere = {("body", "inertia"), ("signal", "delay"), ("signal", "gain"), ("signal", "bias")}
+    elsewhere = {("body", name) for name in INERTIAS}
+    elsewhere |= {("signal", "delay"), ("signal", "gain"), ("signal", "bias")}
     elsewhere |= {("actuator", f"lugre_{each}") for each in
                   ("stiffness", "damping", "static", "stribeck")}  # fmt: skip
     elsewhere.add(("joint", "torque_offset"))  # test/engine/measured_torque: without a spring
@@ -162,8 +168,8 @@ def everything(model: mujoco.MjModel) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize(
     ("element", "attribute"),
-    sorted(set(table()) - FRICTION),
-    ids=["-".join(key) for key in sorted(set(table()) - FRICTION)],
+    sorted(set(table()) - FRICTION - SYMMETRIC),
+    ids=["-".join(key) for key in sorted(set(table()) - FRICTION - SYMMETRIC)],
 )
 def test_reading_changes_nothing_and_writing_what_was_read_changes_nothing(element, attribute):
     spec = mujoco.MjSpec.from_string(XML)
@@ -266,3 +272,33 @@ def test_resistance_keeps_the_inductance():
     spec = mujoco.MjSpec.from_string(XML)
     lookup("actuator", "resistance").write(spec, "dc", np.array([4.0]))
     np.testing.assert_allclose(lookup("actuator", "inductance").read(spec, "dc"), 0.1)
+
+
+def body_shape(model: mujoco.MjModel, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Centre of mass and inertia about it, in the body's frame."""
+    body, axes = model.body(name), np.zeros(9)
+    mujoco.mju_quat2Mat(axes, body.iquat)
+    turn = axes.reshape(3, 3)
+    return body.ipos, turn @ np.diag(body.inertia) @ turn.T
+
+
+@pytest.mark.parametrize("axis", ["x", "y", "z"])
+def test_bodies_are_mirror_images_of_themselves_or_of_each_other(axis: str) -> None:
+    image = np.diag([-1.0 if one == axis else 1.0 for one in "xyz"])
+    spec = mujoco.MjSpec.from_string(XML)
+    spec.body("slider").ipos = [0.1, 0.05, 0.02]
+    row = lookup("body", "inertia", f"mirrored_{axis}")
+    shared = Parameter(
+        "both", row.read(spec, "slider"), -np.inf, np.inf,
+        modifier=AttributeModifier("body", ("slider", "arm"), row.name),
+    )  # fmt: skip
+    shared.modifier(spec, shared)
+    model = spec.compile()
+    (centre, tensor), (other, turned) = (body_shape(model, name) for name in ("slider", "arm"))
+    np.testing.assert_allclose(other, image @ centre, atol=1e-9)
+    np.testing.assert_allclose(turned, image @ tensor @ image, atol=1e-9)
+    row = lookup("body", "inertia", f"symmetric_{axis}")
+    row.write(spec, "slider", row.read(spec, "slider"))
+    centre, tensor = body_shape(spec.compile(), "slider")
+    np.testing.assert_allclose(centre, image @ centre, atol=1e-9)
+    np.testing.assert_allclose(tensor, image @ tensor @ image, atol=1e-9)

@@ -24,6 +24,7 @@ ARM = """
         ("", "", (-math.inf, math.inf)),
         ("actuatorfrcrange='-3 2'", "", (-3.0, 2.0)),
         ("", "<motor joint='j' ctrlrange='-1 2' gear='-5'/>", (-10.0, 5.0)),
+        ("", "<motor joint='j' ctrlrange='-1 2' forcerange='-9 1.5' gear='2'/>", (-2.0, 3.0)),
         ("", "<position joint='j' ctrlrange='-1 2'/>", (-math.inf, math.inf)),
         ("", "<position joint='j' ctrlrange='-1 2' forcerange='-4 4'/>", (-4.0, 4.0)),
         ("", "<motor joint='j' ctrlrange='0 1'/><motor jointinparent='j' ctrlrange='-2 0'/>",

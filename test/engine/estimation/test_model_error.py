@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import mujoco.rollout
 import numpy as np
@@ -48,6 +50,25 @@ def test_one_linearization_tells_what_a_refit_would() -> None:
     expected = np.hypot(result.model_error.statistical[place], armature.systematic)
     assert armature.standard_error == pytest.approx(expected, rel=1e-6)
     assert "moves with half the time step" in armature.flags
+
+
+def test_a_search_that_a_limit_ended_reaches_to_where_it_was_going() -> None:
+    data = [pendulum.sequences(*pendulum.recording(duration=6.0, noise=5e-3))]
+    ended = fit(data, pendulum.parameters(), FitSettings(threads=1, max_iterations=1))
+    finished = fit(data, pendulum.parameters(), FitSettings(threads=1))
+    noise = fit(data, pendulum.parameters(), replace(STATISTICAL, max_iterations=1))
+    missed = 0
+    for early, late, statistical in zip(
+        ended.parameters, finished.parameters, noise.parameters, strict=True
+    ):
+        interval, narrow = early.interval(), statistical.interval()
+        assert interval is not None and narrow is not None
+        assert interval[0] <= late.value <= interval[1]
+        missed += not narrow[0] <= late.value <= narrow[1]
+        far = abs(late.value - early.value) > abs(early.standard_error or 0.0)
+        assert not far or "moves with more steps" in early.flags
+    assert missed  # which is what it is about
+    assert not any("more steps" in flag for one in finished.parameters for flag in one.flags)
 
 
 def test_the_cost_is_a_fraction_of_the_fits(monkeypatch: pytest.MonkeyPatch) -> None:

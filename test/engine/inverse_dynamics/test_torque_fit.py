@@ -28,7 +28,7 @@ from sysid_ros.engine.inverse_dynamics import (
     without_effect,
 )
 from sysid_ros.engine.inverse_dynamics.prediction import torque_parts
-from sysid_ros.errors import DataError, ExperimentError
+from sysid_ros.errors import DataError, ExperimentError, ModelError
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
 
@@ -162,6 +162,13 @@ def test_a_joints_unknown_torque_factor_is_found(recording):
     assert error < 0.02
 
 
+@pytest.mark.parametrize("body", ["world", "no such body"])
+def test_a_payload_needs_a_body_that_moves(body: str) -> None:
+    """What is fixed to the world is never felt."""
+    with pytest.raises(ModelError, match=f"no body '{body}' that joints move can hold a payload"):
+        with_payload(wrong_spec(), body)
+
+
 def test_a_payload_is_found_beside_the_arm():
     rng = np.random.default_rng(3)
     bare = mujoco.MjSpec.from_string(three_joint_xml())
@@ -257,3 +264,26 @@ def test_coloured_noise_has_its_size_and_colour():
     assert noise.std() == pytest.approx(0.1, rel=0.05)
     lag = float(np.mean(noise[20:] * noise[:-20])) / float(noise.var())
     assert lag == pytest.approx(np.exp(-1.0), abs=0.05)
+
+
+def test_an_offset_that_balances_gravity_leaves_masses_as_they_are() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><body name="lift"><joint name="z" type="slide" axis="0 0 1"/>
+        <inertial mass="10" pos="0 0 0" diaginertia="0.1 0.1 0.1"/><body name="link">
+        <joint name="elbow" axis="0 1 0"/>
+        <inertial mass="2" pos="0.2 0 0.01" diaginertia="0.004 0.01 0.01"/>
+        </body></body></worldbody></mujoco>"""
+    )
+    rng, times = np.random.default_rng(0), np.arange(0.0, 20.0, 0.01)
+    angle = 2.0 * np.pi * times[:, None] * (0.15, 0.4)
+    omega, size = 2.0 * np.pi * np.array([0.15, 0.4]), np.array([0.05, 0.8])
+    motion = Motion(
+        size * np.sin(angle), size * omega * np.cos(angle), -size * omega**2 * np.sin(angle)
+    )
+    torque = mujoco_torque(model, motion) - [12.0 * 9.81, 0.0]  # a gas spring carries all of it
+    torque += 0.05 * rng.standard_normal(torque.shape)
+    fit = fit_inverse_dynamics(model, [Recording(times, motion.qpos, torque)])
+    mass = fit.values["lift.m"] + fit.values["link.m"]
+    assert mass + fit.values["z.armature"] == pytest.approx(12.0, rel=0.1)
+    assert mass > 6.0  # what nothing tells apart is shared
+    assert fit.values["z.offset"] == pytest.approx(-9.81 * mass, rel=0.05)

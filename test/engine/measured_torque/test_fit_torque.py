@@ -23,6 +23,7 @@ from torque_arm import (
 from sysid_ros import sysid
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.elements import read_inertia
 from sysid_ros.engine.estimation import FitSettings, SignalNoise
 from sysid_ros.engine.measured_torque import METHODS, fit_by_method
 from sysid_ros.engine.parameters import (
@@ -31,6 +32,7 @@ from sysid_ros.engine.parameters import (
     ParameterDict,
     SignalModifier,
 )
+from sysid_ros.engine.regressor import Regressor
 from sysid_ros.errors import DataError, ExperimentError, ParameterError
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
@@ -190,6 +192,32 @@ def test_a_late_torque_has_its_delay_found_with_the_sign_of_an_input() -> None:
     assert value(result, "a_damping") == pytest.approx(DAMPING, rel=0.05)
 
 
+def test_a_symmetric_body_stays_its_own_mirror_image() -> None:
+    truth, spec = true_spec(), true_spec()
+    row = lookup("body", "inertia", "symmetric_y")
+    row.write(truth, "fore", row.read(truth, "fore"))
+    spec.body("fore").mass *= 1.3
+    times, motion, torque = moved(truth.compile(), 8.0)
+    sequences = torque_sequences(spec, times, *noisy(motion.qpos, torque))
+    params = ParameterDict()
+    for name in JOINTS:
+        params.add(scalar(spec, "joint", name, "torque_offset"))
+    nominal = row.read(spec, "fore")
+    params.add(
+        Parameter(
+            "fore_inertia", nominal, np.full(7, -np.inf), np.full(7, np.inf),
+            modifier=AttributeModifier("body", "fore", row.name),
+        )
+    )  # fmt: skip
+    result = sysid.fit([sequences], params, INVERSE)
+    assert result.status is sysid.FitStatus.CONVERGED
+    found = {body.body: body for body in result.torque.bodies}["fore"]
+    assert found.centre[1] == pytest.approx(0.0, abs=1e-9)
+    true = read_inertia(truth, "fore")
+    assert found.mass * found.centre[0] == pytest.approx(true.mass * true.ipos[0], rel=0.02)
+    assert max(joint.residual for joint in result.torque.joints) < 0.06
+
+
 def test_a_simulated_robot_keeps_its_own_law_of_friction() -> None:
     def soft(spec: mujoco.MjSpec) -> mujoco.MjSpec:
         for joint in spec.joints:
@@ -208,6 +236,24 @@ def test_a_simulated_robot_keeps_its_own_law_of_friction() -> None:
     assert not result.torque.sharp_friction
     for name in JOINTS:
         assert value(result, f"{name}_frictionloss") == pytest.approx(FRICTION, rel=0.1)
+
+
+def test_friction_that_takes_speed_to_be_whole_is_found_to_do_so() -> None:
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    times, motion, _ = moved(true_spec().compile())
+    wide = Regressor(true_spec().compile(), friction_velocity=0.1)
+    torque = wide.rows(motion) @ wide.columns.nominal
+    qpos, _ = noisy(motion.qpos, torque)
+    sequences = torque_sequences(spec, times, qpos, torque)
+    params = of_joints(spec)
+    for body in BODIES:
+        params.add(scalar(spec, "body", body, "inertia"))
+    result = sysid.fit([sequences], params, INVERSE)
+    assert result.torque is not None
+    assert result.torque.sharp_friction
+    assert result.torque.friction_creep == 0.08  # the widest that is tried
+    for name in JOINTS:
+        assert value(result, f"{name}_frictionloss") == pytest.approx(FRICTION, rel=0.15)
 
 
 def test_a_joint_that_does_not_move_keeps_the_models_friction():

@@ -10,6 +10,7 @@ import numpy as np
 
 from sysid_ros import sysid
 from sysid_ros.engine.measured_torque.sequence_recordings import sequence_recording, torque_sources
+from sysid_ros.engine.signals import with_wrenches
 
 FLOATING = """
 <mujoco>
@@ -25,6 +26,35 @@ FLOATING = """
   </sensor>
 </mujoco>
 """
+
+SERVO = """
+<mujoco>
+  <worldbody><body name="arm"><joint name="elbow" axis="0 1 0"/><geom size="0.1" pos="0.5 0 0"/>
+    <site name="tip" pos="1 0 0"/>
+  </body></worldbody>
+  <actuator><position name="drive" joint="elbow" kp="100"/></actuator>
+  <sensor>
+    <jointpos name="angle" joint="elbow"/><jointactuatorfrc name="effort" joint="elbow"/>
+  </sensor>
+</mujoco>
+"""
+
+
+def test_a_servo_of_the_model_adds_nothing_to_a_measured_wrench() -> None:
+    spec = with_wrenches(mujoco.MjSpec.from_string(SERVO), ["tip"])
+    model, times = spec.compile(), 0.01 * np.arange(30)
+    inputs = np.zeros((30, model.nu))
+    inputs[:, model.actuator("tip_force_z").id] = 2.0
+    measured = np.tile([0.3, 5.0], (30, 1))  # rad and N m
+    start = sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv))
+    group = sysid.ModelSequences(
+        "robot", spec, "run", start,
+        sysid.TimeSeries.from_control_names(times, inputs, model),
+        sysid.TimeSeries.from_names(times, measured, model),
+    )  # fmt: skip
+    sources = torque_sources(model, group)
+    torque = sequence_recording(model, group, 0, sources, {}, ()).torque
+    np.testing.assert_allclose(torque, 5.0 - 2.0 * 1.0)  # the force at the tip, a metre away
 
 
 def test_a_marker_on_a_free_body_tells_the_body_s_pose() -> None:

@@ -20,7 +20,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from simulated_arms import coloured
-from torque_arm import BODIES, OFFSETS, moved, torque_sequences, true_spec
+from torque_arm import BODIES, JOINTS, moved, torque_sequences, true_spec
 
 from sysid_ros.engine.estimation import FitSettings, TorqueSettings
 from sysid_ros.engine.inverse_dynamics import with_payload
@@ -43,12 +43,15 @@ sequences: [bag]
 signals: [{effort: a, topic: /joint_states, field: "effort[a]"}]
 fit: {method: inverse_dynamics}
 """
-# Offsets of joints that bear weight are not told apart from a load, and are none of these arms'.
-HEAD_OF_LOADS = (
-    HEAD.replace("dynamics}", "dynamics, inverse_dynamics: {torque_offsets: false}}")
-    + f"\npayload: {{body: {BODIES[-1]}}}\n"
-)
-JOINTS = '\nparameters: [{joint: "*", armature: , damping: , frictionloss: }]\n'
+EFFORTS = ", ".join(f'{{effort: {j}, topic: /joint_states, field: "effort[{j}]"}}' for j in JOINTS)
+HEAD_OF_LOADS = f"""
+model: arm.xml
+sequences: [bag]
+signals: [{EFFORTS}]
+payload: {{body: {BODIES[-1]}}}
+fit: {{method: inverse_dynamics}}
+"""
+PARAMETERS = '\nparameters: [{joint: "*", armature: , damping: , frictionloss: }]\n'
 SETTINGS = FitSettings(
     method="inverse_dynamics", torque=TorqueSettings(motion_cutoff=12.0, row_cutoff=4.0)
 )
@@ -94,7 +97,7 @@ def _arm(seed: int, end: float, *, loaded: bool) -> ModelSequences:
         body.explicitinertial, body.mass, body.ipos = True, MASS, np.array(CENTRE)
         body.inertia = np.full(3, 1e-3)
         held = moved(heavy.compile(), end, RATE, seed=seed)[2]
-        torque = np.where((times >= TAKEN)[:, None], held, torque) - OFFSETS
+        torque = np.where((times >= TAKEN)[:, None], held, torque)  # sensors' offsets included
         spec = with_payload(spec, BODIES[-1])
     positions = motion.qpos + 1e-5 * rng.standard_normal(motion.qpos.shape)
     torque = torque + coloured(rng, torque.shape, RATE, 0.05, 0.02)
@@ -110,7 +113,7 @@ def _arms_hold(arms: int, end: float, every: float) -> list[Held]:
     truth |= {f"{j.name}_frictionloss": float(np.ravel(j.frictionloss)[0]) for j in spec.joints}
     for seed in range(arms):
         whole = _arm(seed, end, loaded=False)
-        params = build_parameters(parse_experiment(HEAD + JOINTS), whole.spec)
+        params = build_parameters(parse_experiment(HEAD + PARAMETERS), whole.spec)
         horizon = TorqueHorizon(params, SETTINGS, HorizonSettings())
         for now, made in _followed(horizon, whole, every):
             if made.settled:
@@ -146,8 +149,13 @@ def _pendulum() -> ModuleType:
     return module
 
 
-def _pendulums_hold(noise: str, runs: int, end: float, every: float) -> list[Held]:
-    """Say by instant and parameter of simulated pendulums if the interval holds the truth."""
+def _pendulums_hold(
+    noise: str, runs: int, end: float, every: float, *, settled: bool = True
+) -> list[Held]:
+    """Say by instant and parameter of simulated pendulums if the interval holds the truth.
+
+    Of the instants at which there are enough windows, or of those before.
+    """
     own = _pendulum()
     found: list[Held] = []
     count = round(end / own.TIMESTEP)
@@ -158,7 +166,7 @@ def _pendulums_hold(noise: str, runs: int, end: float, every: float) -> list[Hel
         whole = own.recorded(times, torque + on_torque, angle + on_angle)
         horizon = MovingHorizon(own.parameters(), settings, HorizonSettings(length=3.0), {})
         for now, made in _followed(horizon, whole, every):
-            if made.settled:
+            if made.settled is settled:
                 found += [(now, held) for held in _held(made, own.TRUTH)]
     return found
 
@@ -188,10 +196,33 @@ def test_blocks_of_a_window_add_up_to_it() -> None:
         assert np.abs(sum(p.gradient for p in parts) - whole.gradient).max() < 1e-6 * scale
 
 
+def test_a_window_that_grows_counts_once_where_others_are_left_out() -> None:
+    own = _pendulum()
+    times, torque, angle = (each[: round(4.0 / own.TIMESTEP)] for each in own.clean_recording())
+    settings = FitSettings(window_length=own.WINDOW, threads=1, model_error=False)
+    horizon = MovingHorizon(own.parameters(), settings, HorizonSettings(), {})
+    whole = own.recorded(times, torque, angle)
+    horizon.update(_part(whole, 0.0, 1.4 * own.WINDOW))
+    for skipped, until in ((1.2, 2.3), (3.0, 4.4)):
+        horizon.skip_to(skipped * own.WINDOW)
+        made = horizon.update(_part(whole, 0.0, until * own.WINDOW))
+    spans = [(window.begin, window.end) for window in horizon._windows]
+    assert all(later[0] >= before[1] - 1e-9 for before, later in pairwise(spans))
+    left_out = sum(later[0] - before[1] for before, later in pairwise(spans))
+    assert made is not None and made.thinned * own.WINDOW == pytest.approx(left_out, abs=1e-9)
+    assert left_out == pytest.approx(0.7 * own.WINDOW, abs=0.05)
+
+
 def test_intervals_hold_while_a_pendulum_moves():
     found = _pendulums_hold("on_the_torque", 4, 12.0, 1.0)
     assert len(found) >= 100
     _assert_cover(found, 0.88, 1.0, parts=2)
+
+
+def test_intervals_hold_while_windows_are_few():
+    found = _pendulums_hold("on_the_torque", 4, 3.0, 0.4, settled=False)
+    assert len(found) >= 30
+    _assert_cover(found, 0.85, 1.0, parts=1)
 
 
 def test_intervals_hold_while_an_arm_moves():
@@ -204,6 +235,12 @@ def test_intervals_hold_while_an_arm_moves():
 @pytest.mark.parametrize("noise", ["white", "correlated", "on_the_torque"])
 def test_intervals_hold_while_forty_pendulums_move(noise: str):
     _assert_cover(_pendulums_hold(noise, 40, 25.0, 1.0), 0.90, 0.98)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", ["white", "correlated", "on_the_torque"])
+def test_intervals_hold_while_windows_of_forty_pendulums_are_few(noise: str):
+    _assert_cover(_pendulums_hold(noise, 40, 3.0, 0.2, settled=False), 0.90, 1.0, parts=1)
 
 
 @pytest.mark.slow

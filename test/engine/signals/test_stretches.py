@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from sysid_ros import sysid
-from sysid_ros.engine.residuals.signal_settings import SignalSettings
 from sysid_ros.engine.signals.splines import Line
 from sysid_ros.engine.signals.stretches import known_from, piecewise, stretches
 from sysid_ros.engine.windows.model_group import model_group
@@ -67,10 +66,10 @@ def interrupted() -> sysid.TimeSeries:
 def test_a_start_beside_a_gap_has_its_own_side_s_velocity(interrupted) -> None:
     model = mujoco.MjModel.from_xml_string(PENDULUM)
     reader = StartReader(model, interrupted, np.zeros(3), velocity_filter=CUTOFF)
-    _, angle, rate = reader.state(3.0, 0.0, [SignalSettings()])
+    _, angle, rate = reader.state(3.0, 0.0, {})
     assert angle == pytest.approx(2.0 + np.cos(9.0), abs=1e-9)
     assert rate == pytest.approx(-3 * np.sin(9.0), abs=0.1)
-    _, angle, rate = reader.state(0.99, 0.0, [SignalSettings()])
+    _, angle, rate = reader.state(0.99, 0.0, {})
     assert rate == pytest.approx(3 * np.cos(2.97), abs=0.1)
 
 

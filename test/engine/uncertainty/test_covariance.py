@@ -81,3 +81,29 @@ def test_white_noise_covariance_has_the_residuals_degrees_of_freedom():
     variance = residual @ residual / (len(residual) - 3)
     np.testing.assert_allclose(found.matrix, variance * np.linalg.inv(jacobian.T @ jacobian))
     assert np.all(found.dof == len(residual) - 3)
+
+
+def test_what_one_window_determines_alone_is_as_uncertain_as_noise_leaves_it():
+    windows, rows, p = 30, 20, 3
+    rng = np.random.default_rng(4)
+    jacobians = rng.standard_normal((windows, rows, p))
+    jacobians[:-1, :, -1] = 0.0  # such as the mass of a payload that one recording has
+    jacobian = jacobians.reshape(-1, p)
+    measured = rng.standard_normal(len(jacobian))
+    fitted = np.linalg.lstsq(jacobian, measured, rcond=None)[0]
+    residuals = (jacobian @ fitted - measured).reshape(windows, rows)
+    hessians = np.einsum("wni,wnj->wij", jacobians, jacobians)
+    gradients = np.einsum("wni,wn->wi", jacobians, residuals)
+    found = covariance(
+        ReducedSystem(hessians.sum(axis=0), gradients.sum(axis=0), hessians, gradients),
+        np.full(p, 10.0),
+        np.ones(p, dtype=bool),
+        method="clustered",
+        n_samples=residuals.size,
+        residual_square=float(np.sum(residuals**2)),
+    )
+    assert found.method == "clustered"
+    expected = np.sqrt(np.diag(np.linalg.inv(hessians.sum(axis=0))))
+    np.testing.assert_allclose(found.errors[-1], expected[-1], rtol=0.1)
+    np.testing.assert_allclose(found.errors[:-1], expected[:-1], rtol=0.5)  # by scatter
+    assert found.dof[-1] > windows  # nothing of it is estimated from windows

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sysid_ros.engine.uncertainty.intervals import calculate_intervals
 from sysid_ros.engine.uncertainty.rank import (
     DIFFERENCES,
     WINDOW_DIFFERENCES,
     directions,
     directions_of_gram,
 )
+from sysid_ros.engine.uncertainty.white_noise_intervals import calculate_intervals
 
 ROUNDING = float(np.finfo(np.float64).eps)
 

@@ -9,7 +9,6 @@ import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import SignalType, TimeSeries
 from sysid_ros.engine.windows.starts import StartReader
 
@@ -58,7 +57,7 @@ def test_velocities_come_from_twists_where_these_are_better(
     size = mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
     reader = StartReader(model, measured, np.zeros(size), velocity_filter=30.0)
     instants = np.arange(0.5, 3.5, 0.1)
-    states = reader.states(instants, 0.0, [SignalSettings()] * len(reader.sensors))
+    states = reader.states(instants, 0.0, {})
     rates = states[:, 1 + model.nq :]
     off = rates - np.concatenate([SPEED, [0.0, 0.0, TURNING]])
     assert np.sqrt(np.mean(off[:, :3] ** 2)) < error

@@ -45,7 +45,8 @@ def one_start(window: WindowSimulation, candidate: Candidate, deviation: FloatAr
     """The start of one window by its definition."""
     model = window.model
     late = 0.0 if model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4 else 0.5
-    settings_ = [candidate.settings(name) for name in window.reader.sensors]
+    names = (*window.reader.sensors, *window.reader.rate_sensors)
+    settings_ = {name: candidate.settings(name) for name in names}
     state = window.reader.state(window.window.start, -late * model.opt.timestep, settings_)
     state[1:] += deviation  # all joints are hinges or slides
     return state

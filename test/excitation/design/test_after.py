@@ -23,6 +23,7 @@ from sysid_ros.excitation.design import (
     fitted_parameters,
     robot_demands,
 )
+from sysid_ros.excitation.design.fitted_parameters import _information
 from sysid_ros.experiment import load_experiment
 from sysid_ros.files import dumps
 from sysid_ros.judgement import Outcome
@@ -135,3 +136,11 @@ def test_the_command_prints_intervals_before_and_after(
     assert (folder / "motion.csv").is_file()
     assert main([*arguments, "--torque-noise", "1", "2", "3"]) != 0
     assert "one for each of shoulder, elbow" in capsys.readouterr().err
+
+
+def test_what_is_known_does_not_depend_on_units() -> None:
+    correlation = np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, np.nan]])
+    for errors in (np.ones(3), np.array([1e-9, 100.0, 1.0])):  # a small inertia beside a gain
+        found = _information(correlation * np.outer(errors, errors)) * np.outer(errors, errors)
+        np.testing.assert_allclose(found[:2, :2], np.linalg.inv(correlation[:2, :2]))
+        assert not np.any(found[2])

@@ -226,6 +226,17 @@ def test_metadata_that_names_a_missing_file(arm, write_bag) -> None:
         open_recording(path)
 
 
+def test_files_that_metadata_does_not_name_are_left_out_and_said(arm, write_bag) -> None:
+    path = write_bag(arm)
+    with open_recording(path) as recording:
+        count, warnings = len(list(recording.messages())), recording.warnings
+    (path / "part_2.mcap").write_bytes((path / "bag.mcap").read_bytes())
+    with open_recording(path) as recording:
+        assert len(list(recording.messages())) == count
+        said = f"{path.name} holds part_2.mcap, left out: metadata.yaml names others."
+        assert set(recording.warnings) == {*warnings, said}
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,9 @@ from rosbags.typesys import Stores, get_typestore
 from sysid_ros.errors import OutputError
 from sysid_ros.nodes.recorder.bag_session import BagContents, BagSession, BagSettings
 from sysid_ros.nodes.recorder.message_definitions import definition
+from sysid_ros.nodes.recorder.snapshot_buffer import SnapshotBuffer
 from sysid_ros.recording.bags import BagFolder, BagTopic, QosProfile, open_recording
+from sysid_ros.recording.bags.mcap_extras import read_extras
 
 STORE = get_typestore(Stores.ROS2_KILTED)
 TYPE = "std_msgs/msg/Float64MultiArray"
@@ -78,6 +81,37 @@ def test_metadata_describes_the_bag(tmp_path: Path):
     assert (bag.path / information["relative_file_paths"][0]).is_file()
 
 
+def test_every_file_of_a_split_bag_counts_its_own_messages(tmp_path: Path):
+    bag = BagFolder(tmp_path, "demo")
+    channel = bag.add_topic(topic())
+    for count in (20, 30):
+        for number in range(count):
+            bag.write(channel, message(1.0), log_ns=1000 + number, publish_ns=1000 + number)
+        if count == 20:
+            bag.split()
+    bag.close()
+    counts = []
+    for file in sorted(bag.path.glob("*.mcap")):
+        text = read_extras(file).records["rosbag2"]["serialized_metadata"]
+        information = yaml.safe_load(text)["rosbag2_bagfile_information"]
+        counts.append([one["message_count"] for one in information["files"]])
+    assert counts == [[20], [20, 30]]
+
+
+def test_a_closed_bag_outlives_a_power_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    synced: list[Path] = []
+    sync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink())
+        sync(descriptor)
+
+    bag = BagFolder(tmp_path, "demo")
+    monkeypatch.setattr(os, "fsync", noted)
+    bag.close()
+    assert {bag.path / f"{bag.path.name}_0.mcap", bag.path, tmp_path} <= set(synced)
+
+
 def test_bags_of_one_second_get_names_of_their_own(tmp_path: Path):
     paths = []
     for _ in range(3):
@@ -132,6 +166,28 @@ def test_session_writes_latched_messages_into_every_bag(tmp_path: Path):
         session.stop()
         with AnyReader([Path(session.last_bag)]) as reader:
             assert [c.topic for c, _, _ in reader.messages()] == ["/description"]
+
+
+def test_latched_messages_of_a_simulated_robot_have_simulated_times(tmp_path: Path):
+    session = BagSession(BagSettings(tmp_path, "demo"), now_ns=lambda: 9)
+    session.add_topic(topic(), latched=True)
+    session.write("/command", message(1.0), 5, 5, 1)
+    session.start(BagContents())
+    session.stop()
+    with open_recording(Path(session.last_bag)) as recording:
+        assert [(one.log_ns, one.publish_ns) for one in recording.messages()] == [(9, 5)]
+
+
+def test_a_snapshot_holds_latched_messages_once(tmp_path: Path):
+    buffer = SnapshotBuffer(3 * len(message(0.0)), max_seconds=1e9)
+    session = BagSession(BagSettings(tmp_path, "demo"), buffer, now_ns=lambda: 9)
+    session.add_topic(topic(), latched=True)
+    for number in range(5):  # the first two of which the buffer has dropped
+        session.write("/command", message(number), number, number, number)
+    session.take_snapshot(BagContents())
+    with open_recording(Path(session.last_bag)) as recording:
+        times = [(one.log_ns, one.publish_ns) for one in recording.messages()]
+    assert sorted(times) == [(2, 2), (3, 3), (4, 4), (9, 0), (9, 1)]
 
 
 def test_paused_session_writes_nothing(tmp_path: Path):

@@ -96,6 +96,15 @@ def test_large_chunks_end_by_themselves(tmp_path: Path):
     file.close()
 
 
+def test_an_unknown_time_of_publication_is_that_of_receipt(tmp_path: Path):
+    with_one = write(tmp_path / "bag.mcap", 1)
+    with_one.add_message(1, b"\0\1\0\0", log_ns=1001, publish_ns=-1, sequence=1)
+    with_one.close()
+    with (tmp_path / "bag.mcap").open("rb") as stream:
+        messages = [message for _, _, message in make_reader(stream).iter_messages()]
+    assert [(m.log_time, m.publish_time) for m in messages] == [(1000, 900), (1001, 1001)]
+
+
 def test_existing_file_is_never_touched(tmp_path: Path):
     path = tmp_path / "bag.mcap"
     path.write_bytes(b"precious")

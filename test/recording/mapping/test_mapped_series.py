@@ -31,7 +31,7 @@ def mapped() -> MappedRecording:
     return MappedRecording(
         name="run",
         start_ns=1_700_000_000_123_456_789,
-        duration=1.0,
+        end=1.0,
         controls=(
             signal(SignalKind.ACTUATOR, "servo", [0.2, 0.6], [1.0, 3.0], held=True),
             signal(SignalKind.ACTUATOR, "motor", [0.0, 0.4, 1.0], [0.0, 4.0, 10.0]),

@@ -64,7 +64,7 @@ def test_the_double_pendulum(shared_data) -> None:
     np.testing.assert_array_equal(control.values, 2.0 * effort + 0.5)
     assert (control.held, command.held, sensor.held) == (False, True, False)
     assert (qpos.kind, qpos.name, qpos.noise) == (QPOS, "elbow", 1e-3)
-    assert result.duration == sensor.times[-1]
+    assert result.end == sensor.times[-1]
     assert result.warnings == ()
     states_row, commands_row = result.quality
     assert (states_row.topic, states_row.clock) == ("/joint_states", "header")
@@ -116,7 +116,7 @@ def test_topics_whose_clocks_have_nothing_in_common(arm, write_bag) -> None:
     message = refused(path, COMMAND, SHOULDER)
     assert "the times of /joint_states (header) end 1.6e+09 s before those of /command" in message
     assert "'clock: receive'" in message
-    assert mapped(path, COMMAND, SHOULDER, clock=Clock.RECEIVE).duration == pytest.approx(0.99)
+    assert mapped(path, COMMAND, SHOULDER, clock=Clock.RECEIVE).end == pytest.approx(0.99)
 
 
 def test_duplicate_and_backward_stamps(arm, write_bag) -> None:
@@ -320,7 +320,7 @@ def test_start_and_end_cut_but_do_not_shift(arm, write_bag) -> None:
     assert control.times[0] == 0.25, "the held value stays in force across the cut"
     assert control.values[0] == 1.0
     assert control.gaps == ()
-    assert result.duration == sensor.times[-1]
+    assert result.end == sensor.times[-1]
     message = refused(write_bag(arm, "again"), SHOULDER, start=5.0)
     assert "nothing was measured from 5 s to inf s; the recording has 0 to 0.990 s" in message
 

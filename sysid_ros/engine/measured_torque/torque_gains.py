@@ -1,0 +1,89 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Gains of torque signals: a sensor shows gain * torque + bias."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal
+from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
+from sysid_ros.errors import ParameterError
+
+
+def is_gain(p: Parameter) -> bool:
+    """Return whether a parameter is a signal's gain."""
+    return isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "gain"
+
+
+def signal_modifier(p: Parameter) -> SignalModifier:
+    """The modifier of a parameter that belongs to a signal."""
+    assert isinstance(p.modifier, SignalModifier)  # noqa: S101
+    return p.modifier
+
+
+def free_gains(
+    params: ParameterDict, signal_of: Callable[[Parameter], TorqueSignal]
+) -> dict[str, tuple[Parameter, int, bool]]:
+    """Free factors of torque signals: parameter, degree of freedom, whether of an input.
+
+    Args:
+      params: All parameters.
+      signal_of: The signal that a parameter belongs to.
+
+    Raises:
+      ParameterError: A factor is of several signals, or of one that acts on several joints.
+    """
+    found = {}
+    for p in params.free():
+        if not is_gain(p):
+            continue
+        signal = signal_of(p)
+        if len(signal_modifier(p).names) > 1:
+            raise ParameterError(
+                f"parameter {p.name!r}: inverse dynamics fits a gain to one signal, not to "
+                "several at once; give each its own, or freeze it"
+            )
+        if signal.dof is None:
+            raise ParameterError(
+                f"parameter {p.name!r}: the torque of {signal.name!r} acts on several "
+                "joints, so that its gain cannot be fitted by inverse dynamics; freeze it"
+            )
+        found[p.name] = (p, signal.dof, signal.control)
+    return found
+
+
+def gain_before(p: Parameter, gains: Mapping[str, tuple[Parameter, Any, bool]]) -> Parameter | None:
+    """The free gain that the bias of a sensor stands behind, if ``p`` is such a bias.
+
+    Args:
+      p: Any parameter.
+      gains: Free gains by name, each with whether it is that of a control.
+
+    Raises:
+      ParameterError: The bias is of several sensors, of which one has a free gain.
+    """
+    if not isinstance(p.modifier, SignalModifier) or p.modifier.attribute != "bias":
+        return None
+    for gain, _, control in gains.values():
+        if control or p.frozen or gain.robot not in (None, p.robot):
+            continue
+        if set(signal_modifier(gain).names) & set(p.modifier.names):
+            if len(p.modifier.names) > 1:
+                raise ParameterError(
+                    f"parameter {p.name!r} is the bias of several signals, of which "
+                    f"{gain.name!r} scales one; give each its own, or freeze one of them"
+                )
+            return gain
+    return None
+
+
+def known_gain(params: ParameterDict, signal: str, robot: str | None) -> float:
+    """The frozen gain of a sensor, which measurements are divided by, or one."""
+    for p in params.values():
+        own = p.frozen and is_gain(p) and p.robot in (None, robot)
+        if own and signal in signal_modifier(p).names:
+            return float(p.value.item())
+    return 1.0

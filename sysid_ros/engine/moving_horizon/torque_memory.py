@@ -1,0 +1,146 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The rows of a torque horizon as a small file, so that a restart loses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.moving_horizon.horizon_memory import read_state, write_state
+from sysid_ros.engine.moving_horizon.torque_blocks import LENGTH, Block, fewer
+from sysid_ros.engine.regressor import Filters, Grams
+from sysid_ros.errors import DataError
+from sysid_ros.files import Record
+
+OTHER_MODEL = "the state is of another model; beginning without it"
+# Numbers in a file at most, and blocks: their scatter tells intervals, which takes more than six.
+_NUMBERS, _MOST, _LEAST = 100_000, 10, 2
+
+
+@dataclass(frozen=True)
+class KeptBlock:
+    """The sums of one block of time.
+
+    Attributes:
+      counts: Rows of each kind, (kinds,).
+      sums: Of each kind, the upper triangle of its matrix.
+    """
+
+    counts: FloatArray
+    sums: tuple[FloatArray, ...]
+
+
+@dataclass(frozen=True)
+class TorqueMemory:
+    """All that is known of some parameters from measured torque.
+
+    Attributes:
+      names: Of the scalars, (p,).
+      motion: Cut-offs of motion filters, (nq,) Hz.
+      rows: Cut-off of the row filter, Hz.
+      still: Numbers of joints that did not move.
+      blocks: The sums.
+    """
+
+    names: tuple[str, ...]
+    motion: FloatArray
+    rows: float
+    still: tuple[int, ...]
+    blocks: tuple[KeptBlock, ...]
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        filters: Filters,
+        still: Sequence[int],
+        blocks: Sequence[Block],
+    ) -> TorqueMemory:
+        """Keep blocks, joined to a few."""
+        numbers = sum(_triangle(len(one[0]))[0].size for one in blocks[0].grams.sums)
+        most = min(max(_NUMBERS // numbers, _LEAST), _MOST)
+        kept = []
+        for block in fewer(blocks, most):
+            sums = tuple(one[0][_triangle(len(one[0]))] for one in block.grams.sums)
+            kept.append(KeptBlock(block.grams.counts[0].astype(np.float64), sums))
+        return cls(tuple(names), filters.motion, filters.rows, tuple(still), tuple(kept))
+
+    @property
+    def filters(self) -> Filters:
+        """The low-passes of its rows."""
+        return Filters(self.motion, self.rows, {})
+
+    def restored(self, like: Grams) -> list[Block]:
+        """The blocks, at an instant before a recording begins.
+
+        Args:
+          like: Sums of the same model and parameters.
+
+        Raises:
+          DataError: They are of another model.
+        """
+        sizes = [len(one[0]) for one in like.sums]
+        found = []
+        for block in self.blocks:
+            lengths = [one.size for one in block.sums]
+            if lengths != [size * (size + 1) // 2 for size in sizes]:
+                raise DataError(OTHER_MODEL)
+            sums = tuple(
+                _whole(one, size)[None] for one, size in zip(block.sums, sizes, strict=True)
+            )
+            counts = np.round(block.counts).astype(np.int64)[None]
+            found.append(Block(-LENGTH, 0.0, replace(like, sums=sums, counts=counts)))
+        return found
+
+    def write(self, path: Path) -> None:
+        """Write the file, whole or not at all.
+
+        Raises:
+          OutputError: It cannot be written.
+        """
+        write_state(path, _MEMORY.write(self))
+
+    @classmethod
+    def read(cls, path: Path) -> TorqueMemory:
+        """Read a file that :meth:`write` wrote.
+
+        Raises:
+          DataError: It is none, or damaged.
+        """
+        return read_state(path, lambda content: _checked(_MEMORY.read(content, "")))
+
+
+_MEMORY = Record(TorqueMemory)
+
+
+def _triangle(size: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.triu_indices(size)
+
+
+def _whole(triangle: FloatArray, size: int) -> FloatArray:
+    matrix: FloatArray = np.zeros((size, size))
+    matrix[_triangle(size)] = triangle
+    return np.asarray(matrix + np.triu(matrix, 1).T)
+
+
+def _checked(memory: TorqueMemory) -> TorqueMemory:
+    """Refuse what no run writes.
+
+    Raises:
+      ValueError: Its message says why.
+    """
+    if not (memory.rows > 0.0 and memory.motion.size and np.all(memory.motion > 0.0)):
+        raise ValueError("a cut-off is not positive")
+    kinds = {len(block.sums) for block in memory.blocks}
+    for block in memory.blocks:
+        if len(kinds) > 1 or block.counts.size != len(block.sums) or np.any(block.counts < 0.0):
+            raise ValueError("blocks are not alike")
+        if not all(np.isfinite(one).all() for one in (block.counts, *block.sums)):
+            raise ValueError("a number is not finite")
+    return memory

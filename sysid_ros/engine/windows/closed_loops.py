@@ -1,0 +1,116 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Joints that nothing measures and that equalities tie to measured ones.
+
+Of a parallel robot the motors are measured, of a gripper one finger. Where the others are follows
+from the constraints: r(q) = 0 is solved for the unmeasured part of q by Gauss-Newton steps, and
+their velocities from J q' = 0.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IntArray
+
+_MOST_STEPS = 30
+_CLOSED = 1e-9  # rad or m, a step that is small enough
+_LARGEST_STEP = 0.3  # rad or m
+_SINGULAR = 1e-6  # of the largest singular value
+_EQUALITY = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
+_OTHERS = (
+    int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    | int(mujoco.mjtDisableBit.mjDSBL_LIMIT)
+    | int(mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS)
+)
+
+
+@dataclass(frozen=True)
+class ClosedLoops:
+    """The constraints of a model, to be met by what is not measured.
+
+    Attributes:
+      model: A copy with nothing but its equalities.
+      free: Degrees of freedom that nothing measures and that an equality concerns.
+      tied: Those of them that the others determine.
+    """
+
+    model: mujoco.MjModel
+    free: IntArray
+    tied: IntArray
+
+    @classmethod
+    def of(cls, model: mujoco.MjModel, measured: Collection[int]) -> ClosedLoops | None:
+        """The loops of a model of which some degrees of freedom are measured; ``None`` without."""
+        if not np.any(model.eq_active0):
+            return None
+        bare = copy.copy(model)
+        bare.opt.disableflags |= _OTHERS
+        bare.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+        _, jacobian = _constraints(bare, mujoco.MjData(bare))
+        concerned = np.any(jacobian != 0.0, axis=0)
+        free = np.array([d for d in np.flatnonzero(concerned) if d not in measured], dtype=np.intp)
+        if not free.size:
+            return None
+        _, sizes, ways = np.linalg.svd(jacobian[:, free])
+        loose = ways[np.count_nonzero(sizes > _SINGULAR * sizes.max(initial=0.0)) :]
+        tied = free[np.all(np.abs(loose) < _SINGULAR, axis=0)]
+        return cls(bare, free, tied)
+
+    def close(self, states: FloatArray) -> None:
+        """Move what is not measured in ``mjSTATE_FULLPHYSICS`` vectors, (w, nstate), in place.
+
+        Each state is closed from the one before, as a motion goes on.
+        """
+        model, data = self.model, mujoco.MjData(self.model)
+        places, rates = slice(1, 1 + model.nq), slice(1 + model.nq, 1 + model.nq + model.nv)
+        own = np.zeros(model.nq, dtype=np.bool_)
+        own[_places(model, self.free)] = True
+        before = states[0, places].copy() if len(states) else np.zeros(model.nq)
+        for state in states:
+            data.qpos[:] = np.where(own, before, state[places])
+            jacobian = self._closed(data)
+            before = np.array(data.qpos)
+            state[places] = before
+            known = state[rates].copy()
+            known[self.free] = 0.0
+            state[rates][self.free] = -np.linalg.lstsq(
+                jacobian[:, self.free], jacobian @ known, rcond=_SINGULAR
+            )[0]
+
+    def _closed(self, data: mujoco.MjData) -> FloatArray:
+        """Move ``data.qpos`` until the constraints are met; their Jacobian there, (m, nv)."""
+        step = np.zeros(self.model.nv)
+        for _ in range(_MOST_STEPS):
+            left, jacobian = _constraints(self.model, data)
+            found = np.linalg.lstsq(jacobian[:, self.free], -left, rcond=_SINGULAR)[0]
+            largest = float(np.abs(found).max())
+            if largest < _CLOSED:
+                break
+            step[self.free] = found * min(1.0, _LARGEST_STEP / largest)
+            mujoco.mj_integratePos(self.model, data.qpos, step, 1.0)
+        return jacobian
+
+
+def _constraints(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[FloatArray, FloatArray]:
+    """Return the distances of equalities from being met, (m,), and their Jacobian, (m, nv)."""
+    mujoco.mj_fwdPosition(model, data)
+    rows = np.asarray(data.efc_type) == _EQUALITY
+    jacobian = np.reshape(data.efc_J, -1)[: data.nefc * model.nv].reshape(data.nefc, model.nv)
+    return np.array(data.efc_pos[rows]), np.array(jacobian[rows])
+
+
+def _places(model: mujoco.MjModel, dofs: IntArray) -> list[int]:
+    """The places in qpos of the joints that some degrees of freedom belong to."""
+    sizes = {int(mujoco.mjtJoint.mjJNT_FREE): 7, int(mujoco.mjtJoint.mjJNT_BALL): 4}
+    found: list[int] = []
+    for joint in dict.fromkeys(int(model.dof_jntid[dof]) for dof in dofs):
+        first = int(model.jnt_qposadr[joint])
+        found += range(first, first + sizes.get(int(model.jnt_type[joint]), 1))
+    return found

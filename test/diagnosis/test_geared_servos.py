@@ -1,0 +1,57 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A servo behind a gear is asked for turns of its motor, which is no wrong scale."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros import sysid
+from sysid_ros.diagnosis.finding import FindingKind
+from sysid_ros.diagnosis.recorded import recorded
+from sysid_ros.diagnosis.servo_mistakes import servo_explanations
+
+SLIDE = """
+<mujoco>
+  <worldbody><body>
+    <joint name="axis" type="slide" axis="1 0 0" damping="200" armature="30"/>
+    <geom size="0.1" mass="5"/>
+  </body></worldbody>
+  <actuator><position name="screw" joint="axis" gear="{gear}" kp="{kp}" kv="{kv}"/></actuator>
+  <sensor><jointpos name="place" joint="axis"/></sensor>
+</mujoco>
+"""
+
+
+def moved(gear: float, scale: float = 1.0) -> sysid.ModelSequences:
+    """A screw that its servo moves, recorded with commands times a scale."""
+    spec = mujoco.MjSpec.from_string(SLIDE.format(gear=gear, kp=5e4 / gear**2, kv=2e3 / gear**2))
+    model = spec.compile()
+    data, step = mujoco.MjData(model), model.opt.timestep
+    times = np.arange(0.0, 8.0, step)
+    asked = 0.2 * np.sin(2.0 * np.pi * 0.4 * times) + 0.05 * np.sin(2.0 * np.pi * 1.3 * times)
+    places = np.empty(len(times))
+    for i, place in enumerate(asked):
+        data.ctrl[0], places[i] = gear * place, data.qpos[0]
+        mujoco.mj_step(model, data)
+    control = sysid.TimeSeries(
+        times, scale * gear * asked[:, None], {"screw": (sysid.SignalType.MjCtrl, np.array([0]))}
+    )
+    measured = sysid.TimeSeries.from_names(times, places[:, None], model)
+    start = sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv))
+    return sysid.ModelSequences("robot", spec, "run", start, control, measured)
+
+
+@pytest.mark.parametrize("gear", [1.0, 1257.0, -30.0])
+def test_a_gear_is_no_mistake(gear: float) -> None:
+    assert servo_explanations(recorded([moved(gear)])) == []
+
+
+@pytest.mark.parametrize("gear", [1.0, 1257.0])
+def test_a_wrong_scale_behind_a_gear_is_found(gear: float) -> None:
+    (found,) = servo_explanations(recorded([moved(gear, scale=2.0)]))
+    assert found.change.kind is FindingKind.SCALE
+    assert found.size == pytest.approx(0.5, rel=0.05) or found.size == pytest.approx(2.0, rel=0.05)

@@ -1,0 +1,38 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Starts of windows: each sensor's own gain, bias and delay are taken out of what it shows."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.engine.residuals import SignalSettings
+from sysid_ros.engine.signals import SignalType, TimeSeries
+from sysid_ros.engine.windows.starts import StartReader
+
+JOINT = """
+<mujoco>
+  <worldbody><body><joint name="j" axis="0 1 0"/><geom size="0.1" pos="0.5 0 0"/></body></worldbody>
+  <sensor><jointpos name="angle" joint="j"/><jointvel name="rate" joint="j"/></sensor>
+</mujoco>
+"""
+WRONG = {"angle": SignalSettings(0.0, 2.0, 0.1), "rate": SignalSettings(0.02, 0.5, -0.3)}
+
+
+@pytest.mark.parametrize("measured", [("angle",), ("angle", "rate")])
+def test_a_velocity_is_corrected_as_the_sensor_that_shows_it(measured: tuple[str, ...]) -> None:
+    model, times = mujoco.MjModel.from_xml_string(JOINT), np.arange(0.0, 2.0, 0.005)
+    late = times - WRONG["rate"].delay
+    shown = {"angle": 2.0 * np.sin(3.0 * times) + 0.1, "rate": 1.5 * np.cos(3.0 * late) - 0.3}
+    series = TimeSeries(
+        times,
+        np.column_stack([shown[name] for name in measured]),
+        {name: (SignalType.MjSensor, np.array([i])) for i, name in enumerate(measured)},
+    )
+    reader = StartReader(model, series, np.zeros(3), velocity_filter=50.0)
+    _, angle, rate = reader.state(0.8, 0.0, WRONG)
+    assert angle == pytest.approx(np.sin(2.4), abs=1e-4)
+    assert rate == pytest.approx(3.0 * np.cos(2.4), abs=1e-2)
