@@ -14,7 +14,9 @@ from hypothesis import settings
 
 # How long an example takes is a matter of what else the machine does.
 settings.register_profile("any_machine", deadline=None)
-settings.register_profile("without_slow_tests", deadline=None, max_examples=30)
+# The same examples on every machine, so that a change fails for what it changed; ``make test-all``
+# draws new ones.
+settings.register_profile("without_slow_tests", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("any_machine")
 
 # An animation for every fit of every test would take minutes; tests of it ask for one.
