@@ -245,7 +245,7 @@ def _by_kind(score: Score) -> Mapping[str, list[str]]:
 
 def _not_identifiable(outcome: Outcome) -> str:
     parameters = outcome.fit.parameters
-    opened = [p.name for p in parameters if "unidentifiable" in p.flags]
+    opened = [p.name for p in parameters if p.unidentifiable]
     if not opened:
         return ""
     count = f"{len(opened)} of {len(parameters)}"
@@ -256,8 +256,8 @@ def _at_bound(outcome: Outcome) -> str:
     ends = [
         f"{p.name} ends {flag.replace('at ', 'at its ')} ({p.value:.4g} {p.unit}".rstrip() + ")"
         for p in outcome.fit.parameters
-        for flag in p.flags
-        if flag.startswith("at ") and flag.endswith("bound") and p.name not in outcome.absent
+        for flag in p.bounds_reached
+        if p.name not in outcome.absent
     ]
     return listed(ends, _NAMED)
 

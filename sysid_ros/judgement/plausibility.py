@@ -18,11 +18,9 @@ import numpy as np
 
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.parameters import AT_LOWER_BOUND, IMPLAUSIBLE
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement.outcome import AppliedParameter
-
-FLAG = "outside the plausible range"
-_NO_CLAIM = ("at ", "unidentifiable", "poorly determined")  # flags of values that claim nothing
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ def with_plausibility(
       applied: What its parameters are written into.
 
     Returns:
-      The result with the flag ``outside the plausible range`` where it applies, and one sentence
+      The result with the flag :data:`IMPLAUSIBLE` where it applies, and one sentence
       for each of these parameters. Values without a claim, at bounds or not determined, are said
       to be that already.
     """
@@ -68,7 +66,7 @@ def with_plausibility(
     for parameter in result.parameters:
         sentence = _judged(parameter, ranges.get(parameter.name))
         if sentence:
-            parameter = replace(parameter, flags=(*parameter.flags, FLAG))
+            parameter = replace(parameter, flags=(*parameter.flags, IMPLAUSIBLE))
             said.append(sentence)
         parameters.append(parameter)
     return replace(result, parameters=tuple(parameters)), tuple(said)
@@ -90,7 +88,7 @@ def absent_effects(
     found = []
     for parameter in result.parameters:
         at = places.get(parameter.name)
-        ends = parameter.lower == 0.0 and "at lower bound" in parameter.flags
+        ends = parameter.lower == 0.0 and AT_LOWER_BOUND in parameter.flags
         if ends and at is not None and (at.element, at.attribute) in _NEVER_NEGATIVE:
             attribute = lookup(at.element, at.attribute)
             if not any(np.any(attribute.read(spec, name)) for name in at.names):
@@ -100,7 +98,7 @@ def absent_effects(
 
 def _judged(parameter: ParameterEstimate, plausible: _Range | None) -> str:
     """Return the reason why a value is implausible; empty where it is not."""
-    if plausible is None or any(flag.startswith(_NO_CLAIM) for flag in parameter.flags):
+    if plausible is None or parameter.vague:
         return ""
     scale = parameter.initial if plausible.relative else 1.0
     if scale == 0.0 or plausible.low <= parameter.value / scale <= plausible.high:

@@ -185,7 +185,7 @@ def sufficiency_of(found: HorizonEstimate, precision: float) -> Sufficiency:
     parameters = []
     for estimate, scale in zip(found.parameters, found.scales, strict=True):
         error, target = estimate.standard_error, precision * float(scale)
-        if error is None or "unidentifiable" in estimate.flags:
+        if error is None or estimate.unidentifiable:
             progress, missing = 0.0, math.inf
         else:
             needed = (error / target) ** 2  # information grows with time, its root is the error

@@ -82,14 +82,14 @@ def result_warnings(result: FitResult) -> tuple[str, ...]:
     found = [] if result.torque is None else [*result.torque.notes]
     if result.status is not FitStatus.CONVERGED:
         found.append(f"The fit did not converge: {result.message}.")
-    opened = [p.name for p in result.parameters if "unidentifiable" in p.flags]
+    opened = [p.name for p in result.parameters if p.unidentifiable]
     found += _few_or_counted(
         [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable],
         f"combinations of parameters are left open by the data ({listed(opened)}): they "
         "stay as near to the model's own values as the data allows, and no interval is claimed for "
         "them. The report lists them under Identifiability.",
     )
-    at_bounds = [(p.name, flag) for p in result.parameters for flag in p.flags if flag[:3] == "at "]
+    at_bounds = [(p.name, flag) for p in result.parameters for flag in p.bounds_reached]
     found += _few_or_counted(
         [
             f"{name} is {flag}: its interval ends there; the data may want it further out, or "

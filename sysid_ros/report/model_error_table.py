@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.engine.estimation import FitResult, Shift
+from sysid_ros.engine.parameters import moves_with
 from sysid_ros.report.svg import number, to_error, unit
 
 
@@ -54,4 +55,4 @@ def _shift(shift: Shift, j: int, flags: tuple[str, ...]) -> tuple[str, bool]:
     value = float(shift.values[j])
     if not np.isfinite(value):
         return "not possible" if shift.problem else "", False
-    return f"{value:+.2g}", f"moves with {shift.change}" in flags
+    return f"{value:+.2g}", moves_with(shift.change) in flags

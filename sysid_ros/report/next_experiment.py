@@ -122,7 +122,7 @@ def next_experiment(outcome: Outcome) -> list[str]:
 def _vague(parameters: Iterable[ParameterEstimate]) -> dict[Kind, list[ParameterEstimate]]:
     found: dict[Kind, list[ParameterEstimate]] = {}
     for parameter in parameters:
-        if "unidentifiable" in parameter.flags or (parameter.relative or 0.0) > VAGUE:
+        if parameter.unidentifiable or (parameter.relative or 0.0) > VAGUE:
             found.setdefault(kind_of(parameter), []).append(parameter)
     return found
 

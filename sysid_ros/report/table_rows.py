@@ -14,12 +14,11 @@ from markupsafe import Markup
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.parameters import FROM_THE_PRIOR
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.files import yaml_line
 from sysid_ros.judgement import Outcome, Score, SequenceFit, SignalFit, prediction_errors
 from sysid_ros.report.svg import bounds_bar, number, percent_change, to_error, unit, with_unit
-
-_UNCLAIMED = ("at ", "unidentifiable", "from the prior", "poorly determined")  # flags
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,7 @@ def parameter_rows(fit: FitResult) -> list[ParameterRow]:
 
 def unclaimed_rows(fit: FitResult) -> list[ParameterRow]:
     """The rows of parameters at a bound, and of those that the data alone does not determine."""
-    return [
-        _parameter_row(p) for p in fit.parameters if any(f.startswith(_UNCLAIMED) for f in p.flags)
-    ]
+    return [_parameter_row(p) for p in fit.parameters if p.vague or FROM_THE_PRIOR in p.flags]
 
 
 def _parameter_row(parameter: ParameterEstimate) -> ParameterRow:

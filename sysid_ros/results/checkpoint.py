@@ -16,6 +16,7 @@ import numpy as np
 
 from sysid_ros.engine.estimation import FitResult, FitState
 from sysid_ros.engine.least_squares import FitStatus, Iteration
+from sysid_ros.engine.parameters import NO_UNCERTAINTY
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import OutputError
 from sysid_ros.files import read_regular_text, translated_os_errors, write_json
@@ -29,7 +30,6 @@ from sysid_ros.results.targets_file import TARGETS_FILE, Targets, read_targets
 from sysid_ros.results.work_folder import is_work_folder, publish
 
 CHECKPOINT_FILE = "checkpoint.json"
-_NO_UNCERTAINTY = "no uncertainty: the fit did not end"
 
 
 class Checkpoint:
@@ -133,8 +133,7 @@ def _outcome(trace: Sequence[Iteration], targets: Targets, message: str, title: 
             name, ParameterEstimate(name, "", start, start, -math.inf, math.inf, None, math.inf)
         )
     parameters = tuple(
-        replace(known[name], value=value, flags=(_NO_UNCERTAINTY,))
-        for name, value in values.items()
+        replace(known[name], value=value, flags=(NO_UNCERTAINTY,)) for name, value in values.items()
     )
     fit = FitResult(
         status=FitStatus.CANCELED,

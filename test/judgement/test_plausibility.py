@@ -13,9 +13,10 @@ import pytest
 from outcomes import fit_result
 
 from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.parameters import IMPLAUSIBLE
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import AppliedParameter
-from sysid_ros.judgement.plausibility import FLAG, absent_effects, with_plausibility
+from sysid_ros.judgement.plausibility import absent_effects, with_plausibility
 
 MASS = {"type": "attribute", "element": "body", "attribute": "mass", "name": "link"}
 DELAY = {"type": "signal", "attribute": "delay", "name": "servo"}
@@ -47,7 +48,7 @@ def test_flag_and_sentence_go_together(
     value: float, modifier: dict[str, str], plausible: bool
 ) -> None:
     result, said = judged(value, modifier)
-    assert (FLAG in result["p"].flags) is not plausible
+    assert (IMPLAUSIBLE in result["p"].flags) is not plausible
     assert len(said) == int(not plausible)
 
 

@@ -22,7 +22,7 @@ from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.least_squares import FitStatus
-from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.parameters import ParameterDict, moves_with
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import SysidError
 
@@ -172,7 +172,7 @@ def flagged(result: FitResult, check: BiasCheck) -> FitResult:
     parameters = []
     for parameter in result.parameters:
         flags = [
-            f"moves with {refit.change}"
+            moves_with(refit.change)
             for refit in check.refits
             if parameter.name in check.moved(refit)
         ]

@@ -18,10 +18,9 @@ from sysid_ros.engine.friction import (
     SOLREF_FRICTION,
     STRIBECK_TERMS,
 )
-from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
+from sysid_ros.engine.parameters import WITHOUT_EFFECT, AttributeModifier, Parameter, ParameterDict
 from sysid_ros.engine.uncertainty import ParameterEstimate
 
-MEANINGLESS = "without effect: no Stribeck term"
 SIGNIFICANT = 2.0  # standard errors from zero that make a term one
 
 
@@ -68,7 +67,7 @@ def without_meaningless(
         if _attribute(params[name]) in SHAPE and not present.intersection(_joints(params[name]))
     }
     return tuple(
-        replace(e, standard_error=None, flags=(*e.flags, MEANINGLESS)) if e.name in empty else e
+        replace(e, standard_error=None, flags=(*e.flags, WITHOUT_EFFECT)) if e.name in empty else e
         for e in estimates
     )
 

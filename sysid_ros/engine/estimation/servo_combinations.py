@@ -18,7 +18,7 @@ import numpy as np
 
 from sysid_ros.engine.elements import find
 from sysid_ros.engine.estimation.fit_result import FitResult
-from sysid_ros.engine.parameters import AttributeModifier, ParameterDict
+from sysid_ros.engine.parameters import POORLY_DETERMINED, AttributeModifier, ParameterDict
 
 Formula = Callable[[Mapping[str, float]], float]
 
@@ -60,14 +60,17 @@ def servo_combinations(
 
 def sentences(combinations: Sequence[Combination], result: FitResult) -> tuple[str, ...]:
     """Return sentences about combinations whose parameters the data does not separate."""
-    flags = {estimate.name: estimate.flags for estimate in result.parameters}
-    open_flags = {"poorly determined", "unidentifiable"}
+    vague = {
+        estimate.name
+        for estimate in result.parameters
+        if estimate.unidentifiable or POORLY_DETERMINED in estimate.flags
+    }
     return tuple(
         f"{c.name} is {c.value:.4g}{_error(c)} {c.unit}: recordings determine this combination, "
         f"but not {', '.join(c.parameters)} one by one; freeze one at its data sheet's value, give "
         "it a prior, or record the current, or the same motion with power and without."
         for c in combinations
-        if any(open_flags.intersection(flags[name]) for name in c.parameters)
+        if vague.intersection(c.parameters)
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.another_start import ANOTHER_START
+from sysid_ros.engine.parameters import DIFFERS_BETWEEN_RECORDINGS, moves_with
 from sysid_ros.engine.uncertainty import Covariance, ParameterEstimate
 from sysid_ros.errors import listed
 
@@ -67,9 +68,9 @@ class ModelError:
         found: list[list[str]] = [[] for _ in self.statistical]
         for shift in self.shifts:
             for j in np.flatnonzero(shift.error > MATERIAL * self.statistical):
-                found[j].append(f"moves with {shift.change}")
+                found[j].append(moves_with(shift.change))
         for j in np.flatnonzero(self.scatter > SCATTERED):
-            found[j].append("differs between recordings")
+            found[j].append(DIFFERS_BETWEEN_RECORDINGS)
         return [tuple(flags) for flags in found]
 
 
@@ -116,11 +117,11 @@ def model_error_sentences(
         moved = [
             f"{p.name} {shift.values[j]:+.2g} {p.unit}".rstrip()
             for j, p in enumerate(parameters)
-            if f"moves with {shift.change}" in p.flags
+            if moves_with(shift.change) in p.flags
         ]
         if moved:
             said.append(f"With {shift.change} estimates move ({listed(moved)}): {_remedy(shift)}.")
-    apart = [p.name for p in parameters if "differs between recordings" in p.flags]
+    apart = [p.name for p in parameters if DIFFERS_BETWEEN_RECORDINGS in p.flags]
     if apart:
         said.append(
             f"Recordings differ by more than their windows do ({listed(apart)}): that is in the "

@@ -15,6 +15,7 @@ from sysid_ros.engine.inverse_dynamics.base_parameters import BaseParameters
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, root_mean_square
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
+from sysid_ros.engine.parameters import BIASED_BY_NOISE
 from sysid_ros.engine.regressor import Filters
 
 
@@ -75,7 +76,7 @@ class InverseDynamicsFit:
             words.append("at bound")
         error = self.uncertainty.standard_errors[index]
         if abs(self.noise_bias[index]) > 0.5 * error > 0.0:
-            words.append("biased by noise")
+            words.append(BIASED_BY_NOISE)
         return tuple(words)
 
     @property

@@ -14,12 +14,17 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics import Uncertainty
 from sysid_ros.engine.measured_torque.declared_columns import Declared
-from sysid_ros.engine.parameters import Parameter, SignalModifier
+from sysid_ros.engine.parameters import (
+    BIASED_BY_NOISE,
+    KEPT_NEAR_THE_MODEL,
+    UNIDENTIFIABLE,
+    Parameter,
+    SignalModifier,
+)
 from sysid_ros.engine.uncertainty import ParameterEstimate, unfitted
 from sysid_ros.errors import listed
 
 # The flag of what the data leaves open in a body's inertia, and of a delay that it leaves open.
-KEPT = "kept near the model"
 
 
 class Regression(Protocol):
@@ -84,9 +89,9 @@ def torque_estimates(
             opened[at] |= held
             if opened[at] and not bound:
                 kept = whole or _is_delay_with_prior(p)
-                flags.append(KEPT if kept else "unidentifiable")
+                flags.append(KEPT_NEAR_THE_MODEL if kept else UNIDENTIFIABLE)
             if not opened[at] and not bound and _biased(fit, slope[at], errors[at]):
-                flags.append("biased by noise")
+                flags.append(BIASED_BY_NOISE)
             claimed = np.isfinite(errors[at]) and not bound and (whole or not opened[at])
             found.append(
                 replace(
@@ -104,13 +109,13 @@ def torque_estimates(
 def open_sentences(estimates: Sequence[ParameterEstimate]) -> tuple[str, ...]:
     """Sentences about what the data leaves open."""
     said = []
-    names = [p.name for p in estimates if "unidentifiable" in p.flags]
+    names = [p.name for p in estimates if p.unidentifiable]
     if names:
         verb = "have" if len(names) > 1 else "has"
         said.append(
             f"{listed(names)} {verb} no effect on the measured torque, or none of their own"
         )
-    kept = [p for p in estimates if KEPT in p.flags and p.unit != "s"]
+    kept = [p for p in estimates if KEPT_NEAR_THE_MODEL in p.flags and p.unit != "s"]
     if kept:
         said.append(
             f"torque does not determine {len(kept)} coordinates of inertias by themselves, which "

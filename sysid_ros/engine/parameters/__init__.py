@@ -7,6 +7,20 @@ from __future__ import annotations
 
 from sysid_ros.engine.parameters.body_modifiers import apply_body_inertia
 from sysid_ros.engine.parameters.bounds import Bounds, parameter_scale
+from sysid_ros.engine.parameters.flags import (
+    AT_A_BOUND,
+    AT_LOWER_BOUND,
+    BIASED_BY_NOISE,
+    DIFFERS_BETWEEN_RECORDINGS,
+    FROM_THE_PRIOR,
+    IMPLAUSIBLE,
+    KEPT_NEAR_THE_MODEL,
+    NO_UNCERTAINTY,
+    POORLY_DETERMINED,
+    UNIDENTIFIABLE,
+    WITHOUT_EFFECT,
+    moves_with,
+)
 from sysid_ros.engine.parameters.inertia_parameter import body_inertia_param
 from sysid_ros.engine.parameters.model_modifier import (
     apply_dgain,
@@ -35,7 +49,18 @@ from sysid_ros.engine.parameters.start_parameters import (
 )
 
 __all__ = [
+    "AT_A_BOUND",
+    "AT_LOWER_BOUND",
+    "BIASED_BY_NOISE",
+    "DIFFERS_BETWEEN_RECORDINGS",
+    "FROM_THE_PRIOR",
+    "IMPLAUSIBLE",
+    "KEPT_NEAR_THE_MODEL",
+    "NO_UNCERTAINTY",
+    "POORLY_DETERMINED",
+    "UNIDENTIFIABLE",
     "UNIFORM",
+    "WITHOUT_EFFECT",
     "AttributeModifier",
     "BodyInertiaModifier",
     "Bounds",
@@ -57,6 +82,7 @@ __all__ = [
     "minimum_change",
     "modifier_to_dict",
     "moved_start",
+    "moves_with",
     "parameter_scale",
     "priors",
     "start_params",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.engine.parameters.flags import AT_LOWER_BOUND, AT_UPPER_BOUND
 
 _AT = 1e-4  # share of the bounds' width within which a value counts as at the bound ...
 _CLEAR = 4.0  # ... but not so many standard errors away: a small friction is not none
@@ -55,13 +56,13 @@ class Bounds:
         return np.asarray(~below & ~above)
 
     def flags(self, theta: FloatArray, errors: FloatArray | float = 0.0) -> list[tuple[str, ...]]:
-        """``at lower bound`` and ``at upper bound`` of each parameter for which it is so.
+        """:data:`AT_LOWER_BOUND` and :data:`AT_UPPER_BOUND` of each parameter for which it is so.
 
         Args:
           theta: Values, (p,).
           errors: Their standard errors, (p,), where they are known; zero or NaN where not.
         """
-        names = ("at lower bound", "at upper bound")
+        names = (AT_LOWER_BOUND, AT_UPPER_BOUND)
         return [
             tuple(name for name, at in zip(names, sides, strict=True) if at)
             for sides in zip(*self._at(theta, errors), strict=True)

@@ -11,7 +11,15 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem, Solution, eliminate_starts
-from sysid_ros.engine.parameters import UNIFORM, ParameterDict, priors, vague_error
+from sysid_ros.engine.parameters import (
+    FROM_THE_PRIOR,
+    POORLY_DETERMINED,
+    UNIDENTIFIABLE,
+    UNIFORM,
+    ParameterDict,
+    priors,
+    vague_error,
+)
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty.blocks import by_block, needs_blocks
 from sysid_ros.engine.uncertainty.covariance import (
@@ -116,11 +124,11 @@ def estimates(
     for j, start in enumerate(unfitted(params)):
         flags = list(at_bounds[j])
         if opened[j]:
-            flags.append("unidentifiable")
+            flags.append(UNIDENTIFIABLE)
         elif uncertainty.from_prior[j] > FROM_PRIOR:
-            flags.append("from the prior")
+            flags.append(FROM_THE_PRIOR)
         elif errors[j] > vague[j]:
-            flags.append("poorly determined")
+            flags.append(POORLY_DETERMINED)
         estimates.append(
             replace(
                 start,

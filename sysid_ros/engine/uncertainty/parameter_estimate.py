@@ -18,7 +18,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.parameters import (
+    AT_A_BOUND,
+    POORLY_DETERMINED,
+    UNIDENTIFIABLE,
+    ParameterDict,
+)
 from sysid_ros.engine.uncertainty.quantiles import student_quantile
 
 NEAR_A_BOUND = 0.7  # share of what an interval may miss that the end towards a near bound may miss
@@ -45,7 +50,7 @@ class ParameterEstimate:
     upper: float
     standard_error: float | None
     dof: float
-    flags: tuple[str, ...] = ()  # "at lower bound", "at upper bound", "from the prior", ...
+    flags: tuple[str, ...] = ()  # words of engine.parameters.flags
     systematic: float = 0.0
     extrapolated: float | None = None
 
@@ -63,6 +68,21 @@ class ParameterEstimate:
             -self._end(level, -self.value, -self.lower, -self.upper),
             self._end(level, self.value, self.upper, self.lower),
         )
+
+    @property
+    def bounds_reached(self) -> tuple[str, ...]:
+        """The flags of the bounds that the value lies at."""
+        return tuple(flag for flag in self.flags if flag in AT_A_BOUND)
+
+    @property
+    def unidentifiable(self) -> bool:
+        """True where the data leaves the parameter open."""
+        return UNIDENTIFIABLE in self.flags
+
+    @property
+    def vague(self) -> bool:
+        """True where the value is no more than a place within the bounds, or their end."""
+        return not AT_A_BOUND.union((UNIDENTIFIABLE, POORLY_DETERMINED)).isdisjoint(self.flags)
 
     @property
     def relative(self) -> float | None:

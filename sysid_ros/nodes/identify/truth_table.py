@@ -17,7 +17,6 @@ from sysid_ros.terminal import plain_table, plain_text
 
 RELATIVE_TOLERANCE = 0.05
 LEVEL = 0.99  # of the interval that may hold the truth instead
-_UNIDENTIFIABLE = "unidentifiable"
 
 
 @dataclass(frozen=True)
@@ -31,9 +30,7 @@ class TruthRow:
     @property
     def identifiable(self) -> bool:
         """True if the data determines the parameter."""
-        return self.estimate is None or not any(
-            _UNIDENTIFIABLE in flag for flag in self.estimate.flags
-        )
+        return self.estimate is None or not self.estimate.unidentifiable
 
     @property
     def close(self) -> bool:

@@ -12,8 +12,9 @@ from friction_bench import NOISE, parameters, record, true_frictions
 
 from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
-from sysid_ros.engine.estimation.friction_parameters import MEANINGLESS, without_meaningless
+from sysid_ros.engine.estimation.friction_parameters import without_meaningless
 from sysid_ros.engine.least_squares.search_progress import FitStatus
+from sysid_ros.engine.parameters import WITHOUT_EFFECT
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 
 
@@ -62,7 +63,7 @@ def test_nothing_is_claimed_about_where_an_absent_effect_acts() -> None:
     assert result["friction_base"].value == pytest.approx(0.15, rel=0.1)
     for name in ("dtheta_stribeck", "alpha"):
         assert result[name].interval(0.95) is None
-        assert MEANINGLESS in result[name].flags
+        assert WITHOUT_EFFECT in result[name].flags
 
 
 def test_only_joints_without_the_effect_are_flagged() -> None:
