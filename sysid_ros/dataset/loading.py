@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -156,12 +156,15 @@ def _sequence_configs(experiment: Experiment) -> list[tuple[str, SequenceConfig,
     pairs.sort(key=lambda pair: pair[1])
     if all(held_out for _, held_out in pairs):
         raise ExperimentError("validation holds out every sequence; none is left to fit")
-    seen: Counter[str] = Counter()
+    taken: set[str] = set()
+    own = {config.name for config, _ in pairs}
     named = []
     for config, held_out in pairs:
-        seen[config.name] += 1
-        count = seen[config.name]
-        named.append((config.name if count == 1 else f"{config.name}_{count}", config, held_out))
+        others = (f"{config.name}_{n}" for n in itertools.count(2))
+        free = (name for name in others if name not in own | taken)
+        name = config.name if config.name not in taken else next(free)
+        taken.add(name)
+        named.append((name, config, held_out))
     return named
 
 

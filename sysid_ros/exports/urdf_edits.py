@@ -52,8 +52,7 @@ def edited_urdf(source: ModelText, before: Any, after: Any) -> bytes:
     links = {link.attributes.get("name"): link for link in document.root.named("link")}
     for old, new in pairs(before, after, "body"):
         if old.name in links and inertial_changed(old, new):
-            was, now = read_inertia(before, old.name), read_inertia(after, old.name)
-            _edit_link(document, links[old.name], was, now)
+            _edit_link(document, links[old.name], read_inertia(after, old.name))
     joints = {joint.attributes.get("name"): joint for joint in document.root.named("joint")}
     for old, new in pairs(before, after, "joint"):
         if old.name in joints:
@@ -61,27 +60,28 @@ def edited_urdf(source: ModelText, before: Any, after: Any) -> bytes:
     return document.edited()
 
 
-def _edit_link(document: XmlText, link: Element, was: BodyInertia, now: BodyInertia) -> None:
+def _edit_link(document: XmlText, link: Element, now: BodyInertia) -> None:
     inertials = link.named("inertial")
     if not inertials:
         document.insert_first(link, _inertial(now))
         return
     inertial = inertials[0]
     origins, masses, moments = (inertial.named(tag) for tag in ("origin", "mass", "inertia"))
-    if not _close(now.ipos, was.ipos):
+    xyz = origins[0].attributes.get("xyz", "0 0 0") if origins else "0 0 0"
+    if not _close(now.ipos, [float(word) for word in xyz.split()]):
         if origins:
             document.set(origins[0], "xyz", numbers(now.ipos))
         else:
             document.insert_first(inertial, f'<origin xyz="{numbers(now.ipos)}" rpy="0 0 0"/>')
-    if now.mass != was.mass and masses:
+    if masses and now.mass != float(masses[0].attributes.get("value", 0.0)):
         document.set(masses[0], "value", number(now.mass))
-    if moments and not _close(full_inertia(now), full_inertia(was)):
+    if moments:
         axes = _rotation(origins[0].attributes.get("rpy", "0 0 0") if origins else "0 0 0")
         values = full_values(axes.T @ full_inertia(now) @ axes)
-        former = full_values(axes.T @ full_inertia(was) @ axes)
         scale = float(np.abs(values).max())
-        for name, value, old in zip(_MOMENTS, values, former, strict=True):
-            if abs(value - old) > _SAME * scale:
+        for name, value in zip(_MOMENTS, values, strict=True):
+            # The file may say something else than what was read: what no body can have.
+            if abs(value - float(moments[0].attributes.get(name, 0.0))) > _SAME * scale:
                 document.set(moments[0], name, number(value))
 
 

@@ -185,16 +185,14 @@ class LiveEstimator:
             recordings = {mapped.name: mapped}
             self._sequences = model_sequences("model", self._spec, recordings, self._robot)
         found = copy.copy(self._sequences)
-        control = control_time_series(mapped)
-        if all(signal.held for signal in mapped.controls):
-            control = _held(control, until, self._max_gap)
-        found.control = [control]
+        control = control_time_series(mapped, ended=False)
+        found.control = [_held(control, until, self._max_gap)]
         found.sensordata = [by_sensor(self._spec, measured_time_series(mapped))]
         return found
 
 
 def _held(control: TimeSeries, until: float, max_gap: float) -> TimeSeries:
-    """Commands that are published on change, in force until the latest measurement."""
+    """Commands on change or as trajectories, in force until the latest measurement."""
     if until - control.times[-1] <= max_gap:
         return control
     return TimeSeries(

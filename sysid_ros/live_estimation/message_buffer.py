@@ -96,4 +96,5 @@ def known_until(mapped: MappedRecording) -> float:
         for signal in (*mapped.measured, *mapped.controls)
         if len(signal.times) and not signal.held
     ]
-    return max(min(ends), max(ends) - PATIENCE)
+    # A trajectory is known beyond what was measured.
+    return min(max(min(ends), max(ends) - PATIENCE), mapped.end)

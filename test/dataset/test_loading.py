@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pendulum_experiment import write_pendulum_experiment
 
 from sysid_ros.dataset import load_dataset
+from sysid_ros.dataset.loading import _sequence_configs
 from sysid_ros.errors import ExperimentError
-from sysid_ros.experiment import load_experiment
+from sysid_ros.experiment import SequenceConfig, load_experiment
 
 
 def test_a_wrong_name_is_told_before_any_bag_is_read(tmp_path: Path) -> None:
@@ -23,3 +25,11 @@ def test_a_wrong_name_is_told_before_any_bag_is_read(tmp_path: Path) -> None:
 
     with pytest.raises(ExperimentError, match=r"pivto.*pivot"):
         load_dataset(load_experiment(file), None)
+
+
+def test_every_sequence_has_a_name_of_its_own():
+    bags = (SequenceConfig("a", end=1.0), SequenceConfig("a", start=2.0), SequenceConfig("a_2"))
+    validation = SimpleNamespace(condition=None, bags=())
+    found = _sequence_configs(SimpleNamespace(sequences=bags, validation=validation))
+    names = [name for name, _, _ in found]
+    assert names[0] == "a" and names[2] == "a_2" and len(set(names)) == 3

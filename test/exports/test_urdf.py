@@ -18,6 +18,7 @@ from sysid_ros.engine.attributes.attribute_table import lookup
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.model_difference import model_difference
 from sysid_ros.exports.urdf_edits import edited_urdf
+from sysid_ros.robots import load_model
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.xml_text import XmlText
 
@@ -121,3 +122,27 @@ def test_mjcf_is_refused() -> None:
     source = ModelText("m.xml", b"<mujoco/>")
     with pytest.raises(ModelError, match="its root is <mujoco>"):
         edited_urdf(source, spec_of(source), spec_of(source))
+
+
+@pytest.mark.parametrize(
+    "mass, inertia, attribute, value",
+    [("0", "0 0 0", "mass", [2.0]), ("1", "0.01 0.01 0.05", "mass_ipos", [1.0, 0.0, 0.0, 0.3])],
+)
+def test_what_the_file_says_wrongly_is_written_whole(tmp_path, mass, inertia, attribute, value):
+    xx, yy, zz = inertia.split()
+    text = f"""<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="{mass}"/>
+      <inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/></inertial>
+      <collision><origin xyz="0 0 0.2"/><geometry><sphere radius="0.1"/></geometry></collision>
+      </link><joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint>
+      </robot>"""
+    (tmp_path / "a.urdf").write_text(text)
+    loaded = load_model(tmp_path / "a.urdf")
+    after = loaded.spec.copy()
+    lookup("body", attribute).write(after, "arm", np.array(value))
+    written = edited_urdf(loaded.text, loaded.spec, after).decode()
+    got, expected = mujoco.MjModel.from_xml_string(written), after.compile()
+    for name in ("body_mass", "body_ipos", "body_inertia"):
+        mine, theirs = (
+            np.sort(np.atleast_1d(getattr(m, name)[m.body("arm").id])) for m in (got, expected)
+        )
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6)

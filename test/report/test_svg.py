@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from outcomes import outcome as synthetic
 
@@ -26,6 +26,8 @@ finite = st.floats(-1e12, 1e12)
 
 
 @given(st.lists(finite, max_size=20), st.booleans())
+@example([0.0, 5e-324], False)
+@example([5e-324], True)
 def test_ticks_are_few_and_inside(values: list[float], logarithmic: bool) -> None:
     axis = Axis.over(values, "x", logarithmic=logarithmic)
     ticks = axis.ticks()

@@ -25,6 +25,7 @@ from sysid_ros.recording.bags.bag_folder import BagFolder, BagTopic
 from sysid_ros.recording.bags.mcap_extras import STORAGE_RECORD, McapExtras, read_extras
 from sysid_ros.recording.bags.qos_text import read_profiles
 
+_PACKED = (".zstd", ".zst")
 _ENCODINGS = {"msg": "ros2msg", "idl": "ros2idl"}
 
 
@@ -112,7 +113,11 @@ def _files_of(source: Path) -> tuple[tuple[Path, ...], int | None]:
         with suppress(BagError):  # a bag is broken in that way, too
             named = find_bag_files(source)
             promised = sum(named.promised.values()) if named.promised else None
-        return storage_files(source), promised
+        files = storage_files(source)
+        packed = {file.name for file in files if file.suffix in _PACKED}
+        # rosbag2 leaves beside a compressed file what it has decompressed
+        twins = [file for file in files if any(file.name + end in packed for end in _PACKED)]
+        return tuple(file for file in files if file not in twins), promised
     return find_bag_files(source).files, None
 
 
@@ -135,7 +140,7 @@ class _Copy:
 
     def __init__(self, bag: BagFolder) -> None:
         self._bag = bag
-        self._channels: dict[tuple[str, str], int] = {}
+        self._channels: dict[tuple[str, str, str], int] = {}
         self._recovery = Recovery(bag.path)
 
     def take(self, recording: Recording, extras: McapExtras) -> list[str]:
@@ -189,7 +194,12 @@ class _Copy:
 
     def _channel(self, recording: Recording, topic: TopicInfo) -> int:
         recording.topic(topic.name)  # refuses what no reader could tell apart
-        key = topic.name, topic.msgtype
+        where = f"bag {recording.path}: topic {topic.name}"
+        if topic.serialization != "cdr":
+            raise BagError(f"{where} is serialized as {topic.serialization!r}, not as by ROS 2")
+        if topic.other_definitions:
+            raise BagError(f"{where} holds messages of different versions of {topic.msgtype}")
+        key = topic.name, topic.msgtype, topic.definition.text
         if key not in self._channels:
             self._channels[key] = self._bag.add_topic(_described(recording, topic))
         return self._channels[key]

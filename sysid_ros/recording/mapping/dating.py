@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -23,9 +23,10 @@ from sysid_ros.recording.mapping.mapping_settings import (
 )
 from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC, SimulationTime, simulation_time
 from sysid_ros.recording.mapping.stamps import Stamps, choose_stamps, put_in_order
-from sysid_ros.recording.messages import Clock, TopicColumns
+from sysid_ros.recording.messages import Clock, TopicColumns, is_command, message_type
 
 _SUSPICIOUS_DRIFT = 0.005  # s over a whole recording, of one topic's clock against another's
+_AT_ONCE_NS = 1_000_000_000  # within which a recorder begins to hear all topics
 _SUSPICIOUS_DELAY = 0.05  # s; from stamp to receipt a message rarely takes longer
 
 
@@ -104,7 +105,9 @@ def date_topics(
         source: _dated(columns[source[0]], source[1], simulation, correction)
         for source in dict.fromkeys(source_of(used, clock) for used in read)
     }
-    _check_overlap({source: topic.stamps for source, topic in dated.items()})
+    lasting = {source_of(one, clock) for one in read if _stays_in_force(one, columns)}
+    lasting -= {source_of(one, clock) for one in read if not _stays_in_force(one, columns)}
+    _check_overlap(dated, lasting)
     measured = {
         source_of(signal, clock) for signal in signals if signal.kind is not SignalKind.ACTUATOR
     }
@@ -128,7 +131,8 @@ def _dated(
     """One topic by one clock, corrected where asked for; its times are still to be filled in."""
     clock, ns = choose_stamps(columns, wanted, simulation)
     stamps = put_in_order(clock, ns, columns.topic)
-    if clock is Clock.RECEIVE:
+    begins = clock is Clock.HEADER and message_type(columns.msgtype).zero_stamp_is_now
+    if clock is Clock.RECEIVE or begins:  # when a trajectory begins says nothing about clocks
         return DatedTopic(columns, stamps, np.empty(0))
     relation = relate(stamps.ns, columns.log_ns[stamps.rows])
     if correction is ClockCorrection.NONE:
@@ -155,11 +159,27 @@ def _simulated(
     return simulation.is_in_headers(columns[used.topic] for used in read)
 
 
-def _check_overlap(stamps: Mapping[Source, Stamps]) -> None:
-    """Refuse topics whose clocks have no instant in common."""
-    latest = max(stamps, key=lambda source: int(stamps[source].ns[0]))
-    earliest = min(stamps, key=lambda source: int(stamps[source].ns[-1]))
-    late, early = stamps[latest], stamps[earliest]
+def _stays_in_force(used: SignalRequest | MaskRequest, columns: Mapping[str, TopicColumns]) -> bool:
+    """Return whether what a message says lasts until the next one: of masks and commands."""
+    kind = getattr(used, "kind", None)
+    commanded = is_command(columns[used.topic].msgtype, used.field)
+    return kind is None or (kind is SignalKind.ACTUATOR and commanded)
+
+
+def _check_overlap(dated: Mapping[Source, DatedTopic], lasting: Collection[Source]) -> None:
+    """Refuse topics whose clocks have no instant in common.
+
+    What stays in force may have been said before the others begin, if it was also received then.
+    """
+    latest = max(dated, key=lambda source: int(dated[source].stamps.ns[0]))
+    begun = int(dated[latest].columns.log_ns[0]) + _AT_ONCE_NS
+    ending = [
+        source
+        for source, topic in dated.items()
+        if source not in lasting or int(topic.columns.log_ns[-1]) > begun
+    ]
+    earliest = min(ending or [latest], key=lambda source: int(dated[source].stamps.ns[-1]))
+    late, early = dated[latest].stamps, dated[earliest].stamps
     if late.ns[0] > early.ns[-1]:
         apart = (int(late.ns[0]) - int(early.ns[-1])) / 1e9
         raise DataError(

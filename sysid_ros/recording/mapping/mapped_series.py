@@ -24,12 +24,16 @@ _TYPES = {
 }
 
 
-def control_time_series(mapped: MappedRecording) -> TimeSeries:
+def control_time_series(mapped: MappedRecording, *, ended: bool = True) -> TimeSeries:
     """Join the controls on the union of their instants.
 
     Each column is completed as its signal behaves between samples, so that it is exact at every
     instant: held columns keep their last value, linear ones are interpolated. Before its first
     and after its last sample a control keeps the nearest value.
+
+    Args:
+      mapped: The recording.
+      ended: Whether no control follows; the last ones are then in force to the recording's end.
 
     Returns:
       One column per actuator, mapped by the actuator's name; no column and the recording's two
@@ -38,7 +42,7 @@ def control_time_series(mapped: MappedRecording) -> TimeSeries:
     if not mapped.controls:
         return TimeSeries(_ends(mapped), np.empty((2, 0)), {}, ())
     names = [signal.name for signal in mapped.controls]
-    return _join(mapped.controls, names, _value_at)
+    return _join(mapped.controls, names, _value_at, mapped.end if ended else -np.inf)
 
 
 def measured_time_series(mapped: MappedRecording) -> TimeSeries:
@@ -84,8 +88,11 @@ def _join(
     signals: Sequence[MappedSignal],
     names: Sequence[str],
     value_at: Callable[[MappedSignal, FloatArray], FloatArray],
+    end: float = -np.inf,
 ) -> TimeSeries:
     times = np.unique(np.concatenate([signal.times for signal in signals]))
+    if times[-1] < end:
+        times = np.append(times, end)
     widths = [1 if signal.values.ndim == 1 else signal.values.shape[1] for signal in signals]
     ends = np.cumsum(widths)
     return TimeSeries(

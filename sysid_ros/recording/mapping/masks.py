@@ -61,7 +61,7 @@ def _masked(mask: MaskRequest, topic: DatedTopic, max_gap: float) -> Intervals:
     if not enabled.any():
         seen = ", ".join(f"{value:g}" for value in np.unique(values)[:6])
         raise DataError(f"{where} never holds: the values are {seen} in all {len(values)} messages")
-    return complement(_enabled_stretches(times, values, enabled, max_gap), -np.inf, np.inf)
+    return complement(_enabled_stretches(mask, times, values, enabled, max_gap), -np.inf, np.inf)
 
 
 def _holds(mask: MaskRequest, values: FloatArray) -> BoolArray:
@@ -72,10 +72,16 @@ def _holds(mask: MaskRequest, values: FloatArray) -> BoolArray:
 
 
 def _enabled_stretches(
-    times: FloatArray, values: FloatArray, enabled: BoolArray, max_gap: float
+    mask: MaskRequest,
+    times: FloatArray,
+    values: FloatArray,
+    enabled: BoolArray,
+    max_gap: float,
 ) -> list[tuple[float, float]]:
     """Return when a mask held: (n,) times in s and values to half-open intervals."""
-    if not np.any(values[1:] == values[:-1]):  # sent on change
+    measured = mask.equals is None and np.any(values != np.rint(values))  # such as a voltage
+    said = enabled if measured else values
+    if not np.any(said[1:] == said[:-1]):  # sent on change
         ends = np.append(times[1:], np.inf)
         return [(float(a), float(b)) for a, b in zip(times[enabled], ends[enabled], strict=True)]
     intervals = np.diff(times)

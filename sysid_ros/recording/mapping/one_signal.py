@@ -12,7 +12,7 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
-from sysid_ros.recording.mapping.gaps import unknown_intervals
+from sysid_ros.recording.mapping.gaps import published_on_change, unknown_intervals
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalRequest
 from sysid_ros.recording.mapping.samples import check_samples, samples
@@ -86,16 +86,19 @@ def map_signal(
     else:
         indices = [topic.columns.paths.index(one) for one in numbers.paths]
         times, raw = samples(topic, indices, where)
-    times, raw = _cut(times, raw, used, held=held or played_back)
+    times, raw = _cut(times, raw, used, held=held, joined=played_back)
     known = np.isfinite(raw).all(axis=1)
     dropped = inside(times, masked) & (~known if control else True)
     if dropped.any():
         times, raw = times[~dropped], raw[~dropped]
         if not len(times):
             raise DataError(f"{where} has no sample while its enabled_when holds")
-    check_samples(times, raw, where, constant_allowed=control or not whole)
+    lasting = played_back or (held and published_on_change(times, max_gap))
+    check_samples(
+        times, raw, where, constant_allowed=control or not whole, least=1 if lasting else 2
+    )
     gaps = unknown_intervals(
-        times, span.start, span.end, max_gap, held=held, masked=masked, lasting=played_back
+        times, span.start, span.end, max_gap, held=held, masked=masked, lasting=lasting
     )
     if whole:
         _check_coverage(gaps, span, masked, max_gap, where)
@@ -142,18 +145,27 @@ def _is_held(signal: SignalRequest, msgtype: str) -> bool:
 
 
 def _cut(
-    times: FloatArray, values: FloatArray, used: Range, *, held: bool
+    times: FloatArray, values: FloatArray, used: Range, *, held: bool, joined: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Leave out what is not used; a held value stays in force across the cut."""
+    """Leave out what is not used; a held value, or a line between knots, reaches across the cut."""
     chosen = used.contains(times)
     if chosen.all():  # no copy: the signals of a topic share their times
         return times, values
     before = np.flatnonzero(times < used.start)
     cut_times, cut_values = times[chosen], values[chosen]
-    if held and len(before) and (not len(cut_times) or cut_times[0] > used.start):
+    if (held or joined) and len(before) and not np.any(cut_times == used.start):
+        first = _between(times, values, used.start) if joined else values[before[-1:]]
         cut_times = np.concatenate([[used.start], cut_times])
-        cut_values = np.concatenate([[values[before[-1]]], cut_values])
+        cut_values = np.concatenate([first, cut_values])
+    if joined and times[0] < used.end <= times[-1]:
+        cut_times = np.append(cut_times, used.end)
+        cut_values = np.concatenate([cut_values, _between(times, values, used.end)])
     return cut_times, cut_values
+
+
+def _between(times: FloatArray, values: FloatArray, at: float) -> FloatArray:
+    """The value of lines between knots at an instant, (1, 1)."""
+    return np.array([[np.interp(at, times, values[:, 0])]])
 
 
 def _check_coverage(

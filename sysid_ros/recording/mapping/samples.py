@@ -118,7 +118,7 @@ def _first_of_equal(times: FloatArray) -> BoolArray:
 
 
 def check_samples(
-    times: FloatArray, values: FloatArray, where: str, *, constant_allowed: bool
+    times: FloatArray, values: FloatArray, where: str, *, constant_allowed: bool, least: int = 2
 ) -> None:
     """Refuse samples that cannot support a fit.
 
@@ -127,12 +127,13 @@ def check_samples(
       values: (n,) or (n, k) as recorded.
       where: The signal and its source, for messages.
       constant_allowed: Whether the values may all be equal, as a command's may.
+      least: How many there must be; one is enough of a command that stays in force.
 
     Raises:
-      DataError: There are fewer than two, some are not finite, or all are equal.
+      DataError: There are fewer than that, some are not finite, or all are equal.
     """
-    if len(values) < 2:
-        raise DataError(f"{where} has {len(values)} samples; at least 2 are needed")
+    if len(values) < least:
+        raise DataError(f"{where} has {len(values)} samples; at least {least} are needed")
     table = values.reshape(len(values), -1)
     bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
     if len(bad):

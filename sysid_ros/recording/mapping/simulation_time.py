@@ -65,7 +65,12 @@ class SimulationTime:
         wall = columns.publish_ns if both and columns.publish_ns is not None else columns.log_ns
         last = np.searchsorted(self.wall_ns, wall, side="right") - 1
         stamps: IntArray = self.simulation_ns[np.maximum(last, 0)]
-        return stamps
+        if np.all(np.diff(stamps) > 0):
+            return stamps
+        # The clock ticks more slowly than these messages come, which lie between its ticks.
+        first, zero = self.wall_ns[0], self.simulation_ns[0]
+        since = np.interp(wall - first, self.wall_ns - first, self.simulation_ns - zero)
+        return np.asarray(zero + np.rint(since).astype(np.int64))
 
     def is_in_headers(self, topics: Iterable[TopicColumns]) -> bool:
         """Return whether the header stamps of any of some topics are the simulation's time."""

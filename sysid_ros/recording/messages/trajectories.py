@@ -155,10 +155,13 @@ def played(
     for start, trajectory in zip(starts.tolist(), trajectories, strict=True):
         if trajectory is None:
             continue
-        new_times, new_values = _curve(start, trajectory)
         if times:
-            at_once = len(new_times) > 0 and new_times[0] - start < _JUMP
+            at_once = len(trajectory.offsets) > 0 and trajectory.offsets[0] < _JUMP
             _cut_off(times, values, start - _JUMP if at_once else start)
+            if not at_once and trajectory.values.shape[1] > 1 and len(trajectory.offsets):
+                trajectory = _from_rest(values.pop(), trajectory)
+                times.pop()
+        new_times, new_values = _curve(start, trajectory)
         times += new_times.tolist()
         values += new_values.tolist()
     return np.array(times), np.array(values)
@@ -177,6 +180,15 @@ def _cut_off(times: list[float], values: list[float], end: float) -> None:
     del times[kept:], values[kept:]
     times.append(end)
     values.append(here)
+
+
+def _from_rest(value: float, trajectory: Trajectory) -> Trajectory:
+    """The trajectory with the way to its first point, which is a cubic or quintic as well."""
+    here = np.zeros((1, trajectory.values.shape[1]))
+    here[0, 0] = value
+    return Trajectory(
+        np.concatenate([[0.0], trajectory.offsets]), np.concatenate([here, trajectory.values])
+    )
 
 
 def _curve(start: float, trajectory: Trajectory) -> tuple[FloatArray, FloatArray]:

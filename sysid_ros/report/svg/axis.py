@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 _FARTHEST = 1e300  # of what is drawn: margins beyond it would overflow
+_NEAREST = 1e-300  # to zero; below it numbers lose their digits
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Axis:
         cls, values: Iterable[float], label: str, *, logarithmic: bool = False, pad: float = 0.05
     ) -> Axis:
         """An axis that covers the usable among ``values`` with a margin of ``pad``."""
-        usable = [v for v in values if abs(v) <= _FARTHEST and (v > 0.0 or not logarithmic)]
+        known = [v if abs(v) >= _NEAREST else 0.0 for v in values if abs(v) <= _FARTHEST]
+        usable = [v for v in known if v > 0.0 or not logarithmic]
         low, high = (min(usable), max(usable)) if usable else (1.0, 2.0)
         if logarithmic:
             if high / low < 10.0:  # less than a decade has no ticks

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mcap.writer import Writer
 from pendulum_experiment import write_pendulum_experiment
 from rosbags.highlevel import AnyReader
 
@@ -200,3 +203,42 @@ def test_fit_reads_a_bag_whose_recorder_was_killed(tmp_path: Path):
         (file.parent / "metadata.yaml").unlink()
     assert cut
     assert main(["fit", str(experiment), "--output", str(tmp_path / "results"), "--quiet"]) == 0
+
+
+def write_mcap(path, schemas, encoding, messages):
+    with path.open("wb") as stream:
+        writer = Writer(stream)
+        writer.start()
+        for number, (kind, language, text) in enumerate(schemas):
+            schema = writer.register_schema(kind, language, text.encode())
+            channel = writer.register_channel("/topic", encoding, schema)
+            for k, data in enumerate(messages):
+                at = 10**18 + (10 * number + k) * 10**9
+                writer.add_message(channel, at, data, at)
+        writer.finish()
+
+
+def test_messages_of_ros1_are_not_called_those_of_ros2(tmp_path):
+    schema = ("std_msgs/Float64", "ros1msg", "float64 data")
+    write_mcap(tmp_path / "old.mcap", [schema], "ros1", [struct.pack("<d", 1.0)] * 3)
+    found = recover(tmp_path / "old.mcap")
+    assert found.messages == 0
+    assert "serialized as 'ros1'" in found.warnings[0]
+
+
+def test_versions_of_a_type_stay_apart(tmp_path):
+    (tmp_path / "bag").mkdir()
+    data = b"\0\1\0\0" + struct.pack("<dd", 1.0, 2.0)
+    for number, text in enumerate(("float64 a\nfloat64 b\n", "float64 b\nfloat64 a\n")):
+        schema = ("my/msg/Two", "ros2msg", text)
+        write_mcap(tmp_path / "bag" / f"bag_{number}.mcap", [schema], "cdr", [data] * 3)
+    with open_recording(recover(tmp_path / "bag").path) as recording:
+        assert len(recording.topics["/topic"].other_definitions) == 1
+
+
+def test_a_decompressed_copy_is_not_saved_again(tmp_path: Path) -> None:
+    bag = write_bag(tmp_path / "bag")
+    (file,) = bag.glob("*.mcap")
+    packed = zstandard.compress(file.read_bytes())
+    file.with_name(file.name + ".zstd").write_bytes(packed)
+    assert recover(bag).messages == COUNT

@@ -148,3 +148,14 @@ parameters: []
         parse_experiment(text.replace("invert:", "inverted:"))
     with pytest.raises(ExperimentError, match="enabled_when"):
         parse_experiment(text.replace("{topic: /c, field: data, clock: receive}", "true"))
+
+
+def test_a_noisy_number_is_a_state_that_is_repeated(arm, write_bag, ros2):
+    number = ros2.types["std_msgs/msg/Float64"]
+    volts = [Entry("/volts", START_NS + k * 50_000_000, number(12.1 + k % 3)) for k in range(10)]
+    result = mapped(
+        write_bag([*volts, *arm]),
+        SHOULDER,
+        enabled_when=(MaskConfig("/volts", "data", clock=Clock.RECEIVE),),
+    )
+    assert result.masked[-1] == pytest.approx((0.45, 0.99), abs=1e-3)

@@ -16,7 +16,7 @@ from mapped_signals import Mapping
 from sysid_ros.errors import DataError
 from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.recording import map_recording, open_recording
-from sysid_ros.recording.mapping import control_time_series
+from sysid_ros.recording.mapping import ClockCorrection, control_time_series
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages import played
 from sysid_ros.recording.messages.trajectories import Trajectory
@@ -55,9 +55,10 @@ def trajectory(ros2) -> Any:
     return make
 
 
-def control(path, signal=PLAYED):
+def control(path, signal=PLAYED, *, start=None, end=None, **settings):
+    mapping = Mapping([signal, SHOULDER], **settings)
     with open_recording(path) as recording:
-        return map_recording(recording, Mapping([signal, SHOULDER]), name="run")
+        return map_recording(recording, mapping, name="run", start=start, end=end)
 
 
 def test_points_are_joined_by_lines_until_the_next_trajectory(arm, write_bag, trajectory) -> None:
@@ -139,3 +140,39 @@ def test_what_is_no_trajectory(arm, write_bag, trajectory, multi_array) -> None:
     bag = write_bag([Entry("/trajectory", START_NS, message), *arm], "disordered")
     with pytest.raises(DataError, match="time_from_start does not increase"):
         control(bag)
+
+
+def test_a_cut_keeps_the_line_between_two_points(arm, write_bag, trajectory):
+    message = trajectory(START_NS, ["elbow"], [(0.0, [0.0]), (1.0, [1.0])])
+    bag = write_bag(
+        [
+            Entry("/trajectory", START_NS, message),
+            *(entry for entry in arm if entry.topic == "/joint_states"),
+        ]
+    )
+    series = control_time_series(control(bag, start=0.3, end=0.7))
+    at = np.array([0.3, 0.5, 0.69])
+    np.testing.assert_allclose(np.interp(at, series.times, series.data[:, 0]), at, atol=1e-9)
+
+
+def test_the_first_point_of_a_trajectory_with_velocities_is_reached_on_a_cubic():
+    rest = Trajectory(np.array([0.0]), np.array([[1.0, 0.0]]))
+    goal = Trajectory(np.array([2.0]), np.array([[3.0, 0.0]]))
+    times, values = played(np.array([0.0, 1.0]), [rest, goal])
+    assert np.all(np.diff(times) > 0.0)
+    s = np.array([0.25, 0.5, 0.75])
+    expected = 1.0 + 2.0 * (3.0 * s**2 - 2.0 * s**3)
+    np.testing.assert_allclose(np.interp(1.0 + 2.0 * s, times, values), expected, atol=1e-4)
+
+
+def test_a_trajectory_that_begins_later_has_no_other_clock(arm, write_bag, trajectory):
+    message = trajectory(START_NS + 300_000_000, ["elbow"], [(0.0, [0.0]), (0.2, [1.0])])
+    bag = write_bag(
+        [
+            Entry("/trajectory", START_NS, message),
+            *(entry for entry in arm if entry.topic == "/joint_states"),
+        ]
+    )
+    assert not control(bag).warnings
+    motor = control(bag, clock_correction=ClockCorrection.DRIFT).controls[0]
+    np.testing.assert_allclose(motor.times[:2], [0.3, 0.5], atol=2e-3)

@@ -1,0 +1,65 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Instants of what is said once, and of what comes between the ticks of a clock."""
+
+from __future__ import annotations
+
+import numpy as np
+from mapped_signals import Mapping
+
+from sysid_ros.experiment.experiment_schema import MaskConfig, SignalConfig
+from sysid_ros.recording import map_recording, open_recording
+from sysid_ros.recording.mapping import control_time_series
+from sysid_ros.recording.mapping.mapping_settings import SignalKind
+
+from ..conftest import START_NS, Entry
+
+NS = 1_000_000_000
+SHOULDER = SignalConfig(SignalKind.SENSOR, "shoulder", "/joint_states", "position[shoulder]")
+COMMAND = SignalConfig(SignalKind.ACTUATOR, "motor", "/command", "data[0]")
+
+
+def mapped(path, *signals, start=None, end=None, **settings):
+    with open_recording(path) as recording:
+        return map_recording(
+            recording, Mapping(signals, **settings), name="run", start=start, end=end
+        )
+
+
+def states(arm):
+    return [entry for entry in arm if entry.topic == "/joint_states"]
+
+
+def test_the_last_command_is_in_force_to_the_end(arm, write_bag, multi_array):
+    commands = [Entry("/command", START_NS + k * NS // 5, multi_array(float(k))) for k in range(3)]
+    bag = write_bag([*commands, *states(arm)])
+    result = mapped(bag, COMMAND, SHOULDER)
+    series = control_time_series(result)
+    assert (series.times[-1], series.data[-1, 0]) == (result.end, 2.0)
+    later = control_time_series(mapped(bag, COMMAND, SHOULDER, start=0.6))
+    assert (later.times[0], later.data[:, 0].tolist()) == (0.6, [2.0, 2.0])
+
+
+def test_what_stays_in_force_may_have_been_said_before(arm, write_bag, multi_array, ros2):
+    on = ros2.types["std_msgs/msg/Bool"](True)
+    early = [Entry("/enabled", START_NS - NS, on), Entry("/command", START_NS - NS, multi_array(3))]
+    mask = MaskConfig(topic="/enabled", field="data")
+    result = mapped(write_bag([*early, *states(arm)]), COMMAND, SHOULDER, enabled_when=(mask,))
+    assert result.masked == result.controls[0].gaps == ()
+    assert result.controls[0].values.tolist() == [3.0]
+
+
+def test_a_slow_clock_loses_no_commands(arm, write_bag, ros2, multi_array):
+    types, entries = ros2.types, []
+    for tick, entry in enumerate(states(arm)):
+        time = types["builtin_interfaces/msg/Time"](5, tick * 10_000_000)
+        entry.message.header.stamp = time
+        if tick % 10 == 0 or tick == 99:
+            clock = types["rosgraph_msgs/msg/Clock"](time)
+            entries.append(Entry("/clock", START_NS + tick * 10_000_000, clock))
+        sent = Entry("/command", entry.log_ns + 1000, multi_array(float(tick)))
+        entries += [entry, sent] if tick < 99 else [entry]
+    motor = mapped(write_bag(entries), COMMAND, SHOULDER).controls[0]
+    np.testing.assert_array_equal(motor.values, np.arange(99))
+    np.testing.assert_allclose(motor.times, 0.01 * np.arange(99), atol=1e-3)

@@ -1,0 +1,74 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Recordings that are mapped again and again while they grow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from mapped_signals import Mapping
+
+from sysid_ros.experiment.experiment_schema import MaskConfig, SignalConfig
+from sysid_ros.live_estimation.message_buffer import MessageBuffer, known_until
+from sysid_ros.recording import map_recording, open_recording
+from sysid_ros.recording.mapping.mapping_settings import SignalKind
+
+from .conftest import START_NS, Entry
+
+NS = 1_000_000_000
+SHOULDER = SignalConfig(SignalKind.SENSOR, "shoulder", "/joint_states", "position[shoulder]")
+COMMAND = SignalConfig(SignalKind.ACTUATOR, "motor", "/command", "data[0]")
+PLAYED = SignalConfig(SignalKind.ACTUATOR, "motor", "/trajectory", "points[*].positions[elbow]")
+
+
+def mapped(path, *signals, start=None, end=None, **settings):
+    with open_recording(path) as recording:
+        return map_recording(
+            recording, Mapping(signals, **settings), name="run", start=start, end=end
+        )
+
+
+def states(arm):
+    return [entry for entry in arm if entry.topic == "/joint_states"]
+
+
+@pytest.fixture
+def trajectory(ros2):
+    def make(stamp_ns, points):
+        types, empty = ros2.types, np.empty(0)
+        time = types["builtin_interfaces/msg/Time"](*divmod(stamp_ns, NS))
+        rows = [
+            types["trajectory_msgs/msg/JointTrajectoryPoint"](
+                np.array([value]), empty, empty, empty,
+                types["builtin_interfaces/msg/Duration"](int(t), round(t % 1 * 1e9)),
+            )
+            for t, value in points
+        ]  # fmt: skip
+        return types["trajectory_msgs/msg/JointTrajectory"](
+            types["std_msgs/msg/Header"](time, ""), ["elbow"], rows
+        )
+
+    return make
+
+
+def test_a_trajectory_is_no_measurement_of_the_future(arm, write_bag, trajectory):
+    message = trajectory(START_NS, [(0.0, 0.0), (20.0, 1.0)])
+    bag = write_bag([Entry("/trajectory", START_NS, message), *states(arm)])
+    assert known_until(mapped(bag, PLAYED, SHOULDER)) == 0.99
+
+
+def test_commands_and_masks_outlast_what_is_forgotten(arm, write_bag, multi_array, ros2):
+    on = ros2.types["std_msgs/msg/Bool"](True)
+    late = [replace(e, log_ns=e.log_ns + 1000) for e in states(arm)]
+    entries = [Entry("/enabled", START_NS, on), Entry("/command", START_NS, multi_array(1)), *late]
+    mask = MaskConfig(topic="/enabled", field="data")
+    with open_recording(write_bag(entries)) as recording:
+        buffer = MessageBuffer(Mapping([COMMAND, SHOULDER], enabled_when=(mask,)), recording)
+        messages = list(recording.messages(buffer.topics))
+    for begin in range(0, len(messages), 34):
+        buffer.add(messages[begin : begin + 34])
+        assert not buffer.mapped("live").masked
+        buffer.forget_before(0.01 * begin)
