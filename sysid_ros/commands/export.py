@@ -47,6 +47,7 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.experiment import locate_bag, message_paths_of
     from sysid_ros.recording.bags import open_recording
     from sysid_ros.recording.mapping import export
+    from sysid_ros.robots import check_robot
     from sysid_ros.terminal import ReadingProgress
 
     bag = locate_bag(
@@ -59,6 +60,7 @@ def _run(options: argparse.Namespace) -> int:
             bag, msg_paths=message_paths_of(experiment), on_progress=progress.reading
         ) as recording,
     ):
+        check_robot(experiment, robot, recording.topics)
         mapped = mapped_sequence(experiment, recording, robot, bag.name)
     for warning in mapped.warnings:
         complain(f"warning: {warning}")

@@ -13,6 +13,7 @@ from sysid_ros.experiment import Experiment, SequenceConfig, locate_bag, message
 from sysid_ros.live_estimation.live_estimator import PERIOD, LiveEstimate, LiveEstimator
 from sysid_ros.recording.bags import open_recording
 from sysid_ros.recording.messages import RawMessage
+from sysid_ros.robots import check_robot
 
 
 def estimates_of_bag(
@@ -40,6 +41,7 @@ def estimates_of_bag(
     """
     path = locate_bag(bag.bag, experiment_file=experiment.path, data_dir=data_dir)
     with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
+        check_robot(experiment, bag.robot, recording.topics)
         estimator = LiveEstimator(
             experiment, recording, bag, horizon, data_dir=data_dir, should_stop=should_stop
         )

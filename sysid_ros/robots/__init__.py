@@ -10,7 +10,7 @@ from sysid_ros.robots.declared_friction import with_friction_model
 from sysid_ros.robots.declared_parameters import build_parameters, set_values
 from sysid_ros.robots.hook import hook_file
 from sysid_ros.robots.model_text import ModelText
-from sysid_ros.robots.several_robots import have_own_parameters, with_namespace
+from sysid_ros.robots.several_robots import check_robot, have_own_parameters, with_namespace
 from sysid_ros.robots.source import (
     LoadedModel,
     description_in,
@@ -29,6 +29,7 @@ __all__ = [
     "XmlText",
     "build_parameters",
     "by_sensor",
+    "check_robot",
     "description_in",
     "have_own_parameters",
     "hook_file",

@@ -244,7 +244,9 @@ def _bounds(
     lower, upper = (unlimited(row, nominal) if wide else None) or row.bounds(nominal)
     if config.frozen:  # it may be anything, such as a gain of 0 while there is no power
         lower, upper = nominal, nominal
-    if config.min is not None:
+    if config.min is None:
+        lower[0] = max(lower[0], min(row.least, nominal[0]))
+    else:
         lower = _sized("min", config.min, row)
     if config.max is not None:
         upper = _sized("max", config.max, row)
@@ -256,6 +258,11 @@ def _bounds(
         raise ExperimentError(
             f"{row.name} of {row.element} {config.pattern!r} starts at {nominal[i]:g} "
             f"({origin}){part}, outside its bounds [{lower[i]:g}, {upper[i]:g}]"
+        )
+    if lower[0] < row.least:
+        raise ExperimentError(
+            f"{row.name} of {row.element} {config.pattern!r} may be as low as {lower[0]:g}; no "
+            f"{(*row.components, row.name)[0]} is below {row.least:g}"
         )
     return lower, upper
 

@@ -8,12 +8,30 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from sysid_ros.errors import ExperimentError, unknown_name
 from sysid_ros.experiment import Experiment, MaskConfig
 
 
 def have_own_parameters(experiment: Experiment) -> bool:
     """Return whether any parameter has one value for each robot."""
     return any(config.per_robot for config in experiment.parameters)
+
+
+def check_robot(experiment: Experiment, robot: str | None, topics: Collection[str]) -> None:
+    """Refuse a robot that neither the experiment names nor the recording has topics of.
+
+    Raises:
+      ExperimentError: It is such a one; the message says who can be chosen.
+    """
+    known = {s.robot for s in (*experiment.sequences, *experiment.validation.bags)} - {None}
+    known |= {
+        topic.removesuffix(own).strip("/")
+        for own in {"/" + signal.topic.lstrip("/") for signal in experiment.signals}
+        for topic in topics
+        if topic.endswith(own) and topic != own
+    }
+    if robot is not None and robot not in known:
+        raise ExperimentError(unknown_name("robot", robot, filter(None, known)))
 
 
 def with_namespace(

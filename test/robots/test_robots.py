@@ -13,9 +13,9 @@ import pytest
 from pendulum_experiment import EXPERIMENT, MODEL, write_pendulum_bag
 
 from sysid_ros.cli import main
-from sysid_ros.errors import ErrorCode
+from sysid_ros.errors import ErrorCode, ExperimentError
 from sysid_ros.experiment import parse_experiment
-from sysid_ros.robots.several_robots import with_namespace
+from sysid_ros.robots.several_robots import check_robot, with_namespace
 
 DAMPING = {"left": 0.15, "right": 0.4}
 ARMATURE = 0.02
@@ -105,6 +105,15 @@ def test_what_a_robot_records_under_its_name_is_exported(
     assert main([*command[:1], str(both), *command[2:], "--robot", "right"]) == ErrorCode.NONE
 
 
+@pytest.mark.parametrize("command", ["export", "live"])
+def test_a_robot_that_nobody_knows_is_refused(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    options = ["--bag", "bags/right_a", "--output", str(tmp_path / "r.csv"), "--robot", "nope"]
+    assert main([command, str(experiment), *options]) == ErrorCode.INVALID_EXPERIMENT
+    assert "unknown robot 'nope'; valid: 'left', 'right'" in capsys.readouterr().err
+
+
 def test_topics_under_the_robots_name_come_first() -> None:
     experiment = parse_experiment(EXPERIMENT + "enabled_when: {topic: powered, field: data}\n")
     topics = ["/joint_states", "/left/joint_states", "/torque", "/left/powered"]
@@ -112,3 +121,10 @@ def test_topics_under_the_robots_name_come_first() -> None:
     assert [signal.topic for signal in own.signals] == ["/torque", "/left/joint_states"]
     assert own.enabled_when[0].topic == "/left/powered"
     assert with_namespace(experiment, None, topics) is experiment
+
+
+def test_a_robot_is_known_by_the_topics_under_its_name() -> None:
+    experiment = parse_experiment(EXPERIMENT)
+    check_robot(experiment, "third", ["/third/joint_states"])
+    with pytest.raises(ExperimentError, match="valid: 'third'"):
+        check_robot(experiment, "fourth", ["/third/joint_states", "/joint_states", "/x/other"])

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +45,7 @@ class Attribute:
       components: Names of the components where there are several.
       mirror: Signs (size,) of the components of elements after the first that share the value,
         where they are its mirror images; none where they are alike.
+      least: What nothing that exists is below, of the first component.
     """
 
     element: str
@@ -55,6 +57,7 @@ class Attribute:
     write: Callable[[Any, str, FloatArray], None]
     components: tuple[str, ...] = ()
     mirror: tuple[float, ...] = ()
+    least: float = -math.inf
 
     def unit_for(self, spec: Any, name: str) -> str:
         """The unit for one element, which for a slide joint differs from a hinge's."""

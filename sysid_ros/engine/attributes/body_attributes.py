@@ -48,10 +48,12 @@ def body_attributes() -> list[Attribute]:
     its frame normal to y; ``inertia_mirrored_y`` is shared by a body and mirror images of it.
     """
     return [
-        Attribute("body", "mass", "kg", 1, scaled(*_MASS_FACTOR), _read_mass, _write_mass),
+        Attribute(
+            "body", "mass", "kg", 1, scaled(*_MASS_FACTOR), _read_mass, _write_mass, least=0.0
+        ),
         Attribute(
             "body", "mass_ipos", "kg, m, m, m", 4, _mass_ipos_bounds, _read_mass_ipos,
-            _write_mass_ipos, ("mass", "x", "y", "z"),
+            _write_mass_ipos, ("mass", "x", "y", "z"), least=0.0,
         ),
         *(
             Attribute(

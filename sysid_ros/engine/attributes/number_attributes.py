@@ -34,7 +34,7 @@ def number(element: str, name: str, unit: str, at_least: float) -> Attribute:
         least = LEAST_FRICTIONLOSS if name == "frictionloss" else 0.0
         setattr(find(spec, element, target), name, max(float(value[0]), least))
 
-    return Attribute(element, name, unit, 1, non_negative(at_least), read, write)
+    return Attribute(element, name, unit, 1, non_negative(at_least), read, write, least=0.0)
 
 
 def first(element: str, name: str, unit: str, at_least: float) -> Attribute:

@@ -27,13 +27,12 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
 from sysid_ros.engine.estimation.shifts import ModelError, Shift
-from sysid_ros.engine.estimation.timing_walk import SHARE as SHARE_OF_WALKS
 from sysid_ros.engine.estimation.timing_walk import Walk
 from sysid_ros.engine.estimation.window_sample import (
     EVALUATION,
     chosen_windows,
     part_of,
-    spent,
+    search_time,
     spread_evenly,
 )
 from sysid_ros.engine.least_squares import (
@@ -54,8 +53,8 @@ from sysid_ros.engine.uncertainty import (
 from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.errors import DataError, StopRequestedError, SysidError
 
-SHARE = 0.25  # of the fit's time that the linearizations of alternatives may take together
-SHARE_OF_A_START = 0.15  # of the search that another start may take; one step at least
+SHARE = 0.25  # of a search's time that the linearizations of alternatives may take together
+SHARE_OF_A_START = 0.15  # of a search's time that another start may take; one step at least
 STEPS = 3  # of another start at most
 MIN_WINDOWS = 6
 BY_CHANCE = 2.0  # standard deviations of a shift that chance alone explains
@@ -94,13 +93,15 @@ def model_error(
         [place.recording for place in base.places],
     )
     trials: list[tuple[str, float, Callable[[], Shift]]] = []
-    used = _sample(problem, alternatives)
+    time = search_time(problem, solution.status)
+    used = _sample(problem, alternatives, time)
     for each in alternatives:
         if claims := _claims(covariance, chosen, each.order):
             shifted = partial(_shift, base, each, used, claims, gaps)
             trials.append((each.change, each.order, shifted))
     if chosen.size:
-        trials.append((ANOTHER_START, 0.0, partial(_another_start, base, covariance, chosen, walk)))
+        again = partial(_another_start, base, covariance, chosen, walk, time)
+        trials.append((ANOTHER_START, 0.0, again))
     shifts = []
     for change, order, trial in trials:
         try:
@@ -114,7 +115,7 @@ def model_error(
 
 
 def _another_start(
-    base: _Base, covariance: Covariance, chosen: IndexArray, walk: Walk | None
+    base: _Base, covariance: Covariance, chosen: IndexArray, walk: Walk | None, time: float
 ) -> Shift:
     """Search again from elsewhere within the intervals, with some windows where there are many.
 
@@ -122,8 +123,7 @@ def _another_start(
     """
     problem = base.problem
     n = len(problem.windows)
-    share = SHARE_OF_A_START if walk is None else SHARE_OF_A_START - SHARE_OF_WALKS
-    allowed = share * spent(problem) / (1.0 + 2.0 * EVALUATION)  # a step is checked as well
+    allowed = SHARE_OF_A_START * time / (1.0 + 2.0 * EVALUATION)  # a step is checked as well
     used = spread_evenly(n, n * allowed / STEPS, MIN_WINDOWS)
     part = part_of(problem, used)
     steps = max(1, min(STEPS, round(n * allowed / len(used))))
@@ -221,11 +221,13 @@ class _Base:
         )
 
 
-def _sample(problem: WindowedProblem, alternatives: Sequence[Alternative]) -> IndexArray:
-    """Choose the windows that stand for all, spread evenly, so that the time is kept."""
+def _sample(
+    problem: WindowedProblem, alternatives: Sequence[Alternative], time: float
+) -> IndexArray:
+    """Choose the windows that stand for all, spread evenly, so that a share of the time is kept."""
     n = len(problem.windows)
     cost = sum(alternative.cost for alternative in alternatives)
-    allowed = SHARE * spent(problem)
+    allowed = SHARE * time
     return spread_evenly(n, n if cost <= allowed else n * allowed / cost, MIN_WINDOWS)
 
 

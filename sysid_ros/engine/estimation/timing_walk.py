@@ -9,7 +9,8 @@ search that goes by slopes ends somewhere in it. So a walk leads from the estima
 each delay and time constant, in strides beyond its interval and beyond the time step, and all
 other parameters and starts follow from place to place by a Gauss-Newton step (a profile of the
 cost by continuation; Venzon & Moolgavkar 1988). It ends where it goes uphill twice in a row, and
-uses some windows only.
+uses some windows only. All windows decide about the places that these leave open, the most telling
+ones first.
 
 The costs of windows at two places are compared window by window (Vuong 1989). To first order the
 difference at a distance d is d / (2 s) of its standard deviations, where s is the standard error;
@@ -27,9 +28,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.window_sample import (
     EVALUATION,
-    chance_of_sum,
     part_of,
-    spent,
     spread_evenly,
 )
 from sysid_ros.engine.least_squares import (
@@ -47,7 +46,7 @@ from sysid_ros.engine.uncertainty import student_quantile
 from sysid_ros.errors import StopRequestedError
 
 TIMING = (("signal", "delay"), ("actuator", "time_constant"))  # the most telling first
-SHARE = 0.05  # of the fit's time that walks may take together, unless they find lower costs
+WALKS = 4.0  # linearizations that walks may take together, unless they find lower costs
 PLACE = 2.0 + 4.0 * EVALUATION  # time that a place takes, in linearizations of its windows
 FEWEST = 3  # windows, whose differences say which of two places is better
 COMMON = 2.5 * 2.0  # places around an optimum that has none besides it
@@ -58,6 +57,7 @@ ENOUGH = 2  # places in a row that are uphill: nothing better is expected beyond
 LONGER = 1.5  # factor on each further one
 LIKELY, SURE = 0.05, 0.001  # chance that windows show a lower cost where there is none
 PRECISE = 1e-2  # relative decrease of the cost below which a place is about an optimum
+JUDGED = 2  # places that all windows decide about
 WORSE = 2.0  # standard deviations from which on a place is ruled out
 WIDER = 1.25  # times the standard error that an error must be to count
 REACHED = 0.5  # of a distance: the error with which a 95 % interval ends there
@@ -84,6 +84,7 @@ class Walk:
 class _Place:
     """A place on a walk: of some windows, with what each costs more than at the optimum, (m,)."""
 
+    held: int  # the parameter that the walk led along
     point: Point
     excess: FloatArray
     prior: float
@@ -91,10 +92,6 @@ class _Place:
     def total(self, count: int) -> float:
         """The excess of all windows."""
         return count * float(np.mean(self.excess)) + self.prior
-
-    def chance(self, count: int) -> float:
-        """Its standard deviation because some windows stand for all."""
-        return float(chance_of_sum(self.excess[:, None], count)[0])
 
     def is_lower(self, chance: float) -> bool:
         """Return whether windows cost less than they would with this chance (paired t test)."""
@@ -137,14 +134,14 @@ def walk_around(problem: WindowedProblem, solution: Solution, errors: FloatArray
     """
     timing, known = timing_components(problem.params), np.nan_to_num(errors)
     n = len(problem.windows)
-    places = SHARE * spent(problem) * n / PLACE  # of one window each
-    used = spread_evenly(n, places / (COMMON * timing.size), FEWEST)
+    used = spread_evenly(n, np.sqrt(n), FEWEST)
     part = part_of(problem, used)
     base = Point(solution.point.theta, tuple(solution.point.starts[k] for k in used))
     part.check_derivatives(base)
     widest = OF_BOUNDS * (problem.upper - problem.lower)
     seen: list[_Place] = []
-    for component in timing[: max(1, round(places / (COMMON * len(used))))]:
+    affordable = int(WALKS / (COMMON * PLACE * len(used) / n))
+    for component in timing[: max(1, affordable)]:
         stride = BEYOND * known[component] * np.sqrt(n / len(used))
         stride = max(2.0 * _time_step(problem), min(stride, widest[component]))
         seen += _walk(part, base, int(component), stride)
@@ -155,7 +152,7 @@ def walk_around(problem: WindowedProblem, solution: Solution, errors: FloatArray
         if best.is_lower(SURE):
             return replace(found, lower=best.point)
         seen = [place for place in seen if place not in lower] + [best]
-    for place in seen:
+    for place in _judged(problem, solution, seen, used, known):
         found = _widened(found, place, n, base.theta, known)
     return found
 
@@ -169,22 +166,61 @@ def _refined(
     point = _uninterrupted(minimize(problem, start, settings)).point
     there, here = _window_costs(problem, point), _window_costs(problem, solution.point)
     prior = _prior_cost(problem, point) - _prior_cost(problem, solution.point)
-    return _Place(point, there - here, prior)
+    return _Place(lower.held, point, there - here, prior)
+
+
+def _judged(
+    problem: WindowedProblem,
+    solution: Solution,
+    seen: Sequence[_Place],
+    used: IndexArray,
+    errors: FloatArray,
+) -> list[_Place]:
+    """The places, by all windows, that would widen an interval the most by some of them.
+
+    Which few windows are used would decide about the interval otherwise.
+    """
+    rest, judged, n = list(seen), [], len(problem.windows)
+    told = np.where(errors > 0.0, WIDER * errors, np.inf)  # of the others none is claimed
+    for _ in range(JUDGED):
+        wider = [np.max(_told(place, n, solution.point.theta) / told) for place in rest]
+        if not rest or max(wider) <= 1.0:
+            break
+        place = rest.pop(int(np.argmax(wider)))
+        judged.append(place if len(place.excess) == n else _of_all(problem, solution, place, used))
+        told = np.maximum(told, _told(judged[-1], n, solution.point.theta))
+    return judged
+
+
+def _of_all(
+    problem: WindowedProblem, solution: Solution, place: _Place, used: IndexArray
+) -> _Place:
+    """A place that some windows led to, by all windows."""
+    value = float(place.point.theta[place.held])
+    known = (_all_starts(solution, place.point, used), solution.point)
+    point = _held_at(problem, known, place.held, value)
+    excess = _window_costs(problem, point) - _window_costs(problem, solution.point)
+    prior = _prior_cost(problem, point) - _prior_cost(problem, solution.point)
+    return _Place(place.held, point, excess, prior)
+
+
+def _told(place: _Place, count: int, theta: FloatArray) -> FloatArray:
+    """The standard errors that a place tells, (p,); zeros where windows rule it out."""
+    total = max(0.0, place.total(count))
+    deviation = place.deviation(count)
+    if len(place.excess) < FEWEST or total >= WORSE * deviation:
+        return np.zeros(len(theta))
+    share = min(REACHED, deviation / max(2.0 * total, 1e-300))
+    return np.asarray(share * np.abs(place.point.theta - theta))
 
 
 def _widened(found: Walk, place: _Place, count: int, theta: FloatArray, errors: FloatArray) -> Walk:
     """Return what was found, or the errors that a place tells where those are larger."""
-    total = max(0.0, place.total(count) + place.chance(count))
-    deviation = place.deviation(count)
-    if len(place.excess) < FEWEST or total >= WORSE * deviation:
-        return found
-    share = min(REACHED, deviation / max(2.0 * total, 1e-300))
-    values = place.point.theta - theta
-    told = share * np.abs(values)
+    told = _told(place, count, theta)
     larger = (told > WIDER * errors) & (told > found.errors)
     return replace(
         found,
-        values=np.where(larger, values, found.values),
+        values=np.where(larger, place.point.theta - theta, found.values),
         errors=np.where(larger, told, found.errors),
     )
 
@@ -204,7 +240,7 @@ def _walk(part: WindowedProblem, base: Point, component: int, stride: float) -> 
             excess = _window_costs(part, here) - own
             if not np.all(np.isfinite(excess)):
                 break
-            places.append(_Place(here, excess, _prior_cost(part, here) - prior))
+            places.append(_Place(component, here, excess, _prior_cost(part, here) - prior))
             total = places[-1].total(len(excess))
             uphill = uphill + 1 if total > lowest + np.sqrt(len(excess)) * np.std(excess) else 0
             if uphill == ENOUGH:

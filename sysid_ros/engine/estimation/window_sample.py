@@ -10,15 +10,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.windows import WindowGroup
 
 EVALUATION = 0.2  # of a linearization's time
+SEARCH = 12.0  # linearizations that a search takes, about
 
 
-def spent(problem: WindowedProblem) -> float:
-    """The time that a problem has taken so far, in linearizations of all its windows."""
-    return problem.jacobians + EVALUATION * problem.evaluations
+def search_time(problem: WindowedProblem, status: FitStatus) -> float:
+    """The time of a search, in linearizations of all windows, that other times are shares of.
+
+    Whatever an interval depends on may not depend on how many steps the solver took to get to the
+    optimum; so it is the same for all searches. Only one that was out of time has no more than it
+    had until then.
+    """
+    if status is FitStatus.TIME_LIMIT:
+        return min(SEARCH, problem.jacobians + EVALUATION * problem.evaluations)
+    return SEARCH
 
 
 def spread_evenly(n: int, wanted: float, least: int) -> IndexArray:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import mujoco
 import mujoco.rollout
@@ -14,7 +15,8 @@ import pendulum
 import pytest
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.estimation import FitResult, FitSettings, fit
+from sysid_ros.engine.estimation import FitResult, FitSettings, fit, timing_walk
+from sysid_ros.engine.estimation.fit_rounds import FitRounds
 from sysid_ros.engine.estimation.timing_walk import COMMON, FEWEST, PLACE, timing_components
 from sysid_ros.engine.least_squares import Linearization, Point
 from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
@@ -45,10 +47,12 @@ def late(torque: Callable[[FloatArray], FloatArray], noise: float = 1e-4) -> lis
     return [pendulum.sequences(control, measured)]
 
 
-def fitted(data: list[ModelSequences], begin: float, **changed: bool) -> FitResult:
+def fitted(
+    data: list[ModelSequences], begin: float, length: float = 1.0, *, model_error: bool = True
+) -> FitResult:
     params = pendulum.parameters()
     params.add(Parameter("delay", begin, 0.0, 0.2, modifier=SignalModifier("motor", "delay")))
-    settings = FitSettings(threads=1, window_length=1.0, landscapes=0, **changed)
+    settings = FitSettings(threads=1, window_length=length, landscapes=0, model_error=model_error)
     return fit(data, params, settings)
 
 
@@ -97,3 +101,44 @@ def test_delays_come_before_time_constants() -> None:
         params.add(Parameter(name, 0.0, 0.0, 1.0, modifier=SignalModifier(name, "delay")))
     params["b"].frozen = True
     assert timing_components(params).tolist() == [1]
+
+
+def test_all_windows_decide_about_the_most_telling_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three windows leave two places open, of which thirty rule out the farther one."""
+    few, all_of_them = np.array([0.1, -0.1, 0.0]), np.tile([0.9, 1.0, 1.1], 10)
+
+    def place(theta: float, excess: FloatArray) -> timing_walk._Place:
+        return timing_walk._Place(0, Point(np.array([theta]), ()), excess, 0.0)
+
+    def of_all(problem, solution, at: timing_walk._Place, used) -> timing_walk._Place:
+        assert len(at.excess) == len(used)
+        far = at.point.theta[0] == 8.0
+        return place(at.point.theta[0], all_of_them if far else all_of_them - 1.0)
+
+    monkeypatch.setattr(timing_walk, "_of_all", of_all)
+    problem = SimpleNamespace(windows=range(30))
+    solution = SimpleNamespace(point=Point(np.zeros(1), ()))
+    judged = timing_walk._judged(
+        problem, solution, [place(2.0, few), place(8.0, few)], np.arange(3), np.full(1, 0.1)
+    )
+    told = [timing_walk._told(at, 30, np.zeros(1))[0] for at in judged]
+    assert told == [0.0, timing_walk.REACHED * 2.0]
+
+
+def test_intervals_do_not_depend_on_how_long_the_solver_searched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = late(pendulum.torque, noise=1e-3)
+    once = fitted(data, 0.03, 0.5)
+    update = FitRounds._update_noise
+
+    def busy(rounds: FitRounds, linearization: Linearization) -> bool:
+        rounds._problem.jacobians += 100
+        return update(rounds, linearization)
+
+    monkeypatch.setattr(FitRounds, "_update_noise", busy)
+    again = fitted(data, 0.03, 0.5)
+    assert again.jacobians >= once.jacobians + 100
+    assert [p.standard_error for p in again.parameters] == [
+        p.standard_error for p in once.parameters
+    ]
