@@ -85,8 +85,8 @@ def simulate(
         data.qfrc_applied[:] = plan.qfrc_inverse + 100.0 * error + 10.0 * rate
         qpos[k], torque[k] = data.qpos, data.qfrc_applied
         mujoco.mj_step(model, data)
-    # The torque of a step acts from its beginning to its end; at its beginning it changes halfway.
-    torque[1:] = 0.5 * (torque[1:] + torque[:-1])
+    # The torque of a step belongs to its beginning: there is the second difference of positions
+    # that a semi-implicit step makes of it.
     return Truth(model, times, qpos, torque)
 
 

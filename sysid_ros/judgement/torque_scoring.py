@@ -13,7 +13,6 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs, SequenceSet, torque_settings
 from sysid_ros.engine.estimation import TorqueFindings
 from sysid_ros.engine.measured_torque import TorqueTrace, torque_traces
-from sysid_ros.engine.regressor import CREEP
 from sysid_ros.judgement.outcome import ResidualTrend, Score, SequenceFit, SignalFit
 from sysid_ros.judgement.residual_trends import JointSamples, binned_trends
 from sysid_ros.judgement.scoring import pooled_score
@@ -25,7 +24,7 @@ def torque_predictions(
     values: FloatArray,
     findings: TorqueFindings | None = None,
     *,
-    creep: float | None = CREEP,
+    sharp_friction: bool = True,
 ) -> tuple[TorqueTrace, ...]:
     """Torque of some sequences, measured and predicted.
 
@@ -35,19 +34,19 @@ def torque_predictions(
       values: Of the free parameters.
       findings: Of the fit whose low-passes and law of dry friction are used, so that scores
         compare.
-      creep: Without findings, rad/s, from which on dry friction is whole; ``None`` for the model's
-        own law of it.
+      sharp_friction: Without findings, whether dry friction follows velocity as closely as MuJoCo
+        allows, rather than as softly as the model has it.
     """
     if not used.groups:
         return ()
     cutoffs = None
     if findings is not None:
-        creep = findings.friction_creep if findings.sharp_friction else None
+        sharp_friction = findings.sharp_friction
         motion = {one.joint.partition("[")[0]: one.motion_cutoff for one in findings.joints}
         cutoffs = motion, findings.row_cutoff
     return torque_traces(
         used.groups, inputs.params, values, used.excluded, torque_settings(inputs.experiment),
-        cutoffs, creep=creep,
+        cutoffs, sharp_friction=sharp_friction,
     )  # fmt: skip
 
 

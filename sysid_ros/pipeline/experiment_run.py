@@ -261,5 +261,5 @@ def _identified_spec(
         for joint, (viscous, dry) in result.torque.plain_friction.items():
             apply_friction_to_spec(spec, joint, FrictionParameters(viscous, dry))
         if result.torque.sharp_friction:
-            sharpen_friction(spec, result.torque.friction_creep)
+            sharpen_friction(spec)
     return spec

@@ -9,7 +9,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sysid_ros.engine.regressor import CREEP
 from sysid_ros.errors import ExperimentError
 from sysid_ros.files import plain, read_regular_text, read_yaml, replace_file, yaml_text
 from sysid_ros.judgement import Outcome
@@ -77,27 +76,23 @@ def read_values(path: Path) -> dict[str, float]:
     return values
 
 
-def friction_creep(path: Path) -> float | None:
-    """The speed [rad/s] from which on the dry friction was whole that values were fitted with.
+def has_sharp_friction(path: Path) -> bool:
+    """Tell whether values were fitted to torque with dry friction as sharp as MuJoCo allows.
 
     Args:
       path: As for :func:`read_values`.
 
     Returns:
-      What the ``result.json`` that is it, or that lies beside it, says: ``None`` for the model's
-      own law of friction, the sharpest one where there is none.
+      What the ``result.json`` that is it, or that lies beside it, says; true where there is none.
     """
     result = (path if path.is_dir() else path.parent) / RESULT
     if path.suffix == ".json":
         result = path
     if not result.is_file():
-        return CREEP
+        return True
     document = _document(result)
     torque = document.get("torque") if isinstance(document, dict) else None
-    if not isinstance(torque, dict):
-        return CREEP
-    creep = torque.get("friction_creep", CREEP)
-    return float(creep) if torque.get("sharp_friction") is not False else None
+    return not isinstance(torque, dict) or torque.get("sharp_friction") is not False
 
 
 def _document(file: Path) -> Any:

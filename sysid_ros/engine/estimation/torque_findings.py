@@ -110,7 +110,6 @@ class TorqueFindings:
       advice: Sentences that say which motion would determine what is open.
       sharp_friction: Whether dry friction follows velocity as closely as MuJoCo allows, rather than
         as softly as the model has it.
-      friction_creep: rad/s, from which on such friction is whole.
       plain_friction: Of joints with another friction law, the damping and frictionloss closest to
         it, which model files have in its place.
     """
@@ -126,7 +125,6 @@ class TorqueFindings:
     notes: tuple[str, ...] = field(default=())
     advice: tuple[str, ...] = field(default=())
     sharp_friction: bool = True
-    friction_creep: float = 0.01
     plain_friction: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 

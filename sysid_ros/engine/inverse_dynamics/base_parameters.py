@@ -9,7 +9,8 @@ Numerical calculation of the base inertial parameters of robots, J. Robotic Syst
 base parameters are then estimated by weighted least squares without constraints. Essential ones are
 those left after the one with the largest relative standard error was eliminated again and again,
 until none is worse than a ratio to the best (Gautier, Dynamic identification of robots with
-power model, ICRA 1997).
+power model, ICRA 1997). They are named, not estimated anew: with the others at zero, 95 % intervals
+hold the truth in 39 to 68 of a hundred cases.
 """
 
 from __future__ import annotations
@@ -46,8 +47,6 @@ class BaseParameters:
       values: By weighted least squares without constraints, (r,).
       uncertainty: Of ``values``.
       essential: Whether elimination keeps it, (r,).
-      essential_values: Estimates with only the essential ones, zero for the others, (r,).
-      essential_errors: Their standard errors, (r,), zero for the others.
     """
 
     names: tuple[str, ...]
@@ -56,8 +55,6 @@ class BaseParameters:
     values: FloatArray
     uncertainty: Uncertainty
     essential: BoolArray
-    essential_values: FloatArray
-    essential_errors: FloatArray
 
     @property
     def relative_errors(self) -> FloatArray:
@@ -172,13 +169,8 @@ def estimate_base(
         if relative.max() <= ratio * relative.min():
             break
         use[np.flatnonzero(use)[int(np.argmax(relative))]] = False
-    left, right = own[:, use][:, :, use], side[:, use]
-    best = least_squares(left.sum(axis=0), right.sum(axis=0))
-    chosen, errors = np.zeros(len(kept)), np.zeros(len(kept))
-    chosen[use] = best
-    errors[use] = jackknife_errors(best, left, right).standard_errors
     label = base_names(names, kept, combination)
-    return BaseParameters(label, kept, combination, values, uncertainty, use, chosen, errors)
+    return BaseParameters(label, kept, combination, values, uncertainty, use)
 
 
 def jackknife_errors(

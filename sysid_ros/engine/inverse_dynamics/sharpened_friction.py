@@ -9,18 +9,17 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.elements import fixed_tendons
-from sysid_ros.engine.regressor import CREEP, sharp_friction
+from sysid_ros.engine.regressor import sharp_friction
 
 
-def sharpen_friction(spec: mujoco.MjSpec, creep: float = CREEP) -> None:
+def sharpen_friction(spec: mujoco.MjSpec) -> None:
     """Give dry friction of joints and tendons the law of ``engine.regressor.sharp_friction``.
 
     Args:
       spec: With the friction and inertia that were found; changed.
-      creep: rad/s, from which on friction is whole.
     """
     model = spec.copy().compile()
-    solref, solimp = sharp_friction(model, creep)
+    solref, solimp = sharp_friction(model)
     for element in (*spec.joints, *spec.tendons):
         if not element.name:  # MJCF tells elements apart by name
             continue

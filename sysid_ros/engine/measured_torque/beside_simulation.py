@@ -23,7 +23,6 @@ from sysid_ros.engine.measured_torque.parameter_kinds import key_of, speaks_of_t
 from sysid_ros.engine.measured_torque.torque_problem import (
     TorqueProblem,
     torque_problem,
-    with_creep,
     with_own_law,
 )
 from sysid_ros.engine.measured_torque.torque_rows import TorqueData, TorqueRows
@@ -62,9 +61,7 @@ def torque_beside_simulation(
     except SysidError:
         return None
     declared = problem.declared
-    if found.torque is not None and found.torque.sharp_friction:
-        problem = with_creep(problem, found.torque.friction_creep)
-    elif found.torque is not None:
+    if found.torque is not None and not found.torque.sharp_friction:
         model = declared.compiled(found.values, declared.robots[0])
         problem = with_own_law(problem, model)
     names = params.scalar_names()

@@ -32,7 +32,7 @@ from sysid_ros.engine.inverse_dynamics import (
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.found_torque import torque_findings
-from sysid_ros.engine.measured_torque.own_friction import better_law
+from sysid_ros.engine.measured_torque.own_friction import own_law_model
 from sysid_ros.engine.measured_torque.settled_laws import with_settled_laws
 from sysid_ros.engine.measured_torque.torque_estimates import (
     open_sentences,
@@ -45,7 +45,6 @@ from sysid_ros.engine.measured_torque.torque_problem import (
     gains_at,
     regression_settings,
     torque_problem,
-    with_creep,
     with_own_law,
 )
 from sysid_ros.engine.measured_torque.torque_sums import linearised, still_joints, values_at
@@ -86,10 +85,9 @@ def fit_torque(
         problem, values = with_settled_laws(problem, own)
         found = _fitted(problem, own, values, should_stop)
         values, _ = _values(problem.declared, found.fit)
-        law = better_law(problem.declared, found.evidence, found.fit, values)
+        law = own_law_model(problem.declared, found.evidence, found.fit, values)
         if law is not None:
-            takes = with_creep if isinstance(law, float) else with_own_law
-            problem = about(takes(problem, law), values)
+            problem = about(with_own_law(problem, law), values)
             found = _fitted(problem, own, values, should_stop)
     return _result(problem, found, on_iteration, began)
 

@@ -77,7 +77,6 @@ def torque_findings(
         ),
         advice=advice(problem.declared.model, fit),
         sharp_friction=problem.friction_of is None,
-        friction_creep=problem.creep,
         plain_friction=plain,
     )
 

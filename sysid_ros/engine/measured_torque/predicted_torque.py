@@ -19,11 +19,10 @@ from sysid_ros.engine.measured_torque.torque_problem import (
     gains_at,
     regression_settings,
     torque_problem,
-    with_creep,
     with_own_law,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.regressor import CREEP, SmoothStretch, smooth, stretches_of
+from sysid_ros.engine.regressor import SmoothStretch, smooth, stretches_of
 from sysid_ros.engine.signals import ModelSequences, force_unit
 from sysid_ros.errors import DataError
 
@@ -63,7 +62,7 @@ def torque_traces(
     settings: TorqueSettings,
     cutoffs: tuple[Mapping[str, float], float] | None = None,
     *,
-    creep: float | None = CREEP,
+    sharp_friction: bool = True,
 ) -> tuple[TorqueTrace, ...]:
     """Predict the torque of sequences.
 
@@ -75,17 +74,15 @@ def torque_traces(
       settings: Of the fit.
       cutoffs: Hz of the motion by joint, and of the rows, with which the parameters were fitted,
         so that scores compare; by default chosen from these sequences.
-      creep: rad/s, from which on dry friction is whole; ``None`` for the model's own law.
+      sharp_friction: Whether they were fitted with the sharp law of dry friction.
 
     Raises:
       DataError: No stretch without a gap is longer than the filters.
     """
     problem = torque_problem(models_sequences, params, excluded)
     declared = problem.declared
-    if creep is None:
+    if not sharp_friction:
         problem = with_own_law(problem, declared.compiled(values, declared.robots[0]))
-    else:
-        problem = with_creep(problem, creep)
     filters = _filters(problem, settings, cutoffs)
     found = [
         trace

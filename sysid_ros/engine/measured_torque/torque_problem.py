@@ -23,7 +23,6 @@ from sysid_ros.engine.measured_torque.sequence_recordings import (
     torque_sources,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.regressor import CREEP
 from sysid_ros.engine.residuals import signal_settings
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import ModelError
@@ -43,7 +42,6 @@ class TorqueProblem:
       masked: s that contact left out.
       notes: Sentences about the measurements.
       friction_of: The model whose own law of dry friction counts; the sharp one where left out.
-      creep: rad/s, from which on the sharp one is whole.
     """
 
     declared: Declared
@@ -53,7 +51,6 @@ class TorqueProblem:
     masked: float
     notes: tuple[str, ...]
     friction_of: mujoco.MjModel | None = None
-    creep: float = CREEP
 
 
 def torque_problem(
@@ -101,34 +98,20 @@ def with_own_law(problem: TorqueProblem, friction_of: mujoco.MjModel) -> TorqueP
     return replace(problem, regressor=regressor, friction_of=friction_of)
 
 
-def with_creep(problem: TorqueProblem, creep: float) -> TorqueProblem:
-    """The problem with dry friction that follows velocity, and is whole from ``creep`` rad/s on."""
-    if creep == problem.creep:
-        return problem
-    regressor = _regressor(problem.declared, creep=creep)
-    return replace(problem, regressor=regressor, creep=creep)
-
-
 def about(problem: TorqueProblem, values: FloatArray) -> TorqueProblem:
     """The problem with friction laws linearised about values of the free parameters, (n,)."""
     if not problem.declared.has_laws:
         return problem
     declared = problem.declared.about(values)
-    return replace(
-        problem,
-        declared=declared,
-        regressor=_regressor(declared, problem.friction_of, problem.creep),
-    )
+    regressor = _regressor(declared, problem.friction_of)
+    return replace(problem, declared=declared, regressor=regressor)
 
 
-def _regressor(
-    declared: Declared, friction_of: mujoco.MjModel | None = None, creep: float = CREEP
-) -> Regressor:
+def _regressor(declared: Declared, friction_of: mujoco.MjModel | None = None) -> Regressor:
     return Regressor(
         declared.model,
         kinds=declared.kinds,
         sharp_friction=friction_of is None,
-        creep=creep,
         delays={name: dofs for name, (dofs, _) in declared.delays.values()},
         friction_of=friction_of,
         laws=declared.laws,

@@ -21,7 +21,6 @@ from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws
 from sysid_ros.engine.regressor.gram import Grams, sum_grams
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import (
-    CREEP,
     friction_signs,
     sharp_friction,
 )
@@ -35,7 +34,6 @@ from sysid_ros.engine.regressor.torque_delay import (
 from sysid_ros.engine.regressor.torque_recording import Recording, Stretch, stretches_of
 
 __all__ = [
-    "CREEP",
     "DEFAULT_KINDS",
     "DELAY",
     "HALF_LENGTH",

@@ -24,8 +24,8 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import INERTIAL, fixed_tendons
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
 from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws, law_columns, loaded
-from sysid_ros.engine.regressor.regressor_tables import CREEP, layout_of, tree_of
 from sysid_ros.engine.regressor.regressor_tables import friction_of as friction_table
+from sysid_ros.engine.regressor.regressor_tables import layout_of, tree_of
 from sysid_ros.errors import ModelError
 
 _BITS = mujoco.mjtDisableBit
@@ -65,7 +65,6 @@ class Regressor:
         kinds: Sequence[str] = DEFAULT_KINDS,
         friction_velocity: float | None = None,
         sharp_friction: bool = False,
-        creep: float = CREEP,
         delays: Mapping[str, Collection[int]] | None = None,
         friction_of: mujoco.MjModel | None = None,
         laws: FrictionLaws | None = None,
@@ -79,7 +78,6 @@ class Regressor:
           sharp_friction: Whether that law follows velocity as closely as MuJoCo allows, see
             :func:`~.regressor_tables.sharp_friction`, rather than with the model's own
             solreffriction.
-          creep: rad/s, from which on such friction is whole.
           delays: By name of an unknown delay of measured torque, the degrees of freedom that have
             it; see :mod:`.torque_delay`.
           friction_of: The model with the friction and the inertia that say how soft MuJoCo's own
@@ -105,8 +103,7 @@ class Regressor:
             self.delay_columns[list(dofs)] = self.columns.place[number, DELAY]
         self._tree = tree_of(model)
         self._layout = layout_of(model, self.columns)
-        own = creep if sharp_friction else None
-        self._friction = friction_table(friction_of or model, friction_velocity, own)
+        self._friction = friction_table(friction_of or model, friction_velocity, sharp_friction)
         from sysid_ros.engine.regressor import kernels
 
         self._law = kernels.MUJOCO_LAW if friction_velocity is None else kernels.VELOCITY_LAW

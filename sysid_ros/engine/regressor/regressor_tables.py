@@ -132,12 +132,11 @@ def layout_of(model: mujoco.MjModel, columns: Columns) -> Layout:
 # Speeds below which dry friction is not yet whole, of hinges (rad/s) and slides (m/s), about those
 # of MuJoCo's defaults. At rest friction holds against whatever pulls; without such a range its sign
 # would follow the noise of velocities there.
-CREEP = 0.01
-_SLIDE = 0.2  # m/s of a slide for every rad/s of a hinge
+_CREEP, _SLIDE_CREEP = 0.01, 0.002
 _WIDEST = 0.999  # impedance that says with its time constant how fast friction stops a motion
 
 
-def sharp_friction(model: mujoco.MjModel, creep: float = CREEP) -> tuple[FloatArray, FloatArray]:
+def sharp_friction(model: mujoco.MjModel) -> tuple[FloatArray, FloatArray]:
     """Solver parameters with which MuJoCo's dry friction follows velocity as closely as it can.
 
     Its share is clip((qacc + b qvel) / width, -1, 1). The usual time constant of 20 ms gives
@@ -147,13 +146,12 @@ def sharp_friction(model: mujoco.MjModel, creep: float = CREEP) -> tuple[FloatAr
 
     Args:
       model: With the friction and the inertia that count.
-      creep: That speed, of hinges, rad/s; of slides it is a fifth of it, m/s.
 
     Returns:
       solreffriction (2,), and the first two of solimpfriction for every degree of freedom and every
       fixed tendon, (nv + tendons, 2).
     """
-    width = _sharp_rate(model) * _creeps(model, creep)
+    width = _sharp_rate(model) * _creep(model)
     tendons = fixed_tendons(model)
     weight = np.concatenate([model.dof_invweight0, model.tendon_invweight0[tendons]])
     loss = np.concatenate([model.dof_frictionloss, model.tendon_frictionloss[tendons]])
@@ -167,31 +165,29 @@ def _sharp_rate(model: mujoco.MjModel) -> float:
     return 1.0 / (_WIDEST * float(model.opt.timestep))
 
 
-def _creeps(model: mujoco.MjModel, creep: float) -> FloatArray:
+def _creep(model: mujoco.MjModel) -> FloatArray:
     slides = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)] == int(
         mujoco.mjtJoint.mjJNT_SLIDE
     )
-    own = np.where(slides, _SLIDE * creep, creep)
-    return np.append(own, np.full(len(fixed_tendons(model)), creep))
+    own = np.where(slides, _SLIDE_CREEP, _CREEP)
+    return np.append(own, np.full(len(fixed_tendons(model)), _CREEP))
 
 
-def friction_of(
-    model: mujoco.MjModel, velocity_scale: float | None, creep: float | None
-) -> Friction:
+def friction_of(model: mujoco.MjModel, velocity_scale: float | None, sharp: bool) -> Friction:
     """The sign of every dry friction.
 
     Args:
       model: Its solver parameters say how sharply MuJoCo's friction changes sign.
       velocity_scale: rad/s or m/s over which it changes as tanh does; ``None`` for MuJoCo's law.
-      creep: Of :func:`sharp_friction`, whose law MuJoCo's friction has; ``None`` for the model's.
+      sharp: Whether MuJoCo's law is that of :func:`sharp_friction` rather than the model's own.
     """
     tendons = fixed_tendons(model)
     count = model.nv + len(tendons)
     if velocity_scale is not None:
         return Friction(np.zeros(count), np.full(count, max(velocity_scale, _MIN_VALUE)))
-    if creep is not None:
+    if sharp:
         rates = np.full(count, _sharp_rate(model))
-        return Friction(rates, rates * _creeps(model, creep))
+        return Friction(rates, rates * _creep(model))
     # Softness and damping of a friction constraint: MuJoCo's documentation, chapter Computation,
     # "Constraint model"; a friction has no position, thus the impedance at zero and no stiffness.
     solref = np.concatenate([model.dof_solref, model.tendon_solref_fri[tendons]])
@@ -213,7 +209,7 @@ def friction_of(
 
 
 def friction_signs(
-    model: mujoco.MjModel, qvel: FloatArray, qacc: FloatArray, creep: float | None
+    model: mujoco.MjModel, qvel: FloatArray, qacc: FloatArray, *, sharp: bool
 ) -> FloatArray:
     """The share of dry friction of every degree of freedom by MuJoCo's law, (n, nv), -1 to 1.
 
@@ -221,9 +217,9 @@ def friction_signs(
       model: With the friction and the inertia that count.
       qvel: (n, nv).
       qacc: (n, nv).
-      creep: Of :func:`sharp_friction`; ``None`` for the model's own law.
+      sharp: Whether the law is that of :func:`sharp_friction` rather than the model's own.
     """
-    rate, width = (table[: model.nv] for table in friction_of(model, None, creep))
+    rate, width = (table[: model.nv] for table in friction_of(model, None, sharp))
     return np.asarray(np.clip((qacc + rate * qvel) / width, -1.0, 1.0))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from simulated_arms import coloured, three_joint_xml
+from simulated_arms import coloured, measured, simulate, three_joint_xml
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics import (
@@ -133,4 +133,28 @@ def test_coverage_and_bias_of_a_thousand_intervals(rate: float, bits: int) -> No
     assert deviations.size == 1000
     assert 0.92 <= np.mean(np.abs(shares) <= 1.0) <= 0.98
     mean, own = deviations.mean(axis=0), deviations.std(axis=0) / np.sqrt(len(deviations))
+    assert (np.abs(mean) - own).max() < 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rate", "bits", "noise"), [(100.0, 12, 0.1), (500.0, 20, 0.01)])
+def test_coverage_and_bias_beside_a_simulated_truth(rate: float, bits: int, noise: float) -> None:
+    model = mujoco.MjModel.from_xml_string(three_joint_xml())
+    columns, quantum = Regressor(model, sharp_friction=True).columns, 2.0 * np.pi / 2**bits
+    true = dict(zip(columns.names, columns.nominal, strict=True))
+    true |= {f"{name}.offset": offset for name, offset in OFFSETS.items()}
+    deviations, shares = [], []
+    for seed in range(30):
+        times, qpos, torque = measured(
+            simulate(model, 20.0, seed), rate, np.random.default_rng(1000 + seed),
+            noise=0.3 * quantum, quantum=quantum, torque_noise=noise,
+        )  # fmt: skip
+        recording = Recording(times, qpos, torque + np.array(list(OFFSETS.values())))
+        fit = fit_inverse_dynamics(nominal(), [recording])
+        off = fit.base.values - fit.base.combination @ [true[name] for name in fit.free.names]
+        deviations.append(off / fit.base.uncertainty.standard_errors)
+        shares.append(off / fit.base.uncertainty.half_widths())
+    assert np.size(shares) == 750
+    assert 0.92 <= np.mean(np.abs(shares) <= 1.0) <= 0.98
+    mean, own = np.mean(deviations, axis=0), np.std(deviations, axis=0) / np.sqrt(len(deviations))
     assert (np.abs(mean) - own).max() < 0.5

@@ -32,7 +32,6 @@ from sysid_ros.engine.parameters import (
     ParameterDict,
     SignalModifier,
 )
-from sysid_ros.engine.regressor import Regressor
 from sysid_ros.errors import DataError, ExperimentError, ParameterError
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
@@ -236,24 +235,6 @@ def test_a_simulated_robot_keeps_its_own_law_of_friction() -> None:
     assert not result.torque.sharp_friction
     for name in JOINTS:
         assert value(result, f"{name}_frictionloss") == pytest.approx(FRICTION, rel=0.1)
-
-
-def test_friction_that_takes_speed_to_be_whole_is_found_to_do_so() -> None:
-    spec = mujoco.MjSpec.from_string(nominal_xml())
-    times, motion, _ = moved(true_spec().compile())
-    wide = Regressor(true_spec().compile(), friction_velocity=0.1)
-    torque = wide.rows(motion) @ wide.columns.nominal
-    qpos, _ = noisy(motion.qpos, torque)
-    sequences = torque_sequences(spec, times, qpos, torque)
-    params = of_joints(spec)
-    for body in BODIES:
-        params.add(scalar(spec, "body", body, "inertia"))
-    result = sysid.fit([sequences], params, INVERSE)
-    assert result.torque is not None
-    assert result.torque.sharp_friction
-    assert result.torque.friction_creep == 0.08  # the widest that is tried
-    for name in JOINTS:
-        assert value(result, f"{name}_frictionloss") == pytest.approx(FRICTION, rel=0.15)
 
 
 def test_a_joint_that_does_not_move_keeps_the_models_friction():
