@@ -32,6 +32,7 @@ class Mapping:
       bodies: Those of free joints and of sensors on bodies.
       unmapped: Sentences about joints and actuators without a signal.
       joints: Names of the hinges and slides whose position is measured.
+      carried: Names of those whose position nothing measures, where sensors on bodies tell of it.
       possible: Lines that the evidence does not decide for.
     """
 
@@ -39,6 +40,7 @@ class Mapping:
     bodies: tuple[Line, ...]
     unmapped: tuple[str, ...]
     joints: tuple[str, ...]
+    carried: tuple[str, ...] = ()
     possible: tuple[Line, ...] = ()
 
     @property
@@ -62,11 +64,13 @@ def map_channels(
     lines = [_position_line(model, joint, *found) for joint, found in positions.items()]
     joints = [model.joint(joint).name for joint in positions]
     unmapped = _rivals(moving, list(positions.values()))
-    unmapped += [
-        f"joint {model.joint(joint).name!r} has no measured position"
+    tied = _tied(model, positions)
+    lacking = [
+        str(model.joint(joint).name)
         for joint in _scalar_joints(model)
-        if joint not in positions and joint not in _tied(model, positions)
+        if joint not in positions and joint not in tied
     ]
+    unmapped += [f"joint {name!r} has no measured position" for name in lacking]
     lines += _efforts(model, moving, positions)
     driven = {line.name for line in lines if line.kind == "actuator"}
     assigned = command_lines(
@@ -94,7 +98,11 @@ def map_channels(
         f"the header stamps of {topic} are zero, so that it is dated by when it was published"
         for topic in sorted(undated)
     ]
-    return Mapping(tuple(lines), tuple(bodies), tuple(unmapped), tuple(joints), assigned.possible)
+    told = len(_scalar_joints(model)) == model.njnt and any(one.kind == "sensor" for one in bodies)
+    return Mapping(
+        tuple(lines), tuple(bodies), tuple(unmapped), tuple(joints),
+        tuple(lacking) if told else (), assigned.possible,
+    )  # fmt: skip
 
 
 def map_robot(

@@ -53,3 +53,14 @@ def test_the_topic_with_most_joints_serves_all_that_it_has() -> None:
     arm = states("/joint_states", "shoulder", "elbow", "finger")
     again = states("/hand/joint_states", "finger")
     assert set(topics_of(*again, *arm).values()) == {"/joint_states"}
+
+
+def test_parameters_of_joints_without_encoders_are_offered_where_an_imu_tells_of_them() -> None:
+    site = HAND.replace('<joint name="finger"/>', '<joint name="finger"/><site name="tip"/>')
+    model = mujoco.MjModel.from_xml_string(
+        site.replace("</mujoco>", '<sensor><gyro name="gyro" site="tip"/></sensor></mujoco>')
+    )
+    arm, imu = states("/arm/joint_states", "shoulder", "elbow"), "sensor_msgs/msg/Imu"
+    gyro = Channel("/imu", imu, "angular_velocity.x", "", "", 0, False, (TIMES,), (np.sin(TIMES),))
+    assert map_channels(model, [*arm, gyro]).carried == ("finger",)
+    assert map_channels(model, arm).carried == ()

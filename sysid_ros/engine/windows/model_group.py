@@ -138,11 +138,12 @@ def cut_sequence(
     measured = with_rotation_vectors(model, sequences.sensordata[number])
     signals = signal_columns(model, measured)
     reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
+    controls = control_integrals(model, control)
+    reader.carry(controls, usable_span(sequences, number))
     known = [(reader.known_from(begin), end) for begin, end in bounds]
     begins = np.array([begin for begin, _ in known])
     settling = settling_times(model, reader.states(begins, 0.0, {}))
     windows = cut(model, measured, signals, known, settling.tolist())
-    controls = control_integrals(model, control)
     name = sequences.sequence_name[number]
     data = SequenceData(name, number, signals, controls, measured, base, windows)
     return [
