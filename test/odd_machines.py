@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Machines that are no arms: a crane, a camera's gimbal, a telescope on a lift, an excavator."""
+"""Machines that are no arms: a crane, a camera's gimbal, an excavator, a linkage gripper."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from sysid_ros.rehearsal import (
     ImuReadings,
     JointStates,
     Motion,
+    OdometryReadings,
     Reading,
     StateForm,
     Timing,
+    TrueParameter,
 )
 
 _HEAD = """<compiler angle="radian"/><default><geom contype="0" conaffinity="0"/></default>"""
@@ -135,6 +137,59 @@ EXCAVATOR = f"""
 """
 
 
+_FINGER = """
+<body name="{side}_driver" pos="0 {a} .055" {turn}>
+  <joint name="{side}_driver_joint" axis="1 0 0" range="0 .8" damping=".1" armature=".005"
+         frictionloss=".03"/>
+  <geom type="capsule" fromto="0 0 0 0 .0315 -.004" size=".006" mass=".02"/></body>
+<body name="{side}_spring_link" pos="0 {b} .061" {turn}>
+  <joint name="{side}_spring_link_joint" axis="1 0 0" range="-.3 .9" damping=".00125"
+         stiffness=".05" springref="2.62"/>
+  <geom type="capsule" fromto="0 0 0 0 .0315 -.004" size=".005" mass=".02"/>
+  <body name="{side}_follower" pos="0 .0315 -.004">
+    <joint name="{side}_follower_joint" axis="1 0 0" damping=".001"/>
+    <geom type="box" size=".011 .004 .02" pos="0 .01 .04" mass=".02"/></body></body>"""
+_FINGERS = "".join(
+    _FINGER.format(side=side, a=0.03 * sign, b=0.013 * sign, turn=turn)
+    for side, sign, turn in (("right", 1, ""), ("left", -1, 'euler="0 0 3.14159265"'))
+)
+_LINKS = "".join(
+    f'<connect body1="{side}_follower" body2="{side}_driver" anchor="0 .017 -.006" '
+    'solref=".005 1"/>' for side in ("right", "left")
+)  # fmt: skip
+# As a Robotiq 2F-85: linkages of which one angle is published, pulled by one tendon, told in counts.
+LINKAGE_GRIPPER = f"""
+<mujoco model="linkage_gripper"><option timestep="0.002" integrator="implicitfast"
+  cone="elliptic"/>{_HEAD}
+  <worldbody><body name="base" pos="0 0 .1"><geom type="box" size=".03 .03 .03" mass=".8"/>
+    {_FINGERS}</body></worldbody>
+  <equality>{_LINKS}<joint joint1="right_driver_joint" joint2="left_driver_joint"
+    solref=".005 1"/></equality>
+  <tendon><fixed name="split"><joint joint="right_driver_joint" coef=".5"/>
+    <joint joint="left_driver_joint" coef=".5"/></fixed></tendon>
+  <actuator><general name="fingers_actuator" tendon="split" forcerange="-5 5" ctrlrange="0 255"
+    gainprm=".3137255 0 0" biastype="affine" biasprm="0 -100 -10"/></actuator>
+</mujoco>
+"""
+
+# 27 g on one thrust and three moments at its middle, as a Crazyflie.
+MICRODRONE = """
+<mujoco model="microdrone"><option timestep="0.002" density="1.225" viscosity="1.8e-5"/>
+  <worldbody><body name="cf2" pos="0 0 .1"><freejoint/>
+    <inertial pos="0 0 0" mass=".027" diaginertia="2.3951e-5 2.3951e-5 3.2347e-5"/>
+    <geom type="box" size=".04 .04 .012" contype="0" conaffinity="0"/>
+    <site name="imu"/><site name="actuation"/></body></worldbody>
+  <actuator>
+    <motor name="body_thrust" site="actuation" gear="0 0 1 0 0 0" ctrlrange="0 .35"/>
+    <motor name="x_moment" site="actuation" gear="0 0 0 -.001 0 0" ctrlrange="-1 1"/>
+    <motor name="y_moment" site="actuation" gear="0 0 0 0 -.001 0" ctrlrange="-1 1"/>
+    <motor name="z_moment" site="actuation" gear="0 0 0 0 0 -.001" ctrlrange="-1 1"/>
+  </actuator>
+  <sensor><gyro name="body_gyro" site="imu"/><accelerometer name="body_linacc" site="imu"/></sensor>
+</mujoco>
+"""
+
+
 def odd_machines() -> Iterator[Robot]:
     """Machines with passive swings, an IMU only, tied segments, lagging hydraulics."""
     metres = JointStates(
@@ -160,6 +215,11 @@ def odd_machines() -> Iterator[Robot]:
     ))  # fmt: skip
     yield Robot("Lift and telescope of tied segments", _text(TELESCOPE), replace(
         PLAN, rate=30.0, motion=Motion(reach=0.25, speed=0.6, acceleration=3.0),
+        truth=(
+            *_hidden("joint_lift", frictionloss=10.5, damping=45.0, armature=5.5),
+            *_hidden("joint_arm_l3", frictionloss=1.2, damping=9.0, armature=0.9),
+            *_hidden("joint_wrist_yaw", frictionloss=0.07, damping=0.4, armature=0.028),
+        ),
         sensors=(replace(
             ENCODER, topic="/stretch/joint_states", form=StateForm.DYNAMIC,
             timing=Timing(rate=60.0, jitter=1e-3),
@@ -180,6 +240,28 @@ def odd_machines() -> Iterator[Robot]:
             topic="/machine/targets", form=CommandForm.TRAJECTORY, delay=0.04,
         ),),
     ))  # fmt: skip
+    yield Robot("Gripper with linkages, told in counts", _text(LINKAGE_GRIPPER), replace(
+        PLAN, rate=20.0, motion=Motion(reach=0.4, speed=1.5, acceleration=10.0),
+        truth=_hidden("right_driver_joint", frictionloss=0.045, damping=0.14, armature=0.0065),
+        sensors=(replace(
+            ENCODER, topic="/gripper/joint_states", joints=("right_driver_joint",),
+            timing=Timing(rate=100.0, jitter=3e-4),
+        ),),
+        controllers=(Controller(topic="/gripper/counts", delay=0.02),),
+    ))  # fmt: skip
+    yield Robot("Micro drone of a thrust and three moments", _text(MICRODRONE), replace(
+        PLAN, rate=200.0, motion=Motion(reach=0.5, dither=0.1),
+        truth=(TrueParameter("body", "cf2", "mass", 0.0295),),
+        sensors=(
+            OdometryReadings(topic="/cf2/odom"),
+            ImuReadings(gyro="body_gyro", accelerometer="body_linacc", topic="/cf2/imu"),
+        ),
+        controllers=(Controller(topic="/cf2/wrench", delay=0.002),),
+    ))  # fmt: skip
+
+
+def _hidden(joint: str, **values: float) -> tuple[TrueParameter, ...]:
+    return tuple(TrueParameter("joint", joint, name, value) for name, value in values.items())
 
 
 def _text(model: str) -> Callable[[], mujoco.MjSpec]:
