@@ -157,7 +157,7 @@ _LINKS = "".join(
     f'<connect body1="{side}_follower" body2="{side}_driver" anchor="0 .017 -.006" '
     'solref=".005 1"/>' for side in ("right", "left")
 )  # fmt: skip
-# As a Robotiq 2F-85: linkages of which one angle is published, pulled by one tendon, told in counts.
+# As a Robotiq 2F-85: linkages pulled by one tendon and told in counts; one angle is published.
 LINKAGE_GRIPPER = f"""
 <mujoco model="linkage_gripper"><option timestep="0.002" integrator="implicitfast"
   cone="elliptic"/>{_HEAD}

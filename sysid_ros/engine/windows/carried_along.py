@@ -12,8 +12,11 @@ is a place to begin from, as good as the model is: starts are estimated about it
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import mujoco
 import numpy as np
@@ -21,11 +24,14 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.elements import SCALAR, moved_inertia
 from sysid_ros.engine.residuals import SignalSettings
-from sysid_ros.engine.signals import SignalIntegral
+from sysid_ros.engine.signals import SignalIntegral, TimeSeries
 from sysid_ros.engine.simulation import step_means
 
 _PULL = 0.15  # of the time constant of a spring, a step: as stiff as steps allow
 _TURNS = 1e3  # rad or m, beyond which a simulation has run away
+
+# What a fit simulates of its recordings, as its alternatives and the scores begin with the same.
+_CARRIED: WeakKeyDictionary[TimeSeries, dict[Any, CarriedJoints | None]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,7 @@ class CarriedJoints:
 def carried_joints(
     model: mujoco.MjModel,
     known: Collection[int],
+    recording: TimeSeries,
     followed: Callable[[FloatArray, float, dict[str, SignalSettings]], FloatArray],
     integrals: Sequence[SignalIntegral | None],
     span: tuple[float, float],
@@ -65,6 +72,7 @@ def carried_joints(
     Args:
       model: The compiled model; where not all joints are hinges and slides, nothing is simulated.
       known: Degrees of freedom of which the motion is known.
+      recording: What was measured; what it is simulated to is kept as long as it is.
       followed: States (n, nstate) at some instants, see ``StartReader.states``; not finite where
         they are not known.
       integrals: One per input; ``None`` for one that is not driven.
@@ -73,6 +81,29 @@ def carried_joints(
     others = np.setdiff1d(np.arange(model.nv), list(known))
     if not others.size or any(int(kind) not in SCALAR for kind in model.jnt_type):
         return None
+    kept = _CARRIED.setdefault(recording, {})
+    key = _digest(model), span
+    if key not in kept:
+        kept[key] = _simulated(model, known, followed, integrals, span)
+    return kept[key]
+
+
+def _digest(model: mujoco.MjModel) -> bytes:
+    """A short name of everything that is in a model."""
+    values = np.empty(mujoco.mj_sizeModel(model), dtype=np.uint8)
+    mujoco.mj_saveModel(model, None, values)
+    return hashlib.sha256(values.tobytes()).digest()
+
+
+def _simulated(
+    model: mujoco.MjModel,
+    known: Collection[int],
+    followed: Callable[[FloatArray, float, dict[str, SignalSettings]], FloatArray],
+    integrals: Sequence[SignalIntegral | None],
+    span: tuple[float, float],
+) -> CarriedJoints | None:
+    """Simulate a recording; see :func:`carried_joints`."""
+    others = np.setdiff1d(np.arange(model.nv), list(known))
     measured = np.array(sorted(known), dtype=np.intp)
     times = np.arange(*span, float(model.opt.timestep), dtype=np.float64)
     states, controls = followed(times, 0.0, {}), step_means(model, integrals, times, {})

@@ -96,6 +96,7 @@ class StartReader:
         velocity_filter: float,
     ) -> None:
         self._model = model
+        self._measured = sensordata
         self._base = base
         self._joints = measured_joints(model, sensordata, velocity_filter)
         self._poses = measured_poses(
@@ -117,7 +118,9 @@ class StartReader:
         """
         known = self._measured_dofs()
         known.update([] if self._loops is None else self._loops.tied.tolist())
-        self._carried = carried_joints(self._model, known, self.states, integrals, span)
+        self._carried = carried_joints(
+            self._model, known, self._measured, self.states, integrals, span
+        )
 
     def _measured_dofs(self) -> set[int]:
         """The degrees of freedom of joints that are measured, if in part."""
