@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import mujoco
+from robot_kinds import servo_arm
 from robot_to_try import DELAY, ENCODER, PLAN, Robot
 
 from sysid_ros.rehearsal import (
@@ -22,8 +23,10 @@ from sysid_ros.rehearsal import (
     StateForm,
     Timing,
     TrueParameter,
+    WrenchReadings,
 )
 
+_BOX = mujoco.mjtGeom.mjGEOM_BOX
 _HEAD = """<compiler angle="radian"/><default><geom contype="0" conaffinity="0"/></default>"""
 
 # The load swings on two axes that nothing measures but an IMU on its hook.
@@ -258,6 +261,37 @@ def odd_machines() -> Iterator[Robot]:
         ),
         controllers=(Controller(topic="/cf2/wrench", delay=0.002),),
     ))  # fmt: skip
+    yield Robot("Four joints with a force sensor at the wrist", _arm_with_force_sensor, replace(
+        PLAN, motion=Motion(reach=0.7),
+        truth=(
+            *_hidden("j1", frictionloss=0.06, damping=0.5, armature=0.02),
+            TrueParameter("body", "tool", "mass", 0.33),
+        ),
+        sensors=(ENCODER, WrenchReadings(force="ft_force", torque="ft_torque")),
+        controllers=(Controller(
+            topic="/arm_controller/joint_trajectory", form=CommandForm.TRAJECTORY, delay=DELAY,
+        ),),
+    ))  # fmt: skip
+
+
+def _arm_with_force_sensor() -> mujoco.MjSpec:
+    """An arm whose wrist carries a tool by a sensor of force and torque."""
+    spec = servo_arm()
+    hand = spec.bodies[-1].add_body(name="hand", pos=[0, 0, 0.2])
+    hand.add_joint(name="j3", axis=[0, 0, 1], damping=0.1, armature=0.005, frictionloss=0.02)
+    hand.add_geom(type=_BOX, size=[0.02, 0.02, 0.01], mass=0.1, contype=0, conaffinity=0)
+    tool = hand.add_body(name="tool", pos=[0, 0, 0.03])
+    tool.add_site(name="ft_sensor")
+    tool.add_geom(type=_BOX, size=[0.02, 0.03, 0.05], pos=[0.01, 0, 0.05], mass=0.2, contype=0,
+                  conaffinity=0)  # fmt: skip
+    servo = spec.add_actuator(name="m3", target="j3", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    servo.set_to_position(kp=8.0, kv=0.3)
+    for name, kind in (("ft_force", "FORCE"), ("ft_torque", "TORQUE")):
+        spec.add_sensor(
+            name=name, type=getattr(mujoco.mjtSensor, f"mjSENS_{kind}"), objname="ft_sensor",
+            objtype=mujoco.mjtObj.mjOBJ_SITE,
+        )  # fmt: skip
+    return spec
 
 
 def _hidden(joint: str, **values: float) -> tuple[TrueParameter, ...]:

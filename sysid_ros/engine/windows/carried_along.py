@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -22,9 +23,10 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.elements import SCALAR, moved_inertia
+from sysid_ros.engine.elements import SCALAR, joint_of, moved_inertia
+from sysid_ros.engine.friction import friction_callback, has_friction
 from sysid_ros.engine.residuals import SignalSettings
-from sysid_ros.engine.signals import SignalIntegral, TimeSeries
+from sysid_ros.engine.signals import SignalIntegral, TimeSeries, input_actuators
 from sysid_ros.engine.simulation import step_means
 
 _PULL = 0.15  # of the time constant of a spring, a step: as stiff as steps allow
@@ -78,6 +80,7 @@ def carried_joints(
       integrals: One per input; ``None`` for one that is not driven.
       span: From when to when, s.
     """
+    known = {*known, *_idle(model, integrals)}
     others = np.setdiff1d(np.arange(model.nv), list(known))
     if not others.size or any(int(kind) not in SCALAR for kind in model.jnt_type):
         return None
@@ -86,6 +89,16 @@ def carried_joints(
     if key not in kept:
         kept[key] = _simulated(model, known, followed, integrals, span)
     return kept[key]
+
+
+def _idle(model: mujoco.MjModel, integrals: Sequence[SignalIntegral | None]) -> set[int]:
+    """Joints with an actuator of which no command is known: without it they would droop."""
+    found: set[int] = set()
+    for actuator, integral in zip(input_actuators(model), integrals, strict=True):
+        if integral is None:
+            joint = joint_of(model, int(actuator))
+            found |= set() if joint is None else {int(model.jnt_dofadr[joint])}
+    return found
 
 
 def _digest(model: mujoco.MjModel) -> bytes:
@@ -112,7 +125,8 @@ def _simulated(
     wanted = states[:, place[measured]], states[:, rate[measured]]
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = np.split(states[0, 1 : 1 + model.nq + model.nv], [model.nq])
-    moved = _pulled_along(model, data, measured, wanted, controls)
+    with friction_callback() if has_friction(model) else nullcontext():
+        moved = _pulled_along(model, data, measured, wanted, controls)
     positions, velocities = moved[:, place[others] - 1], moved[:, rate[others] - 1]
     if not np.all(np.abs(positions) < _TURNS) or not np.all(np.isfinite(velocities)):
         return None

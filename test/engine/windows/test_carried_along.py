@@ -57,6 +57,19 @@ def test_a_swing_that_nothing_measures(measured: bool) -> None:
     assert np.abs(states[:, 4] - rate).max() < 0.05 * np.abs(rate).max()
 
 
+def test_a_motor_whose_command_is_not_known_keeps_its_joint_where_it_was() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body><joint name="lever" axis="0 1 0"/>'
+        '<geom type="sphere" size=".05" pos="1 0 0" mass="1"/></body></worldbody>'
+        '<actuator><motor joint="lever"/></actuator></mujoco>'
+    )
+    times = np.arange(0.0, 1.0, 0.1)
+    nothing = TimeSeries(times, np.full((10, 1), np.nan), {})
+    reader = StartReader(model, nothing, np.zeros(3), velocity_filter=30.0)
+    reader.carry([None], (0.0, 0.9))
+    assert not reader.states(times, 0.0, {})[:, 1:].any()
+
+
 def test_what_a_filter_has_made_of_its_command() -> None:
     _, command, truth = recorded()
     model = mujoco.MjModel.from_xml_string(CRANE.format(damping=8))
