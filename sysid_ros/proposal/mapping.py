@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
+import numpy as np
 
 from sysid_ros.engine.elements import SCALAR, is_effort, joint_of
 from sysid_ros.engine.windows import ClosedLoops
@@ -93,6 +94,7 @@ def map_channels(
         if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
     bodies = body_lines(model, moving)
+    unmapped += _floating_blindly(model, bodies)
     undated = {line.channel.topic for line in (*lines, *bodies) if line.channel.clock}
     unmapped += [
         f"the header stamps of {topic} are zero, so that it is dated by when it was published"
@@ -133,6 +135,21 @@ def map_robot(
 
 
 Positions = dict[int, tuple[Channel, bool]]
+
+
+def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str]:
+    """Sentences about free joints of which no pose was recorded."""
+    posed = {line.name for line in bodies if line.kind == "qpos"}
+    found = []
+    for joint in np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)):
+        body = str(model.body(int(model.jnt_bodyid[joint])).name)
+        name = str(model.joint(int(joint)).name) or body
+        if name not in posed:
+            found.append(
+                f"nothing tells where {body!r} floats, so that simulations start with it where the "
+                f"model has it; delete its free joint if it hung or stood still, or record its pose"
+            )
+    return found
 
 
 def _scalar_joints(model: mujoco.MjModel) -> list[int]:

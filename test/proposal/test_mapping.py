@@ -64,3 +64,16 @@ def test_parameters_of_joints_without_encoders_are_offered_where_an_imu_tells_of
     gyro = Channel("/imu", imu, "angular_velocity.x", "", "", 0, False, (TIMES,), (np.sin(TIMES),))
     assert map_channels(model, [*arm, gyro]).carried == ("finger",)
     assert map_channels(model, arm).carried == ()
+
+
+def test_a_base_that_floats_and_is_not_seen_is_told() -> None:
+    legged = HAND.replace('<joint name="shoulder"/>', "<freejoint/>").replace(
+        "<body>", '<body name="trunk">', 1
+    )
+    model = mujoco.MjModel.from_xml_string(legged)
+    arm = states("/joint_states", "elbow", "finger")
+    (told,) = map_channels(model, arm).unmapped
+    assert "'trunk' floats" in told
+    pose = "nav_msgs/msg/Odometry", "pose.pose.position.x"
+    odometry = Channel("/odom", *pose, "", "", 0, False, (TIMES,), (np.sin(TIMES),))
+    assert map_channels(model, [*arm, odometry]).unmapped == ()
