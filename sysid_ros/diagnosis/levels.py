@@ -84,7 +84,8 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
     limits = (float(values.max()), float(values.min()))
     cut = {limit: [r for part in parts for r in _runs(part, limit, reach)] for limit in limits}
     runs = [run for limit in limits for run in cut[limit]]
-    least = max(_ABRUPT * usual, _STEPS * (level_step(parts) or 0.0))
+    quantum = level_step(parts) or float(moving.min(initial=usual))
+    least = max(_ABRUPT * usual, _STEPS * quantum)
     abrupt = [length for length, before in runs if before > least]
     again = max(sum(before > least for _, before in cut[limit]) for limit in limits) > 1
     stuck = sum(length for length, _ in runs)
