@@ -21,6 +21,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import robot_kinds
+from odd_machines import odd_machines
 from robot_to_try import DELAY, ENCODER, PLAN, TORQUES, Robot, hidden
 from unseen_robots import unseen_robots
 
@@ -231,6 +232,7 @@ def own_robots() -> Iterator[Robot]:
     yield from _moving_robots()
     yield from _arms_from_urdf()
     yield from unseen_robots()
+    yield from odd_machines()
 
 
 def _text(model: str) -> Callable[[], mujoco.MjSpec]:

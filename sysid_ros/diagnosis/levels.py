@@ -84,13 +84,15 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
     limits = (float(values.max()), float(values.min()))
     cut = {limit: [r for part in parts for r in _runs(part, limit, reach)] for limit in limits}
     runs = [run for limit in limits for run in cut[limit]]
-    least = max(_ABRUPT * usual, _STEPS * (level_step(parts) or 0.0))
+    quantum = level_step(parts) or float(moving.min(initial=usual))
+    least = max(_ABRUPT * usual, _STEPS * quantum)
     abrupt = [length for length, before in runs if before > least]
+    again = max(sum(before > least for _, before in cut[limit]) for limit in limits) > 1
     stuck = sum(length for length, _ in runs)
     repeats = len(changes) - len(moving) - (stuck - len(runs))
     noisy = repeats < _RARE * len(changes)  # then nothing but a limit repeats a value exactly
     counted = [length for length, _ in runs if length >= _LONG_RUN] if noisy else abrupt
-    enough = len(counted) >= (1 if noisy else 2) and len(counted) > len(runs) / 2
+    enough = (bool(counted) if noisy else again) and len(counted) > len(runs) / 2
     if not enough or sum(counted) / len(values) <= _SATURATED:
         return None
     limit = max(limits, key=lambda one: sum(length for length, _ in cut[one]))

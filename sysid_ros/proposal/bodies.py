@@ -28,17 +28,19 @@ _SENSORS: Mapping[int, Mapping[str, tuple[str, str]]] = {
     int(mujoco.mjtSensor.mjSENS_ACCELEROMETER): {
         "sensor_msgs/msg/Imu": ("linear_acceleration", "linear_acceleration.x"),
     },
+    int(mujoco.mjtSensor.mjSENS_FORCE): {_WRENCH: ("wrench.force", "wrench.force.x")},
+    int(mujoco.mjtSensor.mjSENS_TORQUE): {_WRENCH: ("wrench.torque", "wrench.torque.x")},
 }
 
 
 def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]:
-    """Propose the signals of free joints, gyroscopes, accelerometers and outside forces.
+    """Propose the signals of free joints, of sensors on bodies, and of outside forces.
 
     Args:
       model: The compiled model.
       channels: What was recorded.
     """
-    lines = list(_wrenches(model, channels))
+    lines: list[Line] = []
     for joint in range(model.njnt):
         if int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE):
             body = str(model.body(int(model.jnt_bodyid[joint])).name)
@@ -50,7 +52,8 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
         types = _SENSORS.get(int(model.sensor_type[sensor]), {})
         if name:
             lines += _one("sensor", name, [name, site], types, channels)
-    return lines
+    sensed = {line.channel.topic for line in lines}
+    return [*_wrenches(model, [one for one in channels if one.topic not in sensed]), *lines]
 
 
 def _one(

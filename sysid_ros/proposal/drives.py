@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import mujoco
@@ -63,6 +64,29 @@ def driven_joints(model: mujoco.MjModel) -> set[str]:
     if moved and all(moved):
         return set().union(*moved)
     return {str(model.joint(joint).name) for joint in range(model.njnt)}
+
+
+def tied_joints(model: mujoco.MjModel, joints: Collection[str]) -> set[str]:
+    """Those of some joints that equalities move with another one of them.
+
+    What is in one of them acts on the others as well, so that one stands for all: the one that has
+    an actuator of its own, else the first.
+    """
+    groups: list[set[int]] = []
+    for equality in range(model.neq):
+        first, other = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])
+        is_tie = int(model.eq_type[equality]) == int(mujoco.mjtEq.mjEQ_JOINT) and other >= 0
+        if is_tie and model.eq_active0[equality]:
+            met = [group for group in groups if group & {first, other}]
+            groups = [group for group in groups if group not in met]
+            groups.append({first, other}.union(*met))
+    own = {joint_of(model, actuator) for actuator in range(model.nu)}
+    found: set[str] = set()
+    for group in groups:
+        ranked = sorted(group, key=lambda joint: (joint not in own, joint))
+        names = [name for joint in ranked if (name := str(model.joint(joint).name)) in joints]
+        found.update(names[1:])
+    return found
 
 
 def _targets(model: mujoco.MjModel, actuator: int) -> list[str]:

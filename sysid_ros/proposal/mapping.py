@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
+import numpy as np
 
 from sysid_ros.engine.elements import SCALAR, is_effort, joint_of
 from sysid_ros.engine.windows import ClosedLoops
@@ -32,6 +33,7 @@ class Mapping:
       bodies: Those of free joints and of sensors on bodies.
       unmapped: Sentences about joints and actuators without a signal.
       joints: Names of the hinges and slides whose position is measured.
+      carried: Names of those whose position nothing measures, where sensors on bodies tell of it.
       possible: Lines that the evidence does not decide for.
     """
 
@@ -39,6 +41,7 @@ class Mapping:
     bodies: tuple[Line, ...]
     unmapped: tuple[str, ...]
     joints: tuple[str, ...]
+    carried: tuple[str, ...] = ()
     possible: tuple[Line, ...] = ()
 
     @property
@@ -62,11 +65,13 @@ def map_channels(
     lines = [_position_line(model, joint, *found) for joint, found in positions.items()]
     joints = [model.joint(joint).name for joint in positions]
     unmapped = _rivals(moving, list(positions.values()))
-    unmapped += [
-        f"joint {model.joint(joint).name!r} has no measured position"
+    tied = _tied(model, positions)
+    lacking = [
+        str(model.joint(joint).name)
         for joint in _scalar_joints(model)
-        if joint not in positions and joint not in _tied(model, positions)
+        if joint not in positions and joint not in tied
     ]
+    unmapped += [f"joint {name!r} has no measured position" for name in lacking]
     lines += _efforts(model, moving, positions)
     driven = {line.name for line in lines if line.kind == "actuator"}
     assigned = command_lines(
@@ -89,12 +94,17 @@ def map_channels(
         if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
     bodies = body_lines(model, moving)
+    unmapped += _floating_blindly(model, bodies)
     undated = {line.channel.topic for line in (*lines, *bodies) if line.channel.clock}
     unmapped += [
         f"the header stamps of {topic} are zero, so that it is dated by when it was published"
         for topic in sorted(undated)
     ]
-    return Mapping(tuple(lines), tuple(bodies), tuple(unmapped), tuple(joints), assigned.possible)
+    told = len(_scalar_joints(model)) == model.njnt and any(one.kind == "sensor" for one in bodies)
+    return Mapping(
+        tuple(lines), tuple(bodies), tuple(unmapped), tuple(joints),
+        tuple(lacking) if told else (), assigned.possible,
+    )  # fmt: skip
 
 
 def map_robot(
@@ -125,6 +135,21 @@ def map_robot(
 
 
 Positions = dict[int, tuple[Channel, bool]]
+
+
+def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str]:
+    """Sentences about free joints of which no pose was recorded."""
+    posed = {line.name for line in bodies if line.kind == "qpos"}
+    found = []
+    for joint in np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)):
+        body = str(model.body(int(model.jnt_bodyid[joint])).name)
+        name = str(model.joint(int(joint)).name) or body
+        if name not in posed:
+            found.append(
+                f"nothing tells where {body!r} floats, so that simulations start with it where the "
+                f"model has it; delete its free joint if it hung or stood still, or record its pose"
+            )
+    return found
 
 
 def _scalar_joints(model: mujoco.MjModel) -> list[int]:

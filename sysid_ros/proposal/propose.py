@@ -305,7 +305,7 @@ def _with_parameters(
     draft = without_comparing(draft, resting)
     usual = candidates(
         spec,
-        [joint for joint in mapping.joints if joint not in resting],
+        [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried],
         _inputs(mapping),
         _servo_sensors(spec, mapping),
         free=any(line.kind == "qpos" for line in mapping.bodies),

@@ -17,7 +17,7 @@ from sysid_ros.engine.elements import is_servo
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import SERVO
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.drives import driven_joints
+from sysid_ros.proposal.drives import driven_joints, tied_joints
 from sysid_ros.proposal.joint_scales import JointScale, joint_scales
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
@@ -83,12 +83,13 @@ def candidates(
     gains = dict.fromkeys(driven, 0.0) | {
         name.removesuffix(SERVO): gain for name, gain in guessed.items()
     }
+    tied = tied_joints(model, joints)
     found: list[Candidate | None] = [*_guessed_gains(guessed)]
     found += [
         _of_joint(spec, joint, attribute, scales[joint], gains.get(joint))
         for attribute in _JOINT_ATTRIBUTES
         for joint in joints
-        if joint in scales
+        if joint in scales and joint not in tied
     ]
     found += _delays(inputs)
     if servos:

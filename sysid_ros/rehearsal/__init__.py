@@ -18,6 +18,7 @@ from sysid_ros.rehearsal.plan import (
     RehearsalError,
     StateForm,
     Timing,
+    WrenchReadings,
 )
 from sysid_ros.rehearsal.rehearse import Attempt, Prospect, prospects, rehearse
 from sysid_ros.rehearsal.true_model import Base, based, true_model, with_true_values
@@ -41,6 +42,7 @@ __all__ = [
     "StateForm",
     "Timing",
     "TrueParameter",
+    "WrenchReadings",
     "based",
     "generate",
     "prospects",

@@ -87,6 +87,12 @@ def imu(stamp: int, rates: FloatArray, accelerations: FloatArray) -> bytes:
     )
 
 
+def wrench(stamp: int, force: FloatArray, torque: FloatArray) -> bytes:
+    """A ``WrenchStamped``."""
+    both = _make("geometry_msgs/msg/Wrench", _vector(force), _vector(torque))
+    return _packed("geometry_msgs/msg/WrenchStamped", header(stamp, "ft_frame"), both)
+
+
 def odometry(
     stamp: int,
     position: FloatArray,

@@ -105,6 +105,27 @@ class ImuReadings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WrenchReadings:
+    """A ``WrenchStamped`` topic from force and torque sensors of the model, as of a wrist.
+
+    Attributes:
+      force: Name of the force sensor; empty for none.
+      torque: Name of the torque sensor; empty for none.
+      topic: Its name.
+      forces: How forces are measured, N.
+      torques: How torques are, N m.
+      timing: When it is published.
+    """
+
+    force: str = ""
+    torque: str = ""
+    topic: str = "/ft_sensor/wrench"
+    forces: Reading = Reading(noise=0.1)
+    torques: Reading = Reading(noise=5e-3)
+    timing: Timing = Timing()
+
+
+@dataclass(frozen=True, kw_only=True)
 class OdometryReadings:
     """An ``Odometry`` topic: pose and twist of the first free joint, the twist in its body.
 
@@ -123,6 +144,9 @@ class OdometryReadings:
     linear: Reading = Reading(noise=1e-2)
     angular: Reading = Reading(noise=1e-2)
     timing: Timing = Timing(rate=100.0)
+
+
+Readings = JointStates | ImuReadings | WrenchReadings | OdometryReadings
 
 
 class CommandForm(Enum):
@@ -204,7 +228,7 @@ class RecordingPlan:
     posture: tuple[tuple[str, float], ...] = ()
     motion: Motion = Motion()
     controllers: tuple[Controller, ...] = (Controller(),)
-    sensors: tuple[JointStates | ImuReadings | OdometryReadings, ...] = (JointStates(),)
+    sensors: tuple[Readings, ...] = (JointStates(),)
     duration: float = 20.0
     settle: float = 0.5
     rate: float = 100.0

@@ -20,8 +20,10 @@ from sysid_ros.rehearsal.plan import (
     JointStates,
     OdometryReadings,
     Reading,
+    Readings,
     RehearsalError,
     StateForm,
+    WrenchReadings,
 )
 from sysid_ros.rehearsal.simulation import Seen
 
@@ -39,7 +41,7 @@ class Published:
 
 def published(
     model: mujoco.MjModel,
-    sensor: JointStates | ImuReadings | OdometryReadings,
+    sensor: Readings,
     seen: Seen,
     start_ns: int,
     random: np.random.Generator,
@@ -60,6 +62,8 @@ def published(
         msgtype, rows = sensor.form.value, _joint_states(model, sensor, seen, random)
     elif isinstance(sensor, ImuReadings):
         msgtype, rows = "sensor_msgs/msg/Imu", _imu(model, sensor, seen, random)
+    elif isinstance(sensor, WrenchReadings):
+        msgtype, rows = "geometry_msgs/msg/WrenchStamped", _wrench(model, sensor, seen, random)
     else:
         msgtype, rows = "nav_msgs/msg/Odometry", _odometry(model, sensor, seen, random)
     timing = sensor.timing
@@ -128,6 +132,17 @@ def _imu(
     accelerations = measured(accelerations, sensor.accelerations, random)
     for row in zip(rates, accelerations, strict=True):
         yield _Row(messages.imu, *row)
+
+
+def _wrench(
+    model: mujoco.MjModel, sensor: WrenchReadings, seen: Seen, random: np.random.Generator
+) -> Iterator[_Row]:
+    forces = _of_sensor(model, sensor.topic, sensor.force, seen)
+    torques = _of_sensor(model, sensor.topic, sensor.torque, seen)
+    forces = measured(forces, sensor.forces, random)
+    torques = measured(torques, sensor.torques, random)
+    for row in zip(forces, torques, strict=True):
+        yield _Row(messages.wrench, *row)
 
 
 def _of_sensor(model: mujoco.MjModel, topic: str, name: str, seen: Seen) -> FloatArray:

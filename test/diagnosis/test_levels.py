@@ -32,6 +32,15 @@ def test_one_long_run_is_enough_where_noise_repeats_nothing() -> None:
     assert (found.limit, found.times) == (1.5, 1)
 
 
+# A motion that turns once at either end, within three equal samples of an encoder.
+RISE, TURN = [7, 7, 7, 7, 6, 1, 0, 3] * 20, [5, 3, 2, 0, 0, -2, -3, -5]
+FALL = [-step for step in RISE]
+ONE_TURN_EACH = np.cumsum([*RISE, *TURN, *FALL, *FALL, *(-step for step in TURN), *RISE])
+# A slow turn, where an encoder flickers between two levels.
+FLICKER = [1, 0, 0, 0, -1] * 4
+SLOW_TURN = np.cumsum([*[3, 2, 3, 2, 3, 2, 0] * 30, *FLICKER, *[-2, -3] * 20])
+
+
 @pytest.mark.parametrize(
     "signal",
     [
@@ -40,8 +49,10 @@ def test_one_long_run_is_enough_where_noise_repeats_nothing() -> None:
         np.round(WAVE + noise(1e-3), 2),
         np.sign(WAVE),
         np.minimum(1.0, 0.2 * TIMES) ** 2,
+        1e-4 * ONE_TURN_EACH,
+        1e-4 * SLOW_TURN,
     ],
-    ids=["wave", "noise", "levels", "switched", "arrives"],
+    ids=["wave", "noise", "levels", "switched", "arrives", "turns once", "flickers"],
 )
 def test_no_limit_is_seen_where_there_is_none(signal: np.ndarray) -> None:
     assert saturation([signal]) is None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
+import pytest
 
 from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
@@ -39,3 +40,19 @@ def test_each_goes_to_what_it_measures_and_a_choice_is_marked() -> None:
     ]
     assert [bool(one.doubt) for one in lines] == [False, False, True, False]
     assert "/camera/motion" in lines[2].doubt
+
+
+@pytest.mark.parametrize("sensed", [True, False])
+def test_a_wrench_is_of_the_models_sensors_where_it_has_some(sensed: bool) -> None:
+    sensors = '<force name="f" site="imu"/><torque name="t" site="imu"/>' if sensed else ""
+    model = MODEL.replace("<sensor>", f"<sensor>{sensors}")
+    channels = [
+        channel("/wrist", "geometry_msgs/msg/WrenchStamped", f"wrench.{part}.x")
+        for part in ("force", "torque")
+    ]
+    lines = body_lines(mujoco.MjModel.from_xml_string(model), channels)
+    assert [(one.kind, one.name, one.channel.field) for one in lines] == (
+        [("sensor", "f", "wrench.force"), ("sensor", "t", "wrench.torque")]
+        if sensed
+        else [("wrench", "imu", "wrench")]
+    )

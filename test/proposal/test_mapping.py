@@ -53,3 +53,27 @@ def test_the_topic_with_most_joints_serves_all_that_it_has() -> None:
     arm = states("/joint_states", "shoulder", "elbow", "finger")
     again = states("/hand/joint_states", "finger")
     assert set(topics_of(*again, *arm).values()) == {"/joint_states"}
+
+
+def test_parameters_of_joints_without_encoders_are_offered_where_an_imu_tells_of_them() -> None:
+    site = HAND.replace('<joint name="finger"/>', '<joint name="finger"/><site name="tip"/>')
+    model = mujoco.MjModel.from_xml_string(
+        site.replace("</mujoco>", '<sensor><gyro name="gyro" site="tip"/></sensor></mujoco>')
+    )
+    arm, imu = states("/arm/joint_states", "shoulder", "elbow"), "sensor_msgs/msg/Imu"
+    gyro = Channel("/imu", imu, "angular_velocity.x", "", "", 0, False, (TIMES,), (np.sin(TIMES),))
+    assert map_channels(model, [*arm, gyro]).carried == ("finger",)
+    assert map_channels(model, arm).carried == ()
+
+
+def test_a_base_that_floats_and_is_not_seen_is_told() -> None:
+    legged = HAND.replace('<joint name="shoulder"/>', "<freejoint/>").replace(
+        "<body>", '<body name="trunk">', 1
+    )
+    model = mujoco.MjModel.from_xml_string(legged)
+    arm = states("/joint_states", "elbow", "finger")
+    (told,) = map_channels(model, arm).unmapped
+    assert "'trunk' floats" in told
+    pose = "nav_msgs/msg/Odometry", "pose.pose.position.x"
+    odometry = Channel("/odom", *pose, "", "", 0, False, (TIMES,), (np.sin(TIMES),))
+    assert map_channels(model, [*arm, odometry]).unmapped == ()

@@ -30,6 +30,7 @@ from sysid_ros.rehearsal import (
     RehearsalError,
     Timing,
     TrueParameter,
+    WrenchReadings,
     generate,
 )
 from sysid_ros.rehearsal.simulation import Seen
@@ -167,6 +168,19 @@ def test_what_flies_is_balanced_and_seen_by_odometry_and_imu(tmp_path: Path) -> 
     assert values[300, 2] == pytest.approx(float(rotation.reshape(3, 3)[:, 0] @ seen.qvel[300, :3]))
     _, rates = columns(made, "/imu/data", "angular_velocity.y")
     assert rates[:, 0] == pytest.approx(made.course.seen["/imu/data"].qvel[:, 4])
+
+
+def test_a_wrist_feels_what_it_carries(tmp_path: Path) -> None:
+    arm = spec(ARM.format(SERVOS))
+    arm.bodies[-1].add_site(name="wrist")
+    site = mujoco.mjtObj.mjOBJ_SITE
+    arm.add_sensor(name="f", type=mujoco.mjtSensor.mjSENS_FORCE, objtype=site, objname="wrist")
+    sensors = (WrenchReadings(force="f", forces=Reading(), torques=Reading()),)
+    made = generate(arm, RecordingPlan(sensors=sensors, duration=0.5), tmp_path / "bag")
+    _, values = columns(made, "/ft_sensor/wrench", "wrench.force.z", "wrench.torque.z")
+    weight = 9.81 * float(arm.compile().body_mass[-1])
+    assert abs(values[0, 0]) == pytest.approx(weight, rel=0.05)  # at rest, hanging
+    assert not values[:, 1].any()
 
 
 LEGGED = """<mujoco><worldbody><body name="trunk" pos="0 0 2"><freejoint/>

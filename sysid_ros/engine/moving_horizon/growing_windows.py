@@ -69,6 +69,7 @@ class GrowingWindows:
             bounds,
             estimate_starts=self._settings.estimate_starts,
             velocity_filter=self._settings.velocity_filter,
+            whole=False,
         )
         ends = [last for _, last in bounds]
         return [(w, next(last for last in ends if w.window.start < last)) for w in windows]

@@ -61,7 +61,8 @@ class Candidate:
 
     def same_inputs(self, other: Candidate) -> bool:
         """Return whether both give a simulation the same start and controls."""
-        return self.signals == other.signals and self.starts == other.starts
+        same_filters = np.array_equal(self.model.actuator_dynprm, other.model.actuator_dynprm)
+        return self.signals == other.signals and self.starts == other.starts and same_filters
 
     @property
     def starts(self) -> bytes:

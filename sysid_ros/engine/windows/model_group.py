@@ -120,6 +120,7 @@ def cut_sequence(
     *,
     estimate_starts: bool,
     velocity_filter: float,
+    whole: bool = True,
 ) -> list[WindowSimulation]:
     """Cut one sequence into windows; none where nothing was measured.
 
@@ -130,6 +131,7 @@ def cut_sequence(
       bounds: The windows, s; one begins later where its start is not known.
       estimate_starts: Whether starts are unknowns.
       velocity_filter: Low-pass in front of the derivative of positions, Hz.
+      whole: Whether the recording is simulated for the starts of joints that nothing measures.
 
     Raises:
       DataError: A signal is not in the model.
@@ -138,11 +140,13 @@ def cut_sequence(
     measured = with_rotation_vectors(model, sequences.sensordata[number])
     signals = signal_columns(model, measured)
     reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
+    controls = control_integrals(model, control)
+    if whole:
+        reader.carry(controls, usable_span(sequences, number))
     known = [(reader.known_from(begin), end) for begin, end in bounds]
     begins = np.array([begin for begin, _ in known])
     settling = settling_times(model, reader.states(begins, 0.0, {}))
     windows = cut(model, measured, signals, known, settling.tolist())
-    controls = control_integrals(model, control)
     name = sequences.sequence_name[number]
     data = SequenceData(name, number, signals, controls, measured, base, windows)
     return [

@@ -6,12 +6,13 @@
 A start is the state (qpos, qvel, act) at a window's first instant. Positions come from position
 sensors, velocities from velocity sensors or from the derivative of the zero-phase filtered
 position. What nothing measures follows from the model's equalities where they tie it to what is
-measured, and starts at the model's reference with a wide prior elsewhere.
+measured; elsewhere it starts with a wide prior where a simulation of the recording has it
+(:mod:`.carried_along`), or at the model's reference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -26,11 +27,13 @@ from sysid_ros.engine.signals import (
     CubicSlope,
     Line,
     Piecewise,
+    SignalIntegral,
     TimeSeries,
     known_from,
     piecewise,
     zero_phase,
 )
+from sysid_ros.engine.windows.carried_along import CarriedJoints, carried_joints
 from sysid_ros.engine.windows.closed_loops import ClosedLoops
 from sysid_ros.engine.windows.measured_twists import MeasuredTwist, measured_twists
 from sysid_ros.engine.windows.spatial_starts import (
@@ -93,6 +96,7 @@ class StartReader:
         velocity_filter: float,
     ) -> None:
         self._model = model
+        self._measured = sensordata
         self._base = base
         self._joints = measured_joints(model, sensordata, velocity_filter)
         self._poses = measured_poses(
@@ -103,6 +107,20 @@ class StartReader:
         )
         self._twists = measured_twists(model, sensordata, self._poses, velocity_filter)
         self._loops = ClosedLoops.of(model, self._measured_dofs())
+        self._carried: CarriedJoints | None = None
+
+    def carry(self, integrals: Sequence[SignalIntegral | None], span: tuple[float, float]) -> None:
+        """Simulate the joints that nothing measures over a recording, to start there from now on.
+
+        Args:
+          integrals: Of each input's command.
+          span: From when to when they and the measurements are known, s.
+        """
+        known = self._measured_dofs()
+        known.update([] if self._loops is None else self._loops.tied.tolist())
+        self._carried = carried_joints(
+            self._model, known, self._measured, self.states, integrals, span
+        )
 
     def _measured_dofs(self) -> set[int]:
         """The degrees of freedom of joints that are measured, if in part."""
@@ -164,6 +182,8 @@ class StartReader:
             states[:, velocity] = motion.velocity(rated + velocity_offset)
         for joint, pose in self._poses.items():
             self._write_pose(states, joint, pose, t, velocity_offset, rest)
+        if self._carried is not None:
+            self._carried.write(states, t, velocity_offset)
         if self._loops is not None:
             self._loops.close(states)
         return states

@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
@@ -18,7 +17,6 @@ from sysid_ros.engine.signals import (
     RowWeights,
     control_names,
     cubic_weights,
-    input_actuators,
     is_semi_implicit,
     step_offsets,
 )
@@ -29,12 +27,12 @@ from sysid_ros.engine.simulation import (
     run_slices,
 )
 from sysid_ros.engine.windows.cutting import SequenceData
+from sysid_ros.engine.windows.filtered_inputs import FilteredInput, filtered_inputs
 from sysid_ros.engine.windows.orientations import OrientationSamples
 from sysid_ros.engine.windows.put_down import put_down
 from sysid_ros.engine.windows.starts import StartReader, undo
 from sysid_ros.engine.windows.window_simulation import WindowSimulation
 
-_FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
 # Settings of signals for which controls, starts and weights are kept: a point's, and those of
 # parameters moved from it.
 _KEPT = 4
@@ -73,7 +71,8 @@ class WindowBatch:
         self._start_places = _start_places(self._sequences)
         self._set_samples()
         self._control_names = control_names(self.model)
-        self._filtered = _filtered_inputs(self.model)
+        self._filtered = filtered_inputs(self.model)
+        self._held_back = lru_cache(_KEPT * max(1, len(self._filtered)))(self._passed)
         self._mean_commands = lru_cache(_KEPT)(self._averaged)
         self._measured_starts = lru_cache(_KEPT)(self._read_off)
         self._weights = lru_cache(_KEPT)(self._interpolation)
@@ -165,10 +164,11 @@ class WindowBatch:
         states = self._measured_starts(delays).copy()
         for rows, name, rate, place in self._start_places:
             undo(states[rows], place, settings[name], None if rate == name else settings[rate])
-        if self._filtered:  # such actuators hold the command then in force
-            first = self.controls(candidate)[self._first_step]
-            for control, address in self._filtered:
-                states[:, address] = first[:, control]
+        for one in self._filtered:
+            setting = candidate.settings(self._control_names[one.input])
+            constant = float(candidate.model.actuator_dynprm[one.actuator, 0])
+            held = self._held_back(one, setting.delay, constant)
+            states[:, one.address] = setting.gain * held + setting.bias
         return all_deviated(self.model, states, deviations) if self.n_start else states
 
     def _read_off(self, delays: tuple[float, ...]) -> FloatArray:
@@ -182,6 +182,17 @@ class WindowBatch:
         if self.n_start:
             put_down(self.model, states)
         return states
+
+    def _passed(self, one: FilteredInput, delay: float, constant: float) -> FloatArray:
+        """Outputs of a filter when the windows start, (w,)."""
+        early = step_offsets(self.model)[one.input] - delay
+        held = np.zeros(len(self.windows))
+        for own in self._sequences:
+            integral = own.data.controls[one.input]
+            if integral is not None:
+                begins = self._begins[own.windows] + early
+                held[own.windows] = one.passed(integral, begins, constant)
+        return held
 
     def controls(self, candidate: Candidate) -> FloatArray:
         """The controls of every step, (steps, nu)."""
@@ -296,13 +307,3 @@ def _start_places(
             else:
                 found.append((own.windows, *joint))
     return found
-
-
-def _filtered_inputs(model: mujoco.MjModel) -> list[tuple[int, int]]:
-    """List (input, address in the state) of the actuators that low-pass their command."""
-    first = 1 + int(model.nq) + int(model.nv)
-    return [
-        (i, first + int(model.actuator_actadr[actuator]))
-        for i, actuator in enumerate(input_actuators(model))
-        if int(model.actuator_dyntype[actuator]) in _FILTERS
-    ]

@@ -1,0 +1,68 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Actuators that low-pass their command, and what they have made of it when a window starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals import SignalIntegral, input_actuators
+
+_EXACT = int(mujoco.mjtDyn.mjDYN_FILTEREXACT)
+_FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), _EXACT)
+_FORGOTTEN = 1e-3  # share of a command that counts no longer
+_LONGEST = 10_000  # steps
+
+
+@dataclass(frozen=True)
+class FilteredInput:
+    """An input that reaches its actuator through a low-pass of first order.
+
+    Attributes:
+      input: Its column of the controls.
+      actuator: Its number.
+      address: Of the filter's output in an ``mjSTATE_FULLPHYSICS`` vector.
+      exact: Whether the filter is integrated exactly or by Euler steps.
+      timestep: Of the model, s.
+    """
+
+    input: int
+    actuator: int
+    address: int
+    exact: bool
+    timestep: float
+
+    def passed(self, integral: SignalIntegral, begins: FloatArray, constant: float) -> FloatArray:
+        """The filter's output at some instants, (w,).
+
+        Args:
+          integral: Of the command.
+          begins: When the steps begin that the output acts in, (w,) s.
+          constant: The filter's time constant, s.
+        """
+        share = self.timestep / max(constant, 1e-9)
+        kept = float(np.exp(-share)) if self.exact else max(0.0, 1.0 - share)
+        count = 1 if kept <= _FORGOTTEN else int(np.ceil(np.log(_FORGOTTEN) / np.log(kept)))
+        ago = np.arange(min(count, _LONGEST), 0, -1)
+        times = begins[:, np.newaxis] - self.timestep * ago
+        commands = integral.mean(times.ravel(), self.timestep).reshape(times.shape)
+        weights = kept ** (ago - 1.0)
+        return np.asarray(commands @ (weights / weights.sum()))
+
+
+def filtered_inputs(model: mujoco.MjModel) -> tuple[FilteredInput, ...]:
+    """All inputs of a model that are filtered so."""
+    first = 1 + int(model.nq) + int(model.nv)
+    found = []
+    for column, actuator in enumerate(input_actuators(model)):
+        kind, address = int(model.actuator_dyntype[actuator]), int(model.actuator_actadr[actuator])
+        if kind in _FILTERS:
+            step = float(model.opt.timestep)
+            own = FilteredInput(column, int(actuator), first + address, kind == _EXACT, step)
+            found.append(own)
+    return tuple(found)

@@ -1,0 +1,80 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What nothing measures starts where commands and the measured motion have brought it."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals import SignalIntegral, TimeSeries
+from sysid_ros.engine.windows.filtered_inputs import filtered_inputs
+from sysid_ros.engine.windows.starts import StartReader
+
+# A load swings below a trolley under a servo that lags; only the trolley is measured.
+CRANE = """
+<mujoco><option timestep="0.002" integrator="implicitfast"/>
+  <worldbody><body><joint name="trolley" type="slide" axis="1 0 0" damping="{damping}"/>
+    <geom type="box" size=".1 .1 .1" mass="5"/>
+    <body><joint name="swing" axis="0 1 0" damping=".02"/>
+      <geom type="sphere" size=".05" pos="0 0 -1" mass="1"/></body></body></worldbody>
+  <actuator><position name="servo" joint="trolley" kp="400" kv="60" timeconst=".1"/></actuator>
+  <sensor><jointpos name="place" joint="trolley"/></sensor>
+</mujoco>"""
+STEPS = 4000
+
+
+def recorded() -> tuple[TimeSeries, SignalIntegral, FloatArray]:
+    """The trolley's place, its command, and all states at the beginning of each step."""
+    model = mujoco.MjModel.from_xml_string(CRANE.format(damping=8))
+    data = mujoco.MjData(model)
+    times = model.opt.timestep * np.arange(STEPS)
+    sent = 0.4 * np.sin(1.3 * times) + 0.1 * np.sin(4.0 * times)
+    states = np.zeros((STEPS, mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)))
+    for state, command in zip(states, sent, strict=True):
+        mujoco.mj_getState(model, data, state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        data.ctrl[0] = command
+        mujoco.mj_step(model, data)
+    places = TimeSeries.from_names(times, states[:, 1:2], model, names=["place"])
+    return places, SignalIntegral(times, sent, held=True), states
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_swing_that_nothing_measures(measured: bool) -> None:
+    places, command, truth = recorded()
+    wrong = mujoco.MjModel.from_xml_string(CRANE.format(damping=8 if not measured else 80))
+    if not measured:  # what there is to measure says nothing of any joint
+        places = TimeSeries(places.times, np.full((STEPS, 1), np.nan), places.signal_mapping)
+    reader = StartReader(wrong, places, np.zeros(truth.shape[1]), velocity_filter=30.0)
+    reader.carry([command], (0.0, float(places.times[-1])))
+    chosen = np.arange(600, 3800, 400)
+    states = reader.states(places.times[chosen], 0.0, {})
+    swing, rate = truth[chosen, 2], truth[chosen, 4]
+    assert np.abs(states[:, 2] - swing).max() < 0.05 * np.abs(swing).max()
+    assert np.abs(states[:, 4] - rate).max() < 0.05 * np.abs(rate).max()
+
+
+def test_a_motor_whose_command_is_not_known_keeps_its_joint_where_it_was() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body><joint name="lever" axis="0 1 0"/>'
+        '<geom type="sphere" size=".05" pos="1 0 0" mass="1"/></body></worldbody>'
+        '<actuator><motor joint="lever"/></actuator></mujoco>'
+    )
+    times = np.arange(0.0, 1.0, 0.1)
+    nothing = TimeSeries(times, np.full((10, 1), np.nan), {})
+    reader = StartReader(model, nothing, np.zeros(3), velocity_filter=30.0)
+    reader.carry([None], (0.0, 0.9))
+    assert not reader.states(times, 0.0, {})[:, 1:].any()
+
+
+def test_what_a_filter_has_made_of_its_command() -> None:
+    _, command, truth = recorded()
+    model = mujoco.MjModel.from_xml_string(CRANE.format(damping=8))
+    (own,) = filtered_inputs(model)
+    chosen = np.array([0, 700, 3000])
+    passed = own.passed(command, model.opt.timestep * chosen, 0.1)
+    assert passed == pytest.approx(truth[chosen, own.address], abs=1e-3)
+    assert np.abs(command.mean(model.opt.timestep * chosen, 1e-3) - passed).max() > 0.01
