@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rows of a recording of torque that grows: those of the fit, and provisional ones ahead of them."""
+"""Rows of a recording of torque that grows: those of the fit, and provisional ones ahead."""
 
 from __future__ import annotations
 
