@@ -3,18 +3,20 @@
 
 """Designed motions beside others, at equal range, speed, acceleration and length.
 
-    python -m benchmark.designed_motion path/to/panda_nohand.xml --budget 60
+    python -m benchmark.designed_motion path/to/panda_nohand.xml --budget 60 --seeds 3
 
 Predicted standard errors (geometric mean over base parameters) and condition numbers of: the
 multisine of ``excite``; the best of random Fourier series; a Fourier series of 12 harmonics
 optimised for the condition number, as in the literature, by the same search with the same CPU
-budget; and a designed motion. The last two are drawn in until the model's servos keep the robot's
+budget; and a designed motion. Random motions that searches begin with are others for each seed. The
+last two are drawn in until the model's servos keep the robot's
 limits along them.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -86,36 +88,47 @@ def main() -> None:
     parser.add_argument("--velocity", type=float, default=2.0, help="rad/s")
     parser.add_argument("--acceleration", type=float, default=6.0, help="rad/s^2")
     parser.add_argument("--budget", type=float, default=60.0, help="CPU seconds of each search")
+    parser.add_argument("--seeds", type=int, default=1, help="tables, each of other searches")
     asked = parser.parse_args()
     model = mujoco.MjModel.from_xml_path(str(asked.model))
-    joints, home, demands = _problem(model, asked.velocity, asked.acceleration)
-    settings = DesignSettings(duration=asked.duration, budget=asked.budget)
+    for seed in range(asked.seeds):
+        settings = DesignSettings(duration=asked.duration, budget=asked.budget, seed=seed)
+        began = time.process_time()
+        rows = _compared(model, *arm_problem(model, asked.velocity, asked.acceleration), settings)
+        reference = rows["Fourier, condition"][0]
+        print(f"{'motion':20s} {'standard errors':>16s} {'condition':>10s}")
+        for name, (mean, condition) in rows.items():
+            print(f"{name:20s} {mean / reference:16.3f} {condition:10.1f}")
+        print(f"seed {seed}: {time.process_time() - began:.0f} CPU s in all", flush=True)
+
+
+def _compared(
+    model: mujoco.MjModel,
+    joints: tuple[str, ...],
+    home: FloatArray,
+    demands: Demands,
+    settings: DesignSettings,
+) -> dict[str, tuple[float, float]]:
+    """Geometric mean of standard errors and condition number of each motion."""
     series = FourierFamily(settings.duration)
-
-    def task_of(criterion: str) -> DesignTask:
-        chosen = replace(settings, criterion=criterion)
-        return design_task(model, joints, demands, home, chosen, family=series)
-
-    conditioned = task_of("condition")
-    best = search(conditioned, replace(settings, steps=10_000), lambda _: None).c
+    chosen = replace(settings, criterion="condition", steps=10_000)
+    conditioned = design_task(model, joints, demands, home, chosen, family=series)
+    best = search(conditioned, chosen, lambda _: None).c
     best = kept_throughout(conditioned, best, model, joints, home)
-    rows = {
+    found = design_motion(model, joints, demands, home, settings)
+    designed = design_task(model, joints, demands, home, settings)
+    return {
         "multisine": _multisine(conditioned, joints, settings.duration),
         "random Fourier": _of(conditioned, _random_search(conditioned)),
         "Fourier, condition": _of(conditioned, best),
+        "designed": _of(designed, found.control),
     }
-    found = design_motion(model, joints, demands, home, settings)
-    designed = design_task(model, joints, demands, home, settings)
-    rows["designed"] = _of(designed, found.control)
-    reference = rows["Fourier, condition"][0]
-    print(f"{'motion':20s} {'standard errors':>16s} {'condition':>10s}")
-    for name, (mean, condition) in rows.items():
-        print(f"{name:20s} {mean / reference:16.3f} {condition:10.1f}")
 
 
-def _problem(
+def arm_problem(
     model: mujoco.MjModel, velocity: float, acceleration: float
 ) -> tuple[tuple[str, ...], FloatArray, Demands]:
+    """Joints, posture and demands of an arm at equal limits of all joints."""
     dofs = [j for j in range(model.njnt) if model.jnt_type[j] >= int(mujoco.mjtJoint.mjJNT_SLIDE)]
     joints = tuple(model.joint(j).name for j in dofs)
     lower, upper = np.clip(model.jnt_range[dofs], -np.pi, np.pi).T

@@ -139,7 +139,7 @@ def read_channels(
             }
             tables = read_columns(recording, fields)
             simulation = simulation_time(tables)
-            if simulation is not None and not simulation.is_in_headers(tables.values()):
+            if simulation is not None and not simulation.dates(tables.values()):
                 simulation = None
             for topic, table in tables.items():
                 clock, stamps = _stamps(table, simulation)

@@ -197,7 +197,8 @@ def test_recorder_with_nothing_to_record_says_so(nodes: ChildProcesses, tmp_path
 def test_simulated_time_dates_everything_in_the_bag(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
-    start_recorder(nodes, tmp_path / "bags", "/command", use_sim_time="true")
+    start_recorder(nodes, tmp_path / "bags", "/command", "/clock", use_sim_time="true")
+    began = time.time_ns()
     clock = client.node.create_publisher(Clock, "/clock", 10)
     publisher = client.node.create_publisher(Float64MultiArray, "/command", 10)
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
@@ -214,8 +215,13 @@ def test_simulated_time_dates_everything_in_the_bag(
         )
     bag = client.call(Stop, "/recorder/stop").bag_path
     with open_recording(bag) as recording:
-        times = [(m.log_ns, m.publish_ns) for m in recording.messages(["/command"])]
-    assert times == [(50 * 10**9, 50 * 10**9), (60 * 10**9, 60 * 10**9)]
+        messages = list(recording.messages())
+    commands = [m for m in messages if m.topic == "/command"]
+    assert [m.log_ns for m in commands] == [50 * 10**9, 60 * 10**9]
+    # What was published between two messages of /clock is told apart by the computers' time.
+    published = sorted(messages, key=lambda m: m.publish_ns or 0)
+    assert [m.topic for m in published[-4:]] == ["/clock", "/command", "/clock", "/command"]
+    assert all(began < (m.publish_ns or 0) < time.time_ns() for m in messages)
 
 
 def test_publishers_that_disagree_on_the_type_are_reported_and_recording_goes_on(

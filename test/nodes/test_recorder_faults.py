@@ -254,6 +254,16 @@ def test_a_recorder_that_is_shut_down_while_it_records_completes_its_bag_and_hea
     assert len(list(tmp_path.glob("bags/*/metadata.yaml"))) == 1
 
 
+def test_simulated_time_leaves_publication_to_the_computers_where_the_clock_is_recorded(
+    recorder: Callable[..., Recorder],
+):
+    node = recorder(use_sim_time=True)
+    info = {"received_timestamp": 5, "source_timestamp": 7}
+    assert node._times(info, 0) == (0, 0)
+    node._count("/clock")
+    assert node._times(info, 0) == (0, 7)
+
+
 def test_a_recorder_that_cannot_begin_hears_nothing(recorder: Callable[..., Recorder]):
     node = recorder(record_on_activate=True, min_free_disk=1e12)
     assert node.trigger_activate() == TransitionCallbackReturn.FAILURE

@@ -15,14 +15,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitSettings
-from sysid_ros.engine.inverse_dynamics import FreeParameters, MergedColumns, Recording
+from sysid_ros.engine.inverse_dynamics import Recording
 from sysid_ros.engine.measured_torque import (
     TorqueEstimate,
     TorqueProblem,
@@ -38,7 +36,9 @@ from sysid_ros.engine.moving_horizon.growing_rows import (
     GrowingRows,
     shortest_filters,
 )
+from sysid_ros.engine.moving_horizon.growing_torque import EXCESS, FEWEST, GrowingTorque
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
+from sysid_ros.engine.moving_horizon.resting_joints import RestingJoints, followed_from_rest
 from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace, TorqueTraces
 from sysid_ros.engine.moving_horizon.torque_blocks import (
     LENGTH,
@@ -56,60 +56,11 @@ from sysid_ros.errors import DataError
 
 BEFORE = 0.2  # s before the first sample in a row that is still to come, for delays
 LISTENED = 2.0  # s of motion from which filters are chosen
-FEWEST = 3  # blocks before the first estimate
-FOLLOWED = 0.05  # share of what is usual of provisional rows that the latest ones replace
-FEWEST_ROWS = 10  # that tell what is usual
 SETTLED = 6  # blocks after which little changes from one estimate to the next
-EXCESS = 3.0  # times the usual residual: such rows are not explained
 SAME_CAUSE = 0.8  # share of that which other values explain, where they have changed
 # Rows by update that are not explained: left out at the beginning, where a filter has seen both
 # loads; needed to tell what they are; kept.
 AT_EDGE, TELLING, KEPT = 2, 3, 8
-
-
-@dataclass
-class _Rows:
-    """The rows of a recording, once filters are chosen.
-
-    Attributes:
-      regular: Rows of the fit.
-      provisional: Rows of shorter filters, where those of the fit lie too far back.
-      latest: The provisional ones that still count.
-      spread: Their squared residuals and their number, of each kind of rows, (2, kinds).
-      still: Joints that do not move.
-      merged: The columns that are needed, where they are known beforehand.
-    """
-
-    regular: GrowingRows
-    provisional: GrowingRows | None
-    still: list[int]
-    merged: MergedColumns | None
-    latest: list[Block] = field(default_factory=list)
-    spread: FloatArray | None = None
-
-    def weighted(self, new: Block, found: TorqueEstimate) -> Block:
-        """Provisional rows with the weight that their own noise leaves them."""
-        squares = new.grams.squares(self.theta(found), found.gains).sum(axis=0)
-        counts = new.grams.counts.sum(axis=0).astype(np.float64)
-        if self.spread is None:
-            self.spread = np.stack([squares, counts])
-        usual = self.spread[0] / np.maximum(self.spread[1], 1.0)
-        known = self.spread[1] >= FEWEST_ROWS
-        capped = np.where(known, np.minimum(squares, EXCESS**2 * usual * counts), squares)
-        self.spread = (1.0 - FOLLOWED) * self.spread + np.stack([capped, counts])
-        usual = self.spread[0] / np.maximum(self.spread[1], 1e-9)
-        return new.quieter(1.0 / np.maximum(found.weights * usual, 1.0))
-
-    def free(self, problem: TorqueProblem, params: ParameterDict) -> FreeParameters:
-        """The parameters to estimate, with these columns."""
-        if self.merged is None:
-            return problem.declared.free(params.as_vector(), self.still)
-        return self.merged.free
-
-    def theta(self, found: TorqueEstimate) -> FloatArray:
-        """Factors of these columns."""
-        (theta,) = found.theta.values()
-        return theta if self.merged is None else self.merged.theta(theta)
 
 
 class TorqueHorizon:
@@ -129,7 +80,7 @@ class TorqueHorizon:
         self._settings = settings.torque
         self._blocks = TorqueBlocks(horizon.forgetting)
         self._problem: TorqueProblem | None = None
-        self._rows: _Rows | None = None
+        self._rows: GrowingTorque | None = None
         self._latest: TorqueEstimate | None = None
         self._changed: float | None = None
         self._thinned = 0.0
@@ -217,7 +168,7 @@ class TorqueHorizon:
             return ()
         return self._traces.traces(self._problem)
 
-    def _listened(self, problem: TorqueProblem, recording: Recording) -> _Rows | None:
+    def _listened(self, problem: TorqueProblem, recording: Recording) -> GrowingTorque | None:
         """Choose filters, once there is enough motion, or take those of another run."""
         if len(recording.times) < FEWEST_SAMPLES:
             return None
@@ -234,11 +185,13 @@ class TorqueHorizon:
         if not stretches:
             return None
         filters = choose_filters(model, stretches, given.motion_cutoff, given.row_cutoff)
-        return self._filtered(problem, recording, filters, still_joints(problem.declared, filters))
+        still = still_joints(problem.declared, filters)
+        filters = followed_from_rest(model, filters, still)
+        return self._filtered(problem, recording, filters, still)
 
     def _filtered(
         self, problem: TorqueProblem, recording: Recording, filters: Filters, still: list[int]
-    ) -> _Rows | None:
+    ) -> GrowingTorque | None:
         """Begin rows of some filters, once there are samples."""
         stretches = stretches_of(problem.regressor.model, recording)
         if not stretches:
@@ -248,9 +201,11 @@ class TorqueHorizon:
         merged = merged_columns(problem.declared, still)
         merge = None if merged is None else merged.matrix
         rows_of = partial(GrowingRows, problem.regressor, apart=apart, merge=merge)
-        return _Rows(rows_of(filters), None if short is None else rows_of(short), still, merged)
+        resting = RestingJoints(problem.regressor.model, still, filters)
+        ahead = None if short is None else rows_of(short)
+        return GrowingTorque(rows_of(filters), ahead, resting, merged)
 
-    def _restore(self, problem: TorqueProblem, rows: _Rows, new: Block) -> None:
+    def _restore(self, problem: TorqueProblem, rows: GrowingTorque, new: Block) -> None:
         """Take over the rows of another run.
 
         Raises:
@@ -274,7 +229,7 @@ class TorqueHorizon:
             return self._remembered
         blocks = self._blocks.at(self._rows.regular.done)
         names, filters = self._params.scalar_names(), self._rows.regular.filters
-        return TorqueMemory.of(names, filters, self._rows.still, blocks)
+        return TorqueMemory.of(names, filters, self._rows.resting.joints, blocks)
 
     def recall(self, memory: TorqueMemory) -> None:
         """Go on from what another run knew; call it before the first update.
@@ -289,8 +244,11 @@ class TorqueHorizon:
             )
         self._remembered = memory
 
-    def _taken(self, problem: TorqueProblem, rows: _Rows, new: Block) -> tuple[str, ...]:
+    def _taken(self, problem: TorqueProblem, rows: GrowingTorque, new: Block) -> tuple[str, ...]:
         """Take over new rows, or set them apart and say why."""
+        if rows.joints_begun(problem):
+            for each in self._apart:  # what was not explained is that they began to move
+                self._blocks.add(each)
         if self._latest is None or self._explains(rows, new, self._latest):
             self._apart.clear()
             self._blocks.add(new)
@@ -298,7 +256,7 @@ class TorqueHorizon:
         self._apart = [*self._apart, new][-KEPT:]
         return self._judge(problem, rows, self._latest)
 
-    def _look_ahead(self, rows: _Rows, recording: Recording, *, ended: bool) -> bool:
+    def _look_ahead(self, rows: GrowingTorque, recording: Recording, *, ended: bool) -> bool:
         """Make provisional rows up to the end, and return whether there are new ones."""
         ahead, done = rows.provisional, rows.regular.done
         rows.latest = [each for each in rows.latest if 0.5 * (each.begin + each.time) > done]
@@ -314,16 +272,17 @@ class TorqueHorizon:
         rows.latest = [*rows.latest, new] if self._explains(rows, new, self._latest) else []
         return bool(rows.latest)
 
-    def _explains(self, rows: _Rows, new: Block, latest: TorqueEstimate) -> bool:
+    def _explains(self, rows: GrowingTorque, new: Block, latest: TorqueEstimate) -> bool:
         """Return whether an estimate explains rows as well as those before."""
-        if self._changed is not None and len(self._blocks) < FEWEST:
+        begun_anew = self._changed is not None and len(self._blocks) < FEWEST
+        if begun_anew or new.begin < rows.strange:
             return True  # there is nothing yet to compare with
         squares = new.grams.squares(rows.theta(latest), latest.gains).sum(axis=0) * latest.weights
         count = int(new.grams.counts[:, latest.weights > 0.0].sum())
         return float(squares.sum()) <= EXCESS**2 * max(count, 1)
 
     def _judge(
-        self, problem: TorqueProblem, rows: _Rows, latest: TorqueEstimate
+        self, problem: TorqueProblem, rows: GrowingTorque, latest: TorqueEstimate
     ) -> tuple[str, ...]:
         """Find out what the rows that were set apart are due to."""
         telling = self._apart[AT_EDGE:]
@@ -347,18 +306,20 @@ class TorqueHorizon:
             f"from what is expected, most of it at {joint}: a contact or a push",
         )
 
-    def _estimate(self, problem: TorqueProblem, rows: _Rows, *, ended: bool) -> TorqueEstimate:
+    def _estimate(
+        self, problem: TorqueProblem, rows: GrowingTorque, *, ended: bool
+    ) -> TorqueEstimate:
         settings = regression_settings(problem.declared, self._settings)
         (robot,) = problem.declared.robots
         blocks = self._blocks.at(rows.regular.done)
         for one in rows.latest:
             blocks[-1] = blocks[-1].plus(one)
-        known = len(blocks) > SETTLED and not ended
+        known = len(blocks) > SETTLED and not ended and rows.regular.done > rows.strange
         return estimate_from(
             problem.declared,
             {robot: joined(blocks)},
             settings,
-            rows.still,
+            rows.resting.joints,
             rows.merged,
             self._latest if known else None,
         )
@@ -366,7 +327,7 @@ class TorqueHorizon:
     def _answer(
         self,
         problem: TorqueProblem,
-        rows: _Rows,
+        rows: GrowingTorque,
         found: TorqueEstimate,
         unexplained: tuple[str, ...],
     ) -> HorizonEstimate:

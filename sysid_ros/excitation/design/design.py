@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import mujoco
 import numpy as np
@@ -39,6 +40,10 @@ _NOISE_SHARE = 0.01  # of the effort limit, where the noise of torque is not kno
 BY_TORQUE = "measured torque"
 WEAK = 1e-3  # prior in units of scale, that makes every design finite
 _FIRST_STEPS = 5  # of every start, before the better half goes on
+_FINER = 4  # times as many instants at which the best motion keeps torque and distances
+_REFINING_STEPS = 10  # with those, from where the motion is drawn in to keep them
+_SEARCHING = 0.75  # of the budget, before that
+_DRAWN_IN, _DRAWINGS = 0.99, 20  # share of a motion that breaks a demand; how often at the most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,26 +161,38 @@ def information_about(
 def search(
     task: DesignTask, settings: DesignSettings, progress: Callable[[float], None]
 ) -> Descent:
-    """Go down from several starts, of which the better half goes on after every round."""
+    """Go down from several starts, of which the better half goes on after every round.
+
+    The last steps look at more instants, so that nothing of the motion is lost where torque or
+    distances break a demand between two of them.
+    """
     began = time.process_time()
     generator = np.random.default_rng(settings.seed)
     states = [random_start(task, generator) for _ in range(settings.starts)]
     total = settings.steps * (1 + settings.starts.bit_length())
     done = 0
 
-    def go_on(state: Descent) -> bool:
+    def go_on(state: Descent, share: float = _SEARCHING, most: int = settings.steps) -> bool:
         used = (time.process_time() - began) / settings.budget
         progress(min(1.0, max(used, (done + state.steps) / total)))
-        return used < 1.0 and state.steps < settings.steps
+        return used < share and state.steps < most
 
     steps = _FIRST_STEPS
-    while True:
+    while len(states) > 1:
         for i, state in enumerate(states):
             states[i] = descend(task, state, steps=steps, go_on=go_on)
             done += states[i].steps - state.steps
         states = sorted(states, key=lambda state: state.cost)[: (len(states) + 1) // 2]
-        if len(states) == 1:
-            return descend(task, states[0], steps=settings.steps, go_on=go_on)
+    best = descend(task, states[0], steps=settings.steps, go_on=go_on)
+    most = best.steps + min(_REFINING_STEPS, settings.steps)
+    return _refined(task.finer(_FINER), best, partial(go_on, share=1.0, most=most))
+
+
+def _refined(task: DesignTask, best: Descent, go_on: Callable[[Descent], bool]) -> Descent:
+    """A motion drawn in until it keeps the demands of a task, and improved from there."""
+    c = _drawn_in(best.c, task.keeps)
+    start = Descent(c, task.cost(c), steps=best.steps)
+    return descend(task, start, steps=_REFINING_STEPS, go_on=go_on)
 
 
 def design_task(
@@ -300,15 +317,26 @@ def kept_throughout(
 
     Where servos move the joints, those keep the robot's own limits, too.
     """
-    for _ in range(20):
+
+    def keeps(c: FloatArray) -> bool:
         try:
-            refuse_infeasible(task, control, joints)
+            refuse_infeasible(task, c, joints)
         except ExcitationError:
-            control = control * 0.99
-        else:
-            break
+            return False
+        return True
+
+    control = _drawn_in(control, keeps)
     control = kept_by_servos(model, joints, home, task.demands, task.spline, control)
     refuse_infeasible(task, control, joints)
+    return control
+
+
+def _drawn_in(control: FloatArray, keeps: Callable[[FloatArray], bool]) -> FloatArray:
+    """A motion made smaller, a little at a time, until it keeps its demands or is no use."""
+    for _ in range(_DRAWINGS):
+        if keeps(control):
+            break
+        control = _DRAWN_IN * control
     return control
 
 

@@ -112,6 +112,13 @@ class DesignTask:
         other.goal, other._worth = goal, worth
         return other
 
+    def finer(self, factor: int) -> DesignTask:
+        """The same problem, looked at ``factor`` times as many instants."""
+        return DesignTask(
+            self.spline, self.information, self.clearance, self.demands, self.goal, self.start,
+            samples=factor * len(self.times), share=self._share / factor, worth=self._worth,
+        )  # fmt: skip
+
     def motion(self, c: FloatArray) -> JointMotion:
         """The motion at the instants that are looked at, each (m, n)."""
         q, v, a = (basis @ c for basis in self._basis)

@@ -47,6 +47,7 @@ from sysid_ros.nodes.recorder.topic_statistics import (
     times_of,
 )
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
+from sysid_ros.recording.mapping import CLOCK_TOPIC
 
 _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
 _WATCH_PERIOD = 0.2  # s between looks at the graph
@@ -269,17 +270,22 @@ class Recorder(LifecycleNode):
         counts = self._count(name)
         log_ns, publish_ns = self._times(info, counts.last_log_ns)
         stamp = header_stamp(data) if topic.has_header else None
+        if stamp is None:  # of the clock that receipt is dated by
+            stamp = log_ns if uses_simulated_time(self) else publish_ns
         sequence = info.get("publication_sequence_number")
         publisher = (info.get("publisher_gid") or {}).get("data", b"")
-        dated = publish_ns if stamp is None else stamp
-        counts.add(dated, log_ns, publisher, sequence, len(data))
+        counts.add(stamp, log_ns, publisher, sequence, len(data))
         was_writing = self._session.writing
         self._session.write(name, data, log_ns, publish_ns, sequence or 0)
         if was_writing and not self._session.writing:
             self._say_how_it_ended()
 
     def _times(self, info: Any, last_ns: int) -> tuple[int, int]:
-        """Return a message's times of receipt and publication; one clock in simulated time.
+        """Return a message's times of receipt and publication.
+
+        Simulated time goes in steps, of which this node hears at its own pace, so that a command
+        and the ``/clock`` that answers it may be received at the same instant. Where ``/clock`` is
+        recorded, publication is dated by the computers, as rosbag2 does it: that order remains.
 
         Args:
           info: From the middleware.
@@ -287,7 +293,9 @@ class Recorder(LifecycleNode):
         """
         if uses_simulated_time(self):
             now = self._now_ns()
-            return now, now
+            if CLOCK_TOPIC not in self._statistics:
+                return now, now
+            return now, times_of(info, last_ns, time.time_ns())[1]
         return times_of(info, last_ns, time.time_ns())
 
     def _now_ns(self) -> int:

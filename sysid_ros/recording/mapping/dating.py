@@ -156,7 +156,7 @@ def _simulated(
     """Return whether messages without a header are to be dated by the simulation's time."""
     if any(source_of(used, clock)[1] is Clock.SIMULATION for used in read):
         return True
-    return simulation.is_in_headers(columns[used.topic] for used in read)
+    return simulation.dates(columns[used.topic] for used in read)
 
 
 def _stays_in_force(used: SignalRequest | MaskRequest, columns: Mapping[str, TopicColumns]) -> bool:

@@ -72,11 +72,11 @@ class SimulationTime:
         since = np.interp(wall - first, self.wall_ns - first, self.simulation_ns - zero)
         return np.asarray(zero + np.rint(since).astype(np.int64))
 
-    def is_in_headers(self, topics: Iterable[TopicColumns]) -> bool:
-        """Return whether the header stamps of any of some topics are the simulation's time."""
+    def dates(self, topics: Iterable[TopicColumns]) -> bool:
+        """Return whether any of some topics have the simulation's time in headers or of receipt."""
         low, high = self.simulation_ns[0] - _MARGIN_NS, self.simulation_ns[-1] + _MARGIN_NS
-        headers = [topic.header_ns for topic in topics]
-        return any(one is not None and low <= np.median(one) <= high for one in headers)
+        stamps = (one for topic in topics for one in (topic.header_ns, topic.log_ns))
+        return any(one is not None and low <= np.median(one) <= high for one in stamps)
 
 
 def simulation_time(columns: Mapping[str, TopicColumns]) -> SimulationTime | None:

@@ -33,7 +33,7 @@ from sysid_ros.excitation.design import (
     robot_demands,
 )
 from sysid_ros.excitation.design.clearance import Clearance
-from sysid_ros.excitation.design.design import design_task
+from sysid_ros.excitation.design.design import design_task, kept_throughout, search
 from sysid_ros.excitation.design.task import DesignTask
 from sysid_ros.excitation.design.torque_information import JointMotion
 
@@ -107,6 +107,20 @@ def test_a_design_beats_a_multisine_of_the_same_limits(model: mujoco.MjModel) ->
     other = task.goal.prior + task.information.information(played, share)
     own = task.goal.prior + task.information.information(motion.motion(times), share)
     assert np.linalg.slogdet(own)[1] > np.linalg.slogdet(other)[1] + 0.5 * len(own)
+
+
+def test_little_is_lost_between_the_instants_that_a_search_looks_at(model: mujoco.MjModel) -> None:
+    ones = np.ones(2)
+    limits = MotionLimits(
+        lower=-2 * ones, upper=2 * ones, velocity=3 * ones, acceleration=20 * ones, effort=30 * ones
+    )
+    tight = Demands(limits=limits, jerk=np.inf * ones, clearance=0.05)
+    few = DesignSettings(duration=6.0, starts=1, steps=6, budget=30.0)
+    task = design_task(model, JOINTS, tight, np.zeros(2), few)
+    found = search(task, few, lambda _: None)
+    assert task.finer(4).keeps(found.c)
+    kept = kept_throughout(task, found.c, model, JOINTS, np.zeros(2))
+    assert np.linalg.norm(kept) > 0.985 * np.linalg.norm(found.c)
 
 
 def test_predicted_errors_are_those_of_least_squares(model: mujoco.MjModel) -> None:

@@ -15,7 +15,11 @@ from rosbags.highlevel import AnyReader
 from sysid_ros.errors import BagError, DataError, ErrorCode
 from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.recording import map_recording, open_recording
+from sysid_ros.recording.bags import read_columns
+from sysid_ros.recording.mapping.dating import date_topics
 from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, Interpolation, SignalKind
+from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
+from sysid_ros.recording.messages import parse_field
 from sysid_ros.recording.messages.stored_message import Clock
 
 from ..conftest import START_NS, Entry
@@ -253,6 +257,27 @@ def test_simulation_time_dates_commands_without_a_header(arm, write_bag, ros2) -
     asked = mapped(path, replace(COMMAND, clock=Clock.SIMULATION), SHOULDER)
     np.testing.assert_array_equal(asked.controls[0].times, result.controls[0].times)
     assert asked.warnings == ()
+
+
+def test_commands_recorded_in_simulated_time_are_dated_by_it_where_nothing_has_a_header(
+    arm, write_bag, ros2
+) -> None:
+    """As rosbag2 records with use_sim_time; the computers' time of publishing is later."""
+    types, entries = ros2.types, []
+    for entry in arm:
+        at = entry.log_ns - START_NS
+        if entry.topic == "/command":
+            time = types["builtin_interfaces/msg/Time"](at // 10**9, at % 10**9)
+            clock = types["rosgraph_msgs/msg/Clock"](time)
+            entries += [Entry("/clock", at, clock), replace(entry, log_ns=at + 1)]
+    with open_recording(write_bag(entries)) as recording:
+        fields = {"/command": [parse_field("data[0]")], CLOCK_TOPIC: CLOCK_FIELDS}
+        tables = read_columns(recording, fields)
+    later = {name: replace(t, publish_ns=t.log_ns + START_NS) for name, t in tables.items()}
+    dated = date_topics(later, [COMMAND], [], Clock.HEADER)
+    (topic,) = dated.topics.values()
+    assert topic.stamps.clock is Clock.SIMULATION
+    np.testing.assert_allclose(np.diff(topic.times), 0.02, atol=1e-6)
 
 
 def test_two_publishers_that_contradict_each_other_are_said(joint_state, arm, write_bag) -> None:

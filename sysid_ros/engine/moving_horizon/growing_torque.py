@@ -1,0 +1,80 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rows of a recording of torque that grows: those of the fit, and provisional ones ahead."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.inverse_dynamics import FreeParameters, MergedColumns
+from sysid_ros.engine.measured_torque import TorqueEstimate, TorqueProblem, merged_columns
+from sysid_ros.engine.moving_horizon.growing_rows import GrowingRows
+from sysid_ros.engine.moving_horizon.resting_joints import RestingJoints
+from sysid_ros.engine.moving_horizon.torque_blocks import LENGTH, Block
+from sysid_ros.engine.parameters import ParameterDict
+
+FEWEST = 3  # blocks before something is known
+EXCESS = 3.0  # times the usual residual: such rows are not explained
+_FOLLOWED = 0.05  # share of what is usual of provisional rows that the latest ones replace
+_FEWEST_ROWS = 10  # that tell what is usual
+
+
+@dataclass
+class GrowingTorque:
+    """The rows of a recording, once filters are chosen.
+
+    Attributes:
+      regular: Rows of the fit.
+      provisional: Rows of shorter filters, where those of the fit lie too far back.
+      latest: The provisional ones that still count.
+      spread: Their squared residuals and their number, of each kind of rows, (2, kinds).
+      resting: Joints that have not moved so far.
+      merged: The columns that are needed, where they are known beforehand.
+      strange: The instant before which rows are not compared with what was known, s: nothing was,
+        of joints that have begun to move.
+    """
+
+    regular: GrowingRows
+    provisional: GrowingRows | None
+    resting: RestingJoints
+    merged: MergedColumns | None
+    latest: list[Block] = field(default_factory=list)
+    spread: FloatArray | None = None
+    strange: float = -math.inf
+
+    def joints_begun(self, problem: TorqueProblem) -> bool:
+        """Return whether joints move for the first time, whose parameters count from now on."""
+        if not self.resting.begun(self.regular.latest):
+            return False
+        self.merged = merged_columns(problem.declared, self.resting.joints)
+        self.strange = self.regular.done + FEWEST * LENGTH
+        return True
+
+    def weighted(self, new: Block, found: TorqueEstimate) -> Block:
+        """Provisional rows with the weight that their own noise leaves them."""
+        squares = new.grams.squares(self.theta(found), found.gains).sum(axis=0)
+        counts = new.grams.counts.sum(axis=0).astype(np.float64)
+        if self.spread is None:
+            self.spread = np.stack([squares, counts])
+        usual = self.spread[0] / np.maximum(self.spread[1], 1.0)
+        known = self.spread[1] >= _FEWEST_ROWS
+        capped = np.where(known, np.minimum(squares, EXCESS**2 * usual * counts), squares)
+        self.spread = (1.0 - _FOLLOWED) * self.spread + np.stack([capped, counts])
+        usual = self.spread[0] / np.maximum(self.spread[1], 1e-9)
+        return new.quieter(1.0 / np.maximum(found.weights * usual, 1.0))
+
+    def free(self, problem: TorqueProblem, params: ParameterDict) -> FreeParameters:
+        """The parameters to estimate, with these columns."""
+        if self.merged is None:
+            return problem.declared.free(params.as_vector(), self.resting.joints)
+        return self.merged.free
+
+    def theta(self, found: TorqueEstimate) -> FloatArray:
+        """Factors of these columns."""
+        (theta,) = found.theta.values()
+        return theta if self.merged is None else self.merged.theta(theta)

@@ -1,0 +1,78 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A joint that rests while filters are chosen is estimated once it moves."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+from torque_arm import JOINTS, moved, noisy, torque_sequences, true_spec
+
+from sysid_ros.engine.estimation import FitSettings
+from sysid_ros.engine.inverse_dynamics import Motion, mujoco_torque
+from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, TorqueHorizon
+from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.experiment import parse_experiment
+from sysid_ros.robots import build_parameters
+
+RATE, BEGUN, END, EVERY = 125.0, 4.0, 8.0, 0.25  # Hz, s
+EXPERIMENT = """
+model: arm.xml
+sequences: [bag]
+signals: [{effort: a, topic: /joint_states, field: "effort[a]"}]
+fit: {method: inverse_dynamics}
+parameters: [{joint: "*", damping: {initial: 0.1, min: 0, max: 5}}]
+"""
+LATE = len(JOINTS) - 1
+
+
+def _recorded() -> ModelSequences:
+    """What was measured of an arm whose last joint begins to move after the others."""
+    model = true_spec().compile()
+    times, motion, _ = moved(model, END, RATE)
+    later = np.clip(times - BEGUN, 0.0, None)
+    moves = np.where(later > 0.0, 1.0, 0.0)
+    parts = [np.array(part) for part in motion]
+    parts[0][:, LATE] = 0.5 * (1.0 - np.cos(3.0 * later))
+    parts[1][:, LATE] = 1.5 * np.sin(3.0 * later)
+    parts[2][:, LATE] = 4.5 * np.cos(3.0 * later) * moves
+    torque = mujoco_torque(model, Motion(*parts))
+    return torque_sequences(true_spec(), times, *noisy(parts[0], torque, RATE))
+
+
+def _followed(whole: ModelSequences) -> dict[float, HorizonEstimate]:
+    params = build_parameters(parse_experiment(EXPERIMENT), whole.spec)
+    horizon = TorqueHorizon(params, FitSettings(method="inverse_dynamics"), HorizonSettings())
+    found = {}
+    for now in np.arange(EVERY, END, EVERY):
+        first = horizon.needed_from
+        part = copy.copy(whole)
+        for kind in ("control", "sensordata"):
+            (series,) = getattr(whole, kind)
+            chosen = (series.times >= (0.0 if np.isnan(first) else first)) & (series.times <= now)
+            data = series.times[chosen], series.data[chosen]
+            setattr(part, kind, [TimeSeries(*data, series.signal_mapping)])
+        made = horizon.update(part, float(now))
+        if made is not None:
+            found[float(now)] = made
+    return found
+
+
+def test_a_joint_that_rests_at_first_is_estimated_from_when_it_moves() -> None:
+    found = _followed(_recorded())
+    truth = {j.name: float(np.ravel(j.damping)[0]) for j in true_spec().joints}
+    for now, made in found.items():
+        late = {p.name: p for p in made.parameters}[f"{JOINTS[LATE]}_damping"]
+        if now < BEGUN:
+            assert late.value == 0.1 and late.interval() is None
+    for one in found[max(found)].parameters:
+        if one.name.endswith("_damping"):
+            interval = one.interval()
+            assert interval is not None
+            true = truth[one.name.removesuffix("_damping")]
+            assert abs(one.value - true) < 0.05 * true
+            assert interval[1] - interval[0] < 0.1 * true
+    assert all(made.changed is None for made in found.values())  # it is no load
+    assert not any(made.unexplained for now, made in found.items() if now > BEGUN + 1.0)
