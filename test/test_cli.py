@@ -423,3 +423,17 @@ def test_version_and_help_come_without_loading_the_simulator() -> None:
         cwd=ROOT,
     )
     assert loaded.stdout == "False\n"
+
+
+def test_what_was_imported_is_not_searched_for_cycles_at_the_end() -> None:
+    program = (
+        "import atexit, gc\n"
+        "atexit.register(lambda: print(gc.get_freeze_count()))\n"  # the first one is called last
+        "from sysid_ros.cli import main\n"
+        "main(['--version'])\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert int(done.stdout.split()[-1]) > 1000

@@ -48,6 +48,7 @@ def drawable_model(path: Path) -> mujoco.MjModel:
     """
     spec = mujoco.MjSpec.from_file(str(path))
     spec.visual.quality.offsamples = 0  # smooth edges take most of the time without a graphics card
+    spec.visual.quality.shadowsize = 0  # nor is room for shadows made
     spec.visual.headlight.ambient = (0.4, 0.4, 0.4)
     spec.visual.headlight.diffuse = (0.6, 0.6, 0.6)
     spec.visual.global_.offwidth, spec.visual.global_.offheight = WIDTH, HEIGHT
@@ -120,8 +121,7 @@ def _pictures(
     tinted = [_tinted(model, colour) for _, colour in ghosts]
     options = mujoco.MjvOption()
     with mujoco.Renderer(model, HEIGHT, WIDTH) as renderer:
-        for costly in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
-            renderer.scene.flags[costly] = False
+        renderer.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
         for k, (here, target) in enumerate(zip(solid, targets, strict=True)):
             camera.lookat[:] = target
             drawn = []

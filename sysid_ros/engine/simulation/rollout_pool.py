@@ -32,6 +32,7 @@ from sysid_ros.engine.simulation.simulation import (
     is_whole,
 )
 from sysid_ros.engine.simulation.simulation_batch import SimulationBatch
+from sysid_ros.engine.simulation.timers import timers_at_rest
 from sysid_ros.errors import SignalError, StopRequestedError
 
 Result = TypeVar("Result")
@@ -183,7 +184,7 @@ class RolloutPool(Closing):
         friction = (
             friction_callback() if any(map(has_friction, distinct.values())) else nullcontext()
         )
-        with friction, collected_warnings() as self.warnings:
+        with friction, timers_at_rest(), collected_warnings() as self.warnings:
             if self._workers is None or len(parts) == 1:
                 work(0)
             else:
