@@ -23,8 +23,8 @@ from sysid_ros.engine.elements import moved_inertia
 from sysid_ros.engine.windows.settling import settling_times
 
 _SLOWED = 0.02  # s, in which a falling base is braked, so that it does not bounce
-_TIME = 0.6  # s, in which it falls, tips and comes to rest
-_RESTS = 1e-3  # m/s or rad/s
+_TIME = 0.6  # s, in which it falls, tips and comes to rest at the latest
+_RESTS = 1e-4  # m/s or rad/s
 _HELD = 1e6  # kg m^2, armature of what does not move
 _FARTHEST = 4e-3  # m or rad, that a base is moved; one that would go farther falls, and stays
 _LARGEST_SLIP = 0.05  # m/s or rad/s, that a measured velocity may be off
@@ -76,6 +76,8 @@ def _comes_to_rest(model: mujoco.MjModel, data: mujoco.MjData, qpos: FloatArray,
     away = np.zeros(model.nv)
     for _ in range(round(_TIME / model.opt.timestep)):
         mujoco.mj_step(model, data)
+        if np.abs(data.qvel).max() < _RESTS:
+            break
     mujoco.mj_differentiatePos(model, away, 1.0, qpos, data.qpos)
     near = bool(np.abs(away[dof : dof + 6]).max() < _FARTHEST)
     return near and bool(np.abs(data.qvel).max() < _RESTS)
