@@ -19,14 +19,15 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import moved_inertia
 from sysid_ros.engine.windows.settling import settling_times
 
-_SLOWED = 0.02  # s, in which a falling base is braked, so that it does not bounce
-_TIME = 0.6  # s, in which it falls, tips and comes to rest
-_RESTS = 1e-3  # m/s or rad/s
-_HELD = 1e6  # kg m^2, armature of what does not move
-_FARTHEST = 4e-3  # m or rad, that a base is moved; one that would go farther falls, and stays
+_STEPS = 300
+_STEP = 2e-3  # s
+_KEPT = 0.9  # of the velocity, from step to step: slow enough not to bounce
+_SETTLED = 1e-4  # m/s or rad/s
+_HELD = 1e6  # kg m^2, armature of joints that do not move
+_FARTHEST = 4e-3  # m, that a base is moved; one that would go farther falls, and stays
+_FARTHEST_TURN = 5e-3  # rad
 _LARGEST_SLIP = 0.05  # m/s or rad/s, that a measured velocity may be off
 _TRUSTED = 0.03  # weight of a measured velocity beside a contact that does not slip
 _UPRIGHT = (2, 3, 4)  # height, roll and pitch among the degrees of freedom of a free joint
@@ -44,41 +45,47 @@ def put_down(model: mujoco.MjModel, states: FloatArray) -> None:
     if not near.size or len(bases) != 1:
         return
     place, dof = int(model.jnt_qposadr[bases[0]]), int(model.jnt_dofadr[bases[0]])
-    data = mujoco.MjData(model)
-    data.qpos[:] = states[near[0], 1 : 1 + model.nq]
-    mujoco.mj_forward(model, data)
-    damping = (moved_inertia(model, data) / _SLOWED)[dof : dof + 6]
-    falling = [_held_but(model, dof, free, damping) for free in (_UPRIGHT, _UPRIGHT[:1])]
+    slow = copy.copy(model)
+    slow.opt.timestep = _STEP
+    slow.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
+    slow.dof_armature[np.delete(np.arange(model.nv), np.arange(dof, dof + 6))] = _HELD
+    data = mujoco.MjData(slow)
     for number in near:
         qpos = states[number, 1 : 1 + model.nq]
-        for held in falling:  # what would tip over is only lowered
-            if _comes_to_rest(held, data, qpos, dof):
-                qpos[place : place + 7] = data.qpos[place : place + 7]
-                _keep_from_slipping(model, data, states[number, 1 + model.nq :], dof)
+        for free in (_UPRIGHT, _UPRIGHT[:1]):  # what would tip over is only lowered
+            moved = _at_rest(slow, data, qpos, dof, free)
+            if moved is not None:
+                states[number, 1 + place : 1 + place + 7] = moved[place : place + 7]
+                _keep_from_slipping(slow, data, states[number, 1 + model.nq :], dof)
                 break
 
 
-def _held_but(
-    model: mujoco.MjModel, dof: int, free: tuple[int, ...], damping: FloatArray
-) -> mujoco.MjModel:
-    """A copy in which nothing moves but some directions of the base, and no actuator pulls."""
-    held = copy.copy(model)
-    held.dof_damping[dof : dof + 6] = damping
-    held.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
-    held.dof_armature[np.delete(np.arange(model.nv), [dof + one for one in free])] = _HELD
-    return held
-
-
-def _comes_to_rest(model: mujoco.MjModel, data: mujoco.MjData, qpos: FloatArray, dof: int) -> bool:
-    """Let a base fall from a posture (nq,); tell whether it comes to rest nearby, in ``data``."""
+def _at_rest(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    qpos: FloatArray,
+    dof: int,
+    free: tuple[int, ...],
+) -> FloatArray | None:
+    """The posture (nq,) in which a base comes to rest; ``None`` if there is none nearby."""
     mujoco.mj_resetData(model, data)
     data.qpos[:] = qpos
+    kept = np.zeros(model.nv)
+    kept[[dof + one for one in free]] = _KEPT
     away = np.zeros(model.nv)
-    for _ in range(round(_TIME / model.opt.timestep)):
-        mujoco.mj_step(model, data)
-    mujoco.mj_differentiatePos(model, away, 1.0, qpos, data.qpos)
-    near = bool(np.abs(away[dof : dof + 6]).max() < _FARTHEST)
-    return near and bool(np.abs(data.qvel).max() < _RESTS)
+    for _ in range(_STEPS):
+        mujoco.mj_forward(model, data)
+        data.qvel[:] = kept * (data.qvel + _STEP * data.qacc)
+        mujoco.mj_integratePos(model, data.qpos, data.qvel, _STEP)
+        mujoco.mj_differentiatePos(model, away, 1.0, qpos, data.qpos)
+        far = (
+            abs(away[dof + 2]) > _FARTHEST or np.abs(away[dof + 3 : dof + 6]).max() > _FARTHEST_TURN
+        )
+        if far or not np.all(np.isfinite(data.qpos)):
+            return None
+        if np.abs(data.qvel).max() < _SETTLED:
+            return np.array(data.qpos)
+    return None  # it goes on tipping over
 
 
 def _keep_from_slipping(
