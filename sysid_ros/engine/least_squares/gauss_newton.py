@@ -11,12 +11,15 @@ adjustment's reduced system; Triggs et al., Bundle Adjustment - A Modern Synthes
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
+
+_STUCK = 1e-8  # of the gradient at zero: the slope that is left where a minimum was not reached
 
 
 @dataclass(frozen=True)
@@ -175,19 +178,50 @@ def bounded_quadratic_step(
         return np.zeros(0)
     # Scaling to a unit diagonal keeps parameters of different magnitude equally well resolved.
     scale = 1.0 / np.sqrt(np.maximum(np.diag(hessian), 1e-300))
+    scaled = hessian * np.outer(scale, scale), gradient * scale
+    bounds = lower / scale, upper / scale
     step = np.zeros(p)
     work = np.zeros((p, p + 7))
     index = np.zeros(p, dtype=np.int32)
-    rank = mujoco.mju_boxQP(
-        step,
-        work,
-        index,
-        hessian * np.outer(scale, scale),
-        gradient * scale,
-        lower / scale,
-        upper / scale,
-    )
-    return step * scale if rank >= 0 else np.zeros(p)
+    if mujoco.mju_boxQP(step, work, index, *scaled, *bounds) < 0:
+        return np.zeros(p)
+    slope = free_gradient(scaled[0] @ step + scaled[1], step, *bounds)
+    if np.abs(slope).max() > _STUCK * np.abs(scaled[1]).max():
+        with suppress(np.linalg.LinAlgError):
+            step = _by_active_sets(*scaled, *bounds, step)
+    return step * scale
+
+
+def _by_active_sets(
+    hessian: FloatArray, gradient: FloatArray, lower: FloatArray, upper: FloatArray, x: FloatArray
+) -> FloatArray:
+    """The same minimum from a point, by freeing the worst held one at a time, (p,).
+
+    Lawson and Hanson (1974), chapter 23, with upper bounds. MuJoCo's projected Newton steps end
+    early where columns nearly repeat each other: each is cut short by the bounds.
+    """
+    x, free = x.copy(), (x > lower) & (x < upper)
+    for _ in range(10 * len(x)):
+        wanted = x.copy()
+        rest = gradient + hessian[:, ~free] @ x[~free]
+        wanted[free] = np.linalg.solve(hessian[np.ix_(free, free)], -rest[free])
+        over = free & ((wanted < lower) | (wanted > upper))
+        if over.any():
+            bound = np.where(wanted < lower, lower, upper)
+            shares = np.full(len(x), np.inf)
+            shares[over] = (bound - x)[over] / (wanted - x)[over]
+            first = int(np.argmin(shares))
+            x[free] += (shares[first] * (wanted - x))[free]
+            x[first], free[first] = bound[first], False
+            continue
+        x = wanted
+        slope = free_gradient(hessian @ x + gradient, x, lower, upper)
+        slope[free] = 0.0  # but for rounding
+        worst = int(np.argmax(np.abs(slope)))
+        if abs(slope[worst]) <= _STUCK * np.abs(gradient).max():
+            break
+        free[worst] = True
+    return np.clip(x, lower, upper)
 
 
 def free_gradient(
