@@ -22,6 +22,7 @@ from sysid_ros.diagnosis.explanation import Explanation, together
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.fits import other_gravity
 from sysid_ros.diagnosis.model_masses import OffMass, off_masses, torque_unit
+from sysid_ros.diagnosis.odd_efforts import with_odd_effort
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired, under_gravity
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.diagnosis.sampling_findings import sampling_findings
@@ -65,7 +66,7 @@ def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
         sized = any(one.kind in (FindingKind.SCALE, FindingKind.OFFSET) for one in findings)
         if not (seen.touching or seen.overlaps or sized):  # what is repaired roughly shows nothing
             findings += _masses(state)
-    return tuple(findings)
+    return with_odd_effort(experiment, dataset, findings)
 
 
 def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
