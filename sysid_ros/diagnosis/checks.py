@@ -14,8 +14,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
-from sysid_ros.diagnosis.contact_findings import contact_findings
-from sysid_ros.diagnosis.contacts import contacts
+from sysid_ros.diagnosis.contacts import contact_findings, contacts
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation, together

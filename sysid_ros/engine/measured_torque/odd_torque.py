@@ -37,7 +37,7 @@ class OddTorque:
 
     @property
     def clause(self) -> str:
-        """What to say of it, without a full stop."""
+        """The words for it, without a full stop."""
         return (
             f"no robot has the torque of {self.signal!r} beside that of the other joints, whose "
             f"error is {100 * (1 - self.left):.0f} % smaller without it; leave it out"
