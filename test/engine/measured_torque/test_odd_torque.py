@@ -78,16 +78,24 @@ def test_right_torques_are_not_doubted(recorded) -> None:
     assert odd_of(*recorded) is None
 
 
-def test_check_and_verdict_name_the_effort_first(recorded, tmp_path) -> None:
+def test_check_and_verdict_name_the_effort_first_and_ask_for_no_command(recorded, tmp_path) -> None:
     times, qpos, torque = recorded
-    (tmp_path / "arm.xml").write_text(nominal_xml())
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    for name in JOINTS:  # servos that a fit to torque does not need
+        spec.add_actuator(name=f"{name}_servo", trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
+    (tmp_path / "arm.xml").write_text(spec.to_xml())
     write_torque_bag(tmp_path / "bag", times, qpos, in_volts(torque, 0, LAWS["compressed"]))
-    (tmp_path / "experiment.yaml").write_text(experiment_text(INERTIAS))
+    text = experiment_text(INERTIAS)
+    for name in JOINTS:
+        sensor = f"{{sensor: {name}_torque, type: jointactuatorfrc, at: {name},"
+        text = text.replace(f"{{effort: {name},", sensor)
+    (tmp_path / "experiment.yaml").write_text(text)
     experiment = load_experiment(tmp_path / "experiment.yaml")
     first, *others = check_experiment(experiment, None)
     assert first.kind is FindingKind.ODD_EFFORT
-    assert first.signals == ("a_effort",)
-    assert first.repair.startswith("# - {effort: a,")
+    assert first.signals == ("a_torque",)
+    assert first.repair.startswith("# - {sensor: a_torque,")
     assert not any("unexplained_before" in one.evidence for one in others)
+    assert FindingKind.NO_CONTROL not in [one.kind for one in others]
     verdict = run_experiment(experiment).outcome.verdict
-    assert verdict.startswith("Suspect data: no robot has the torque of 'a_effort'")
+    assert verdict.startswith("Suspect data: no robot has the torque of 'a_torque'")
