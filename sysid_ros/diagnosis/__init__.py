@@ -11,6 +11,7 @@ from sysid_ros.diagnosis.exchanges import exchanged_signals
 from sysid_ros.diagnosis.experiment_check import check_experiment
 from sysid_ros.diagnosis.filtered import Filtered, filtered, motion_bandwidth
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
+from sysid_ros.diagnosis.odd_efforts import beside_odd_effort, settled, with_odd_effort
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Finding",
     "FindingKind",
     "Recorded",
+    "beside_odd_effort",
     "check_dataset",
     "check_experiment",
     "contacts",
@@ -29,4 +31,6 @@ __all__ = [
     "motion_bandwidth",
     "recorded",
     "repaired",
+    "settled",
+    "with_odd_effort",
 ]

@@ -14,14 +14,14 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
-from sysid_ros.diagnosis.contact_findings import contact_findings
-from sysid_ros.diagnosis.contacts import contacts
+from sysid_ros.diagnosis.contacts import contact_findings, contacts
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation, together
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.fits import other_gravity
 from sysid_ros.diagnosis.model_masses import OffMass, off_masses, torque_unit
+from sysid_ros.diagnosis.odd_efforts import with_odd_effort
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired, under_gravity
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.diagnosis.sampling_findings import sampling_findings
@@ -65,7 +65,7 @@ def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
         sized = any(one.kind in (FindingKind.SCALE, FindingKind.OFFSET) for one in findings)
         if not (seen.touching or seen.overlaps or sized):  # what is repaired roughly shows nothing
             findings += _masses(state)
-    return tuple(findings)
+    return with_odd_effort(experiment, dataset, findings)
 
 
 def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:

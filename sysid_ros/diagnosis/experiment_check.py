@@ -65,8 +65,9 @@ def check_experiment(
         experiment = _without_signal_parameters(experiment, moving)
     findings = check_dataset(experiment, dataset)
     lines = ExperimentLines(experiment)
+    by_torque = experiment.fit.method == "inverse_dynamics"  # without a simulation to drive
     return (
-        *_without_control(recorded(dataset.training.groups).model, lines),
+        *([] if by_torque else _without_control(recorded(dataset.training.groups).model, lines)),
         *(_dead(signal, lines) for signal in dead),
         *(_with_better_clock(finding, experiment, data_dir, lines) for finding in findings),
     )

@@ -30,6 +30,7 @@ class FindingKind(str, Enum):
     RUNAWAY = "runaway"
     GRAVITY = "gravity"
     MOUNTING = "mounting"
+    ODD_EFFORT = "odd effort"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,13 @@ from functools import partial
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset, FitInputs, SequenceSet, repeated_recordings
-from sysid_ros.diagnosis import FindingKind, exchanged_signals, mistaken_values
+from sysid_ros.diagnosis import (
+    FindingKind,
+    beside_odd_effort,
+    exchanged_signals,
+    mistaken_values,
+    settled,
+)
 from sysid_ros.engine.estimation import (
     BiasCheck,
     FitResult,
@@ -148,7 +154,7 @@ def outcome_of(
         simulated = predicted(inputs, result, should_stop)
         # A fit that was stopped is not kept waiting.
         if result.status is not FitStatus.CANCELED and not of_a_part:
-            simulated = replace(simulated, mistaken=_mistaken(inputs, simulated))
+            simulated = replace(simulated, mistaken=_mistaken(inputs, result, simulated))
     except StopRequestedError:
         simulated = _Simulated()
     repeats = [] if of_a_part else _repeats(dataset)
@@ -243,7 +249,7 @@ def _motion(
     )
 
 
-def _mistaken(inputs: FitInputs, simulated: _Simulated) -> tuple[str, ...]:
+def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tuple[str, ...]:
     """Say what is wrong with the signals, as far as the recordings tell.
 
     A fit that leaves hardly anything of the motion has signals that are right, up to names, which
@@ -254,6 +260,8 @@ def _mistaken(inputs: FitInputs, simulated: _Simulated) -> tuple[str, ...]:
     mistakes = () if explained else mistaken_values(inputs.experiment, inputs.dataset)
     swapped = [one for one in mistakes if one.kind is FindingKind.SWAP]
     exchanged = _exchanged(inputs.dataset, inputs.params) if swapped or not mistakes else ()
+    if result.torque is not None and result.torque.doubts and not (exchanged or settled(mistakes)):
+        return (*result.torque.doubts, *(one.claim for one in beside_odd_effort(mistakes)))
     others = (one.claim for one in mistakes if not exchanged or one not in swapped)
     return (*exchanged, *others)
 

@@ -20,6 +20,7 @@ from sysid_ros.diagnosis import (
     check_dataset,
     contacts,
     motion_bandwidth,
+    with_odd_effort,
 )
 from sysid_ros.engine.elements import is_servo, joint_of
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
@@ -135,9 +136,11 @@ def propose(
         on_stage("looking for motors that turn with two joints")
         draft = replace(draft, torque=torque_parameters(compiled, mapping))
         experiment = parse_experiment(draft.text(), path=output)
-        couplings = coupled_joints(experiment, dataset or _load(experiment))
+        dataset = dataset or _load(experiment)
+        couplings = coupled_joints(experiment, dataset)
         draft = replace(draft, couplings=couplings)
         findings = _without_gravity(findings)  # every inertia is free
+        findings = with_odd_effort(experiment, dataset, findings)
     else:
         on_stage("trying which parameters the recordings determine")
         guessed = any(line.kind == "servo" for line in mapping.lines)

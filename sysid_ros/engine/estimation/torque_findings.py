@@ -108,6 +108,7 @@ class TorqueFindings:
       inflation: How much larger variances are than white residuals would give.
       notes: Plain sentences about the measurements and the model.
       advice: Sentences that say which motion would determine what is open.
+      doubts: Clauses on what puts measured torque in question.
       sharp_friction: Whether dry friction follows velocity as closely as MuJoCo allows, rather than
         as softly as the model has it.
       plain_friction: Of joints with another friction law, the damping and frictionloss closest to
@@ -125,6 +126,7 @@ class TorqueFindings:
     notes: tuple[str, ...] = field(default=())
     advice: tuple[str, ...] = field(default=())
     sharp_friction: bool = True
+    doubts: tuple[str, ...] = field(default=())
     plain_friction: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 

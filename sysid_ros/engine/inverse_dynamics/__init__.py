@@ -22,6 +22,7 @@ from sysid_ros.engine.inverse_dynamics.combinations import CombinationFit, fit_c
 from sysid_ros.engine.inverse_dynamics.consistency import (
     body_scales,
 )
+from sysid_ros.engine.inverse_dynamics.contradicting_joint import contradicting_joint
 from sysid_ros.engine.inverse_dynamics.coupling import (
     TENDON_ATTRIBUTES,
     coupling_name,
@@ -44,7 +45,7 @@ from sysid_ros.engine.inverse_dynamics.prediction import (
     predict,
     total_torques,
 )
-from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
+from sysid_ros.engine.inverse_dynamics.settled_delays import settled_estimate, with_settled_delays
 from sysid_ros.engine.inverse_dynamics.sharpened_friction import sharpen_friction
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
@@ -86,6 +87,7 @@ __all__ = [
     "base_names",
     "body_scales",
     "columns_of",
+    "contradicting_joint",
     "coupling_name",
     "estimate",
     "estimated_gains",
@@ -99,6 +101,7 @@ __all__ = [
     "one_thread",
     "predict",
     "residual_spread",
+    "settled_estimate",
     "sharpen_friction",
     "torque_rmse",
     "total_torques",

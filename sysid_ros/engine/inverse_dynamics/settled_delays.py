@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.delay_doubt import doubted
 from sysid_ros.engine.inverse_dynamics.estimate import (
     estimated_gains,
@@ -50,6 +52,22 @@ def with_settled_delays(
     if max(doubts.values(), default=1.0) > 1.0:
         settled = _settled(regressor, recordings, doubted(free, doubts), settings, evidence)
     return replace(settled, doubts=doubts)
+
+
+def settled_estimate(
+    model: mujoco.MjModel, free: FreeParameters, evidence: Evidence, settings: Settings
+) -> FloatArray:
+    """Parameters (k,) by least squares, with the doubts that there are about delays.
+
+    Args:
+      model: The robot's model, the prior's centre.
+      free: The estimated parameters.
+      evidence: From :func:`with_settled_delays`.
+      settings: Of the fit.
+    """
+    gain_dofs, spread = estimated_gains(model, settings)
+    wary = doubted(free, evidence.doubts)
+    return first_estimate(model, wary, evidence.grams, settings, gain_dofs, spread)
 
 
 def _settled(

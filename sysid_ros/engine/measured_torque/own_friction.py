@@ -41,7 +41,7 @@ def own_law_model(
 
 
 def _left_over(model: mujoco.MjModel, evidence: Evidence, fit: InverseDynamicsFit) -> FloatArray:
-    """Squared residuals (2, nv) with the best viscous and dry friction: the sharp law, and its own.
+    """Squared residuals (2, nv) with the best viscous and dry friction of the sharp and own law.
 
     All else is as it was fitted, with the sharp law.
     """

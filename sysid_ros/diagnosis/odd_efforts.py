@@ -1,0 +1,68 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""An effort that is no torque: no robot explains it beside the efforts of the other joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sysid_ros.dataset import Dataset, torque_settings
+from sysid_ros.diagnosis.finding import Finding, FindingKind
+from sysid_ros.diagnosis.repair import ExperimentLines
+from sysid_ros.errors import SysidError
+from sysid_ros.experiment import Experiment
+from sysid_ros.robots import build_parameters
+
+_DISCRETE = {FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING}
+_LITTLE = 0.01  # of the torques' power, that is left where a repair is all that is wrong
+
+
+def settled(findings: Iterable[Finding]) -> bool:
+    """Return whether mistakes that were found leave no room for an effort in no unit."""
+    return any(
+        one.kind in _DISCRETE or one.evidence.get("unexplained_after", 1.0) ** 2 < _LITTLE
+        for one in findings
+    )
+
+
+def beside_odd_effort(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Leave out what was found by torque, that of an odd effort included."""
+    return tuple(one for one in findings if "unexplained_before" not in one.evidence)
+
+
+def with_odd_effort(
+    experiment: Experiment, dataset: Dataset, findings: Sequence[Finding]
+) -> tuple[Finding, ...]:
+    """Findings headed by the effort without which those of all other joints are explained better.
+
+    Args:
+      experiment: Nothing is added where it is not fitted to torque.
+      dataset: Its recordings.
+      findings: Mistakes that were found already.
+    """
+    if experiment.fit.method != "inverse_dynamics" or settled(findings):
+        return tuple(findings)
+    from sysid_ros.engine.measured_torque import found_odd_torque  # loads numba, which takes long
+
+    groups = dataset.training.groups[:1]
+    try:
+        params = build_parameters(experiment, groups[0].spec)
+        odd = found_odd_torque(groups, params, torque_settings(experiment))
+    except SysidError:
+        odd = None
+    if odd is None:
+        return tuple(findings)
+    repair = ExperimentLines(experiment).removed(odd.signal)
+    return (
+        Finding(
+            FindingKind.ODD_EFFORT,
+            (odd.signal,),
+            {"left": odd.left},
+            f"{odd.clause[0].upper()}{odd.clause[1:]}. Efforts that are in no unit of force, such "
+            "as a share of a motor's voltage or a number that saturates, are believed like others.",
+            repair.text,
+            repair.overrides,
+        ),
+        *beside_odd_effort(findings),
+    )

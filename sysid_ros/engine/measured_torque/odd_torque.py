@@ -1,0 +1,90 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The signal of torque that no robot explains beside the others, of a fit or before any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import NOTHING_KNOWN, SignalNoise, TorqueSettings
+from sysid_ros.engine.inverse_dynamics import (
+    Evidence,
+    FreeParameters,
+    contradicting_joint,
+    gather,
+    one_thread,
+    settled_estimate,
+    with_settled_delays,
+)
+from sysid_ros.engine.measured_torque.torque_problem import (
+    TorqueProblem,
+    regression_settings,
+    torque_problem,
+)
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.signals import ModelSequences
+
+
+@dataclass(frozen=True)
+class OddTorque:
+    """A signal of torque, and which share of the others' error is left without it."""
+
+    signal: str
+    left: float
+
+    @property
+    def clause(self) -> str:
+        """The words for it, without a full stop."""
+        return (
+            f"no robot has the torque of {self.signal!r} beside that of the other joints, whose "
+            f"error is {100 * (1 - self.left):.0f} % smaller without it; leave it out"
+        )
+
+
+def odd_torque(
+    problem: TorqueProblem, evidence: Evidence, free: FreeParameters, x: FloatArray
+) -> OddTorque | None:
+    """The signal without which all others are explained much better; ``None`` without any.
+
+    Args:
+      problem: What is fitted.
+      evidence: Sums of its recordings.
+      free: What is estimated.
+      x: An estimate, (k,).
+    """
+    if problem.declared.gains:
+        return None
+    found = contradicting_joint(evidence.grams, free, x)
+    if found is None or found.dof not in problem.sources.known:
+        return None
+    return OddTorque(problem.sources.known[found.dof], found.left)
+
+
+def found_odd_torque(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    settings: TorqueSettings,
+    known: SignalNoise = NOTHING_KNOWN,
+) -> OddTorque | None:
+    """The same before any fit.
+
+    Args:
+      models_sequences: As for :func:`~sysid_ros.engine.measured_torque.fit_torque.fit_torque`.
+      params: Likewise.
+      settings: Likewise.
+      known: Likewise.
+
+    Raises:
+      SysidError: Torque or positions are missing, or a parameter cannot be fitted in this way.
+    """
+    with one_thread():
+        problem = torque_problem(models_sequences, params, known.gaps)
+        own, declared = regression_settings(problem.declared, settings), problem.declared
+        evidence = gather(problem.regressor, problem.recordings, own)
+        free = declared.free(declared.params.as_vector())
+        evidence = with_settled_delays(problem.regressor, problem.recordings, free, own, evidence)
+        x = settled_estimate(problem.regressor.model, free, evidence, own)
+        return odd_torque(problem, evidence, free, x)

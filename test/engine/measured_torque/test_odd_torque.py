@@ -1,0 +1,101 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""An effort that is no torque is told from those that are."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+from torque_arm import (
+    BODIES,
+    JOINTS,
+    experiment_text,
+    moved,
+    noisy,
+    nominal_xml,
+    torque_sequences,
+    true_spec,
+    write_torque_bag,
+)
+
+from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.estimation import TorqueSettings
+from sysid_ros.engine.measured_torque import found_odd_torque
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
+from sysid_ros.experiment import load_experiment
+from sysid_ros.pipeline import run_experiment
+
+pytest.importorskip("clarabel", reason="the convex solver is not installed")
+
+INERTIAS = "".join(f"  - {{body: {body}, inertia: pseudo}}\n" for body in BODIES)
+
+
+@pytest.fixture(scope="module")
+def recorded() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    times, motion, torque = moved(true_spec().compile(), 15.0, 100.0)
+    return times, *noisy(motion.qpos, torque, 100.0)
+
+
+def in_volts(torque: np.ndarray, joint: int, law) -> np.ndarray:
+    changed = torque.copy()
+    changed[:, joint] = law(torque[:, joint])
+    return changed
+
+
+LAWS = {
+    "a share that saturates": lambda torque: np.clip(0.02 * torque, -0.05, 0.05),
+    "compressed": lambda torque: 0.05 * np.arcsinh(torque) + 0.3,
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_an_effort_in_no_unit_is_named(recorded, law) -> None:
+    times, qpos, torque = recorded
+    found = odd_of(times, qpos, in_volts(torque, 1, LAWS[law]))
+    assert found is not None
+    assert found.signal == "b_effort"
+    assert found.left < 0.8
+
+
+def odd_of(times, qpos, torque):
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    params = ParameterDict()
+    for name in JOINTS:
+        for what in ("armature", "damping", "frictionloss"):
+            modifier = AttributeModifier("joint", name, what)
+            params.add(Parameter(f"{name}_{what}", 0.0, 0.0, np.inf, modifier=modifier))
+    for body in BODIES:
+        nominal = lookup("body", "inertia").read(spec, body)
+        modifier = AttributeModifier("body", body, "inertia")
+        params.add(Parameter(body, nominal, -np.inf, np.inf, modifier=modifier))
+    return found_odd_torque([torque_sequences(spec, times, qpos, torque)], params, TorqueSettings())
+
+
+def test_right_torques_are_not_doubted(recorded) -> None:
+    assert odd_of(*recorded) is None
+
+
+def test_check_and_verdict_name_the_effort_first_and_ask_for_no_command(recorded, tmp_path) -> None:
+    times, qpos, torque = recorded
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    for name in JOINTS:  # servos that a fit to torque does not need
+        spec.add_actuator(name=f"{name}_servo", trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
+    (tmp_path / "arm.xml").write_text(spec.to_xml())
+    write_torque_bag(tmp_path / "bag", times, qpos, in_volts(torque, 0, LAWS["compressed"]))
+    text = experiment_text(INERTIAS)
+    for name in JOINTS:
+        sensor = f"{{sensor: {name}_torque, type: jointactuatorfrc, at: {name},"
+        text = text.replace(f"{{effort: {name},", sensor)
+    (tmp_path / "experiment.yaml").write_text(text)
+    experiment = load_experiment(tmp_path / "experiment.yaml")
+    first, *others = check_experiment(experiment, None)
+    assert first.kind is FindingKind.ODD_EFFORT
+    assert first.signals == ("a_torque",)
+    assert first.repair.startswith("# - {sensor: a_torque,")
+    assert not any("unexplained_before" in one.evidence for one in others)
+    assert FindingKind.NO_CONTROL not in [one.kind for one in others]
+    verdict = run_experiment(experiment).outcome.verdict
+    assert verdict.startswith("Suspect data: no robot has the torque of 'a_torque'")
