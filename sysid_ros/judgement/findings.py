@@ -29,6 +29,7 @@ _TORQUE_MATTERS = 0.02  # of the torque itself, by which it must be worse
 _SMALL = 0.05  # of the largest joint's torque, at which that of small joints is taken
 _MUCH = 0.5  # of what happens, that a good model does not leave unexplained
 _NAMED = 3  # of many alike
+_FEW_MESSAGES = 1e-3  # share of messages whose stamp another has, that puts nothing in question
 
 _KINDS = {
     "rad": "positions",
@@ -71,18 +72,30 @@ def findings(outcome: Outcome) -> tuple[Finding, ...]:
 
 
 def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
-    """Return what puts recordings in question, with counts."""
+    """Return what puts recordings in question, with counts.
+
+    A few messages that share a stamp change nothing that is found: the first commands of a motion
+    that begin between two messages of a simulation's clock, for example. They stay a warning.
+    """
     return tuple(
         clause
         for topic in quality
         for count, clause in (
             (topic.interleaved, "two nodes seem to publish {topic} in turn ({count} messages)"),
-            (topic.conflicts, "{count} messages of {topic} contradict others of the same stamp"),
+            (
+                _beyond_few(topic.conflicts, topic),
+                "{count} messages of {topic} contradict others of the same stamp",
+            ),
             (topic.backwards, "{count} stamps of {topic} jump back"),
         )
         if count
         for clause in [f"{clause.format(topic=topic.topic, count=count)} in {topic.sequence}"]
     )
+
+
+def _beyond_few(count: int, topic: TopicQuality) -> int:
+    """A count of messages, or none where it is at most one in a thousand."""
+    return count if count > _FEW_MESSAGES * topic.messages else 0
 
 
 def yardstick(score: Score, fit: FitResult) -> tuple[float, float]:

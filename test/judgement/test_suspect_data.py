@@ -27,6 +27,7 @@ from sysid_ros.pipeline import run_experiment
         ({}, ()),
         ({"interleaved": 200}, ("two nodes seem to publish /joint_states in turn (200 messages)",)),
         ({"conflicts": 3}, ("3 messages of /joint_states contradict others of the same stamp",)),
+        ({"conflicts": 3, "messages": 3000}, ()),
         ({"backwards": 2}, ("2 stamps of /joint_states jump back",)),
     ],
 )

@@ -74,8 +74,9 @@ def widened(found: Covariance, windows: Sequence[Share], theta: FloatArray) -> C
     Blocks inside windows do not show noise that outlasts them. How much larger the windows' scores
     are than independent noise makes them, in the mean over all directions, is one number, which a
     few windows do tell. Errors are at least those of independent noise times its root. Quantiles
-    have half the degrees of freedom of as many independent clusters, as neighbours are tied to each
-    other (Cameron & Miller 2015 for few clusters).
+    have half the degrees of freedom that independent clusters would leave, as neighbours are tied
+    to each other (Cameron & Miller 2015 for few clusters): two are taken off the number, for the
+    mean and for the noise that goes on from the last window.
 
     Args:
       found: From blocks.
@@ -106,7 +107,7 @@ def widened(found: Covariance, windows: Sequence[Share], theta: FloatArray) -> C
         found,
         matrix=found.matrix * np.outer(factor, factor),
         errors=found.errors * factor,
-        dof=np.minimum(found.dof, 0.5 * (count - 1)),
+        dof=np.minimum(found.dof, max(0.5 * (count - 2), 1.0)),
     )
 
 
