@@ -38,7 +38,7 @@ from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.lines import Line
-from sysid_ros.proposal.mapping import Mapping
+from sysid_ros.proposal.mapping import Mapping, as_drafted
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates, mass_that_gravity_names
 from sysid_ros.proposal.recorded_signals import (
     MOST_READ,
@@ -144,7 +144,8 @@ def propose(
         if guessed:  # what gravity does to a servo of unknown gain tells no mass
             findings = _without_gravity(findings)
         masses = mass_that_gravity_names(spec, findings)
-        draft = _with_parameters(draft, spec, mapping, output, masses)
+        repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
+        draft = _with_parameters(draft, spec, repaired, output, masses)
         if set(masses) & set(draft.parameters):
             findings = _without_gravity(findings)
         findings = _without_free_delays(findings, draft, mapping)
