@@ -332,7 +332,7 @@ def _with_parameters(
         found = determined(experiment, dataset, offered, draft.window, touching=touching)
         answers = found.answers
         if found.rolled:
-            draft = in_a_usual_time(draft, dataset, sum(answers), touching=touching)
+            draft = in_a_usual_time(draft, experiment, dataset, sum(answers), touching=touching)
     except ExperimentError:
         raise
     except SysidError:  # the nominal model cannot follow the recordings
