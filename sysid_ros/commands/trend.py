@@ -96,9 +96,17 @@ def _outcomes(given: Iterable[Path]) -> dict[str, Outcome]:
 
 def _rest_on_one_recording(first: Outcome, second: Outcome) -> bool:
     """Return whether two results rest on a common recording."""
+    return bool(_fitted(first) & _fitted(second))
+
+
+def _fitted(outcome: Outcome) -> set[str]:
+    """Hashes of the recordings that were fitted; of all where the result does not tell which."""
+    from sysid_ros.judgement import RECORDED_PREFIX
     from sysid_ros.results import recording_hashes
 
-    return bool(recording_hashes(first) & recording_hashes(second))
+    digests = outcome.input_hashes.items()
+    fitted = {digest for name, digest in digests if RECORDED_PREFIX + name in outcome.provenance}
+    return fitted or recording_hashes(outcome)
 
 
 def _result_folders(path: Path) -> list[Path]:

@@ -213,6 +213,8 @@ def _joined(parts: Sequence[Outcome | str]) -> Outcome | str:
     if len(outcomes) < len(parts):
         return next(part for part in parts if isinstance(part, str))
     whole, *folds = outcomes
+    if not folds and whole.validation is None:
+        return "it was not scored before its time limit passed; raise fit.time_limit"
     if any(fold.validation is None for fold in folds):
         return "a fold of its cross-validation was not scored; raise fit.time_limit"
     joined, ended = with_folds(whole, folds) if folds else whole, unfinished(folds)

@@ -127,7 +127,7 @@ def load_dataset(
         ),
         hashes=hashes,
         undriven=undriven,
-        recorded={read.name: read.mapped.start_ns for read in reads},
+        recorded={read.name: read.mapped.start_ns for read in reads if not read.held_out},
         motions={name: config.motion for name, config, held_out in configs if not held_out},
     )
 

@@ -53,7 +53,7 @@ class Dataset:
       warnings: Plain sentences about the data.
       hashes: SHA-256 of every model and bag by name.
       undriven: Actuators that no signal drives.
-      recorded: Start of each recording by name, epoch nanoseconds of its clock.
+      recorded: Start of each recording that is fitted by name, epoch nanoseconds of its clock.
       motions: By name of each recording that is fitted the designed motion that it names.
     """
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 from sysid_ros.diagnosis.finding import Change
@@ -75,28 +76,39 @@ class ExperimentLines:
         parts = [label for label in change.signals if label not in self._configs]
         if parts:
             return self.removed(self.owner(parts[0]))
-        updates: dict[str, Entry] = {}
-        for label in change.signals:
-            config = self._configs[label]
-            entry: Entry = {}
-            source = self._configs[change.source(label)]
-            if source is not config:
-                entry.update(_moved(source, config))
-            scale = change.scale.get(label, 1.0)
-            unit = _unit(scale, source)
-            if source.unit is not None and math.isclose(scale * UNITS[source.unit], 1.0):
-                entry["unit"] = None  # it converts what needs no conversion
-            elif unit is not None:
-                entry["unit"] = unit
-            elif scale != 1.0:
-                entry["scale"] = _short(scale * source.scale)
-            offset = scale * source.offset + change.offset.get(label, 0.0)
-            if offset != source.offset:
-                entry["offset"] = _short(offset)
+        entries = {label: self._updates(label, change) for label in change.signals}
+        repairs = []
+        for label, entry in entries.items():
             if entry:
-                updates[label] = entry
-        repairs = [self.signal(label, entry) for label, entry in updates.items()]
+                repairs.append(self.signal(label, entry))
+                self._keep(label, entry)
         return joined([*repairs, *self._delays(change.delay)])
+
+    def _updates(self, label: str, change: Change) -> Entry:
+        """The keys of a signal's entry that a change gives new values."""
+        config = self._configs[label]
+        entry: Entry = {}
+        source = self._configs[change.source(label)]
+        if source is not config:
+            entry.update(_moved(source, config))
+        scale = change.scale.get(label, 1.0)
+        unit = _unit(scale, source)
+        if source.unit is not None and math.isclose(scale * UNITS[source.unit], 1.0):
+            entry["unit"] = None  # it converts what needs no conversion
+        elif unit is not None:
+            entry["unit"] = unit
+        elif scale != 1.0:
+            entry["scale"] = _short(scale * source.scale)
+        offset = scale * source.offset + change.offset.get(label, 0.0)
+        if offset != source.offset:
+            entry["offset"] = _short(offset)
+        return entry
+
+    def _keep(self, label: str, entry: Entry) -> None:
+        """Let the line of the next change to a signal begin where this one ends."""
+        index = self._index(label)
+        self._signals[index] = {**self._signals[index], **_written(entry)}
+        self._configs[label] = replace(self._configs[label], **entry)
 
     def _delays(self, delays: Mapping[str, float]) -> list[Repair]:
         """A parameter for each delay, or one that all signals of a topic share."""
@@ -112,12 +124,13 @@ class ExperimentLines:
     def signal(self, label: str, entry: Mapping[str, Any]) -> Repair:
         """One signal's line with some keys changed."""
         index = self._index(label)
-        changed = {**self._signals[index], **entry}
-        neutral = {"scale": 1.0, "offset": 0.0, "unit": None}
+        written = _written(entry)
+        changed = {**self._signals[index], **written}
+        neutral = {"scale": 1.0, "offset": 0.0}
         text = _line({k: v for k, v in changed.items() if neutral.get(k) != v})
         return Repair(
             text,
-            tuple(f"signals[{index}].{key}={yaml_line(value)}" for key, value in entry.items()),
+            tuple(f"signals[{index}].{key}={yaml_line(value)}" for key, value in written.items()),
         )
 
     def delay(self, label: str, seconds: float, *, shared: bool = False) -> Repair:
@@ -182,12 +195,17 @@ class ExperimentLines:
 
 
 def _moved(source: SignalConfig, target: SignalConfig) -> Entry:
-    """The keys that one signal takes over from another: its place and its conversion."""
+    """The keys that one signal takes over from another: its place, conversion and times."""
     entry: Entry = {"topic": source.topic, "field": source.field}
-    for key in ("unit", "scale", "offset"):
+    for key in ("unit", "scale", "offset", "clock", "interpolation"):
         if getattr(source, key) != getattr(target, key):
             entry[key] = getattr(source, key)
     return entry
+
+
+def _written(entry: Mapping[str, Any]) -> Entry:
+    """An entry as a file has it."""
+    return {k: v.value if isinstance(v, Enum) else v for k, v in entry.items()}
 
 
 def _unit(scale: float, config: SignalConfig) -> str | None:

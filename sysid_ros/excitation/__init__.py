@@ -12,6 +12,7 @@ not do as it is told. Nothing here knows of ROS.
 """
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.excitation.announced_stop import AnnouncedStop, announced_stop
 from sysid_ros.excitation.controlled_motion import LONGEST_LEAD, ControlledMotion, lead_after
 from sysid_ros.excitation.following import FollowingWatch
 from sysid_ros.excitation.guard import CommandGuard
@@ -43,6 +44,7 @@ from sysid_ros.excitation.trajectory_progress import TrajectoryProgress
 __all__ = [
     "KINDS",
     "LONGEST_LEAD",
+    "AnnouncedStop",
     "CommandGuard",
     "CommandLimits",
     "ControlledMotion",
@@ -63,6 +65,7 @@ __all__ = [
     "TimedTrajectory",
     "TrajectoryProgress",
     "TrajectoryTable",
+    "announced_stop",
     "check_limits",
     "design_multisine",
     "join_limits",

@@ -17,6 +17,7 @@ from sysid_ros.excitation.reference import ExcitationError
 from sysid_ros.excitation.steps import StepLimits
 from sysid_ros.excitation.timed_trajectory import (
     TimedTrajectory,
+    control_points,
     timed_path,
     trajectory_through,
 )
@@ -91,7 +92,7 @@ class ControlledMotion:
         positions = np.concatenate([before, braking, braking[-1:], braking[-1:]])
         self._refuse_steps(positions)
         times = self._period * (first + np.arange(len(positions), dtype=np.float64))
-        return trajectory_through(self._path.joints, times, positions)
+        return trajectory_through(self._path.joints, times, control_points(positions))
 
     def _rest_from(self, first: int) -> TimedTrajectory | None:
         whole = self.trajectory

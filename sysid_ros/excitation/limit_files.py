@@ -152,8 +152,10 @@ def read_joint_limits(path: Path) -> FileLimits:
             for key, (kind, switch) in _YAML_KEYS.items():
                 if not isinstance(entry, dict) or key not in entry or entry.get(switch) is False:
                     continue
-                # braking and speeding up share one limit, the lower
-                _tighten(kinds, kind, _number(entry[key], f"{key} of joint {joint!r}", str(path)))
+                number = _number(entry[key], f"{key} of joint {joint!r}", str(path))
+                if key == "max_deceleration":  # Pilz' planner has it negative
+                    number = abs(number)
+                _tighten(kinds, kind, number)  # braking and speeding up share one limit, the lower
     if not found:
         raise ExcitationError(f"{path} has no section 'joint_limits' with joints in it")
     return found

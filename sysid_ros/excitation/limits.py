@@ -37,14 +37,15 @@ class MotionLimits:
     effort: FloatArray  # (n,) N m or N, magnitude
 
     def __post_init__(self) -> None:
-        magnitudes = (self.velocity, self.acceleration, self.effort)
-        sizes = {len(values) for values in (self.lower, self.upper, *magnitudes)}
+        magnitudes = {name: getattr(self, name) for name in ("velocity", "acceleration", "effort")}
+        sizes = {len(values) for values in (self.lower, self.upper, *magnitudes.values())}
         if len(sizes) != 1:
             raise ExcitationError(f"limits are given for different numbers of joints: {sizes}")
         if not np.all(self.lower < self.upper):
             raise ExcitationError(f"lower limits {self.lower} are not below upper {self.upper}")
-        if not all(np.all(values > 0) for values in magnitudes):
-            raise ExcitationError("limits on velocity, acceleration and effort must be positive")
+        for name, values in magnitudes.items():
+            if not np.all(values > 0):
+                raise ExcitationError(f"limits on {name} must be positive, given {values.tolist()}")
 
     def of_positions(self) -> CommandLimits:
         """The limits of commands that are positions."""

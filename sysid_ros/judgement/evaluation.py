@@ -97,7 +97,13 @@ def evaluate_model(
             "own; give parameters.yaml instead, or the bags of one model with --bag"
         )
     written = replace(
-        experiment, model=str(file.absolute()), model_topic=None, parameters=(), modifiers=None
+        experiment,
+        model=str(file.absolute()),
+        model_topic=None,
+        parameters=(),
+        modifiers=None,
+        payload=None,
+        couplings=(),  # the file has them
     )
     score = partial(evaluate, values={}, data_dir=data_dir, held_out_only=held_out_only)
     untuned = score(experiment)

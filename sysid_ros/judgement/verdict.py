@@ -73,8 +73,10 @@ def _change(outcome: Outcome, *, praised: bool) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share as percent; never rounded up to all."""
-    return f"{100 * share:.0f} %" if share < 0.99 else f"{100 * share:.3g} %"
+    """A share as percent; what is not all is at most 99.9 %."""
+    if share < 0.99:
+        return f"{100 * share:.0f} %"
+    return f"{min(100 * share, 99.9) if share < 1.0 else 100:.3g} %"
 
 
 def result_warnings(result: FitResult) -> tuple[str, ...]:
@@ -148,6 +150,8 @@ def scored_warnings(training: Score | None, validation: Score | None) -> tuple[s
       training: Scores on the data fitted.
       validation: Scores on held-out data, if any.
     """
+    if training is None and validation is None:
+        return ()
     if validation is None:
         return ("Nothing was held out, so an overfit would not show; add a validation bag.",)
     if training is None or validation.rmse_all <= 2.0 * training.rmse_all:

@@ -53,6 +53,8 @@ _NOT_SETTINGS = (
     "motion",
 )
 
+_OF_THE_USER = ("condition", "conditions")  # whose keys are names that users give
+
 
 @dataclass(frozen=True)
 class Resume:
@@ -118,7 +120,11 @@ def _digest(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items() if k not in _NOT_SETTINGS}
+        return {
+            str(k): dict(v) if k in _OF_THE_USER and isinstance(v, Mapping) else _plain(v)
+            for k, v in value.items()
+            if k not in _NOT_SETTINGS
+        }
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value.value if isinstance(value, Enum) else value

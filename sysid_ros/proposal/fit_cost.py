@@ -9,13 +9,15 @@ that the same recordings give the same proposal on a busy machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import mujoco
 import numpy as np
 
-from sysid_ros.dataset import Dataset
+from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.experiment import Experiment, ValidationConfig
 from sysid_ros.proposal.experiment_text import Draft
 from sysid_ros.proposal.recordings import Division
 
@@ -67,50 +69,82 @@ def rolled_fit(
     return RolledFit(columns, seconds, _JACOBIANS * steps * columns * per_step)
 
 
-def in_a_usual_time(draft: Draft, dataset: Dataset, free: int, *, touching: bool) -> Draft:
+def in_a_usual_time(
+    draft: Draft, experiment: Experiment, dataset: Dataset, free: int, *, touching: bool
+) -> Draft:
     """Fit only parts of the recordings where all of them would take a user too long.
 
     Args:
       draft: The proposal so far.
+      experiment: What it asks for.
       dataset: Some of its recordings.
       free: How many parameters are.
       touching: Whether bodies touch.
+
+    Raises:
+      SysidError: A recording cannot be read.
     """
-    groups = dataset.training.groups
-    lasting = [float(p.times[-1] - p.times[0]) for group in groups for p in group.sensordata]
-    duration = float(np.median(lasting))
+    duration = float(np.median(_lengths(dataset)))
     share = 1.0 - (draft.recordings.fraction or 0.0)
     durations = [share * duration] * len(draft.recordings.fitted)
-    model = groups[0].spec.copy().compile()
+    model = dataset.training.groups[0].spec.copy().compile()
     fit = rolled_fit(model, free, durations, touching=touching)
     if fit.affordable >= fit.seconds:
         return draft
     why = (
-        f"{fit.affordable:.2g} of {fit.seconds:.3g} s are fitted: derivatives of this model are "
-        f"simulations, {fit.columns} of all that is fitted at every step, and all of it would take "
-        f"some {fit.cost / 60.0:.0f} min of one processor. More of it makes intervals narrower."
+        f"At most {fit.affordable:.2g} of {fit.seconds:.3g} s are fitted: derivatives of this "
+        f"model are simulations, {fit.columns} of all that is fitted at every step, and all of it "
+        f"would take some {fit.cost / 60.0:.0f} min of one processor. More of it makes intervals "
+        "narrower."
     )
-    parts = shortened(draft.recordings, duration, fit.affordable)
+
+    def lengths(places: Sequence[int]) -> list[float]:
+        chosen = tuple(experiment.sequences[place] for place in places)
+        alone = replace(experiment, sequences=chosen, validation=ValidationConfig())
+        return _lengths(load_dataset(alone, None))
+
+    parts = shortened(draft.recordings, duration, fit.affordable, lengths)
     return replace(draft, recordings=parts, cost=why)
 
 
-def shortened(recordings: Division, duration: float, wanted: float) -> Division:
+def shortened(
+    recordings: Division,
+    duration: float,
+    wanted: float,
+    lengths: Callable[[Sequence[int]], Sequence[float]],
+) -> Division:
     """Parts of some of the recordings, from their middle, that together last as long as wanted.
+
+    Recordings that are shorter than their part are fitted whole.
 
     Args:
       recordings: All of them.
-      duration: Of one, s.
+      duration: Of a usual one, s.
       wanted: What is to be fitted of all together, s.
+      lengths: Tells how long recordings are [s] by their places among those that are fitted.
     """
     share = 1.0 - (recordings.fraction or 0.0)
     count = min(len(recordings.fitted), max(1, round(wanted / (share * duration))))
     places = [round((k + 0.5) * len(recordings.fitted) / count - 0.5) for k in range(count)]
     part = min(duration, wanted / (share * count))
-    start = round(0.5 * (duration - part), 2)
-    limits = {"start": start, "end": round(start + part, 2)}
-    chosen = [recordings.fitted[place] for place in places]
+    known = zip(places, lengths(places), strict=True)
+    chosen = {place: _part(recordings.fitted[place], length, part) for place, length in known}
     return replace(
         recordings,
-        fitted=tuple(bag if part == duration else {"bag": bag, **limits} for bag in chosen),
-        unused=tuple(bag for bag in recordings.fitted if bag not in chosen),
+        fitted=tuple(chosen.values()),
+        unused=tuple(bag for k, bag in enumerate(recordings.fitted) if k not in chosen),
     )
+
+
+def _part(bag: str | dict[str, Any], length: float, part: float) -> str | dict[str, Any]:
+    """The middle of a recording of that length, s; all of one that is no longer."""
+    if length <= part:
+        return bag
+    start = round(0.5 * (length - part), 2)
+    return {"bag": bag, "start": start, "end": round(start + part, 2)}
+
+
+def _lengths(dataset: Dataset) -> list[float]:
+    """Lengths of the recordings that are fitted, s."""
+    parts = [part for group in dataset.training.groups for part in group.sensordata]
+    return [float(part.times[-1] - part.times[0]) for part in parts]

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from sysid_ros.engine.elements import SCALAR, is_effort, joint_of
 from sysid_ros.engine.windows import ClosedLoops
-from sysid_ros.experiment import SERVO
+from sysid_ros.experiment import SERVO, UNITS
 from sysid_ros.proposal.actuator_inputs import command_lines
 from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
@@ -48,6 +49,25 @@ class Mapping:
     def signals(self) -> tuple[Line, ...]:
         """Everything that is mapped."""
         return self.lines + self.bodies
+
+
+def as_drafted(mapping: Mapping, entries: Sequence[dict[str, Any]]) -> Mapping:
+    """The mapping with channels and units as the entries of a draft have them after repairs.
+
+    Args:
+      mapping: As the recordings suggest it.
+      entries: Of ``signals`` in the experiment file, in the mapping's order.
+    """
+    known = {(one.channel.topic, one.channel.field): one.channel for one in mapping.lines}
+
+    def drafted(line: Line, entry: dict[str, Any]) -> Line:
+        channel = known[entry["topic"], entry["field"]]
+        factor = entry.get("scale", 1.0) * UNITS.get(entry.get("unit") or "", 1.0)
+        values = tuple(factor * part + entry.get("offset", 0.0) for part in channel.values)
+        return replace(line, channel=replace(channel, values=values))
+
+    lines = zip(mapping.lines, entries, strict=False)  # those of bodies come after
+    return replace(mapping, lines=tuple(drafted(line, entry) for line, entry in lines))
 
 
 def map_channels(

@@ -39,7 +39,7 @@ from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.lines import Line
-from sysid_ros.proposal.mapping import Mapping
+from sysid_ros.proposal.mapping import Mapping, as_drafted
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates, mass_that_gravity_names
 from sysid_ros.proposal.recorded_signals import (
     MOST_READ,
@@ -147,7 +147,8 @@ def propose(
         if guessed:  # what gravity does to a servo of unknown gain tells no mass
             findings = _without_gravity(findings)
         masses = mass_that_gravity_names(spec, findings)
-        draft = _with_parameters(draft, spec, mapping, output, masses)
+        repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
+        draft = _with_parameters(draft, spec, repaired, output, masses)
         if set(masses) & set(draft.parameters):
             findings = _without_gravity(findings)
         findings = _without_free_delays(findings, draft, mapping)
@@ -334,7 +335,7 @@ def _with_parameters(
         found = determined(experiment, dataset, offered, draft.window, touching=touching)
         answers = found.answers
         if found.rolled:
-            draft = in_a_usual_time(draft, dataset, sum(answers), touching=touching)
+            draft = in_a_usual_time(draft, experiment, dataset, sum(answers), touching=touching)
     except ExperimentError:
         raise
     except SysidError:  # the nominal model cannot follow the recordings

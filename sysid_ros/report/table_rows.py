@@ -132,13 +132,14 @@ def sequence_rows(sequences: Sequence[SequenceFit]) -> tuple[list[str], list[Seq
     rows = []
     for index, sequence in enumerate(sequences):
         by_name = {signal.name: signal for signal in sequence.signals}
-        ends = [float(s.times[-1]) for s in sequence.signals if s.times.size]
+        spans = [(float(s.times[0]), float(s.times[-1])) for s in sequence.signals if s.times.size]
+        length = max(b for _, b in spans) - min(a for a, _ in spans) if spans else 0.0
         rows.append(
             SequenceRow(
                 index=index,
                 name=sequence.name,
                 role=sequence.role,
-                duration=f"{max(ends, default=0.0):.1f} s",
+                duration=f"{length:.1f} s",
                 errors=tuple(_errors(by_name.get(name)) for name in units),
             )
         )

@@ -78,7 +78,10 @@ class Study:
         values = [[t.params[name] for name in self._space.names] for t in trials]
         costs = [t.values for t in trials]
         shape = (len(trials), len(self._space.names))
-        return np.reshape(values, shape), np.reshape(costs, (len(trials), self._costs))
+        found = np.reshape(values, shape)
+        inside = np.all((found >= self._space.lower) & (found <= self._space.upper), axis=1)
+        known = np.reshape(costs, (len(trials), self._costs))[inside]
+        return found[inside], np.where(known >= _WORST, np.inf, known)
 
     def record(self, values: FloatArray, costs: FloatArray) -> None:
         """Add trials that were run elsewhere."""

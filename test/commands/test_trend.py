@@ -79,6 +79,24 @@ def test_a_recording_counts_once(
     assert len(json.loads(shown.out)["results"]) == 10
 
 
+def test_what_judges_all_results_makes_them_no_fits_of_one_recording(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for day in (0, 1):
+        one = made([1.0], day, 0.1)
+        reference = replace(one.quality[0], sequence="reference")
+        outcome = replace(
+            one,
+            quality=(*one.quality, reference),
+            provenance={**one.provenance, "sha256 reference": "ef" * 32},
+        )
+        write(tmp_path / f"run_{day}", outcome)
+    assert main(["trend", str(tmp_path), "--json", "--output", str(tmp_path / "page.html")]) == 0
+    shown = capsys.readouterr()
+    assert "same recording" not in shown.err
+    assert len(json.loads(shown.out)["results"]) == 2
+
+
 @pytest.mark.parametrize(
     ("names", "said"),
     [

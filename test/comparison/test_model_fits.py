@@ -55,6 +55,12 @@ def test_a_model_is_compared_only_by_all_its_folds() -> None:
     assert isinstance(_joined([scored, scored, scored]), Outcome)
 
 
+def test_a_model_that_was_not_scored_is_not_compared() -> None:
+    whole = synthetic(sequences=2)
+    assert "not scored" in str(_joined([replace(whole, validation=None, sequences=())]))
+    assert _joined([whole]) is whole
+
+
 def test_a_fold_that_has_not_converged_is_told() -> None:
     whole = synthetic(sequences=2)
     whole = replace(whole, fit=replace(whole.fit, status=FitStatus.CONVERGED))

@@ -33,3 +33,9 @@ def test_every_sequence_has_a_name_of_its_own():
     found = _sequence_configs(SimpleNamespace(sequences=bags, validation=validation))
     names = [name for name, _, _ in found]
     assert names[0] == "a" and names[2] == "a_2" and len(set(names)) == 3
+
+
+def test_only_what_is_fitted_dates_a_result(tmp_path: Path) -> None:
+    dataset = load_dataset(load_experiment(write_pendulum_experiment(tmp_path, duration=1.0)), None)
+    assert {"first", "second"} < set(dataset.hashes)
+    assert set(dataset.recorded) == {"first"}

@@ -10,6 +10,7 @@ from pathlib import Path
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.experiment import parse_experiment, with_overrides
+from sysid_ros.recording.messages import Clock
 
 EXPERIMENT = """
 model: arm.xml
@@ -30,3 +31,35 @@ def test_a_unit_that_converts_once_too_often_is_left_out() -> None:
     (signal,) = with_overrides(experiment, repair.overrides).signals
     assert signal.unit is None
     assert signal.scale == 1.0
+
+
+MOTORS = """
+model: arm.xml
+sequences: [bags/a]
+signals:
+  - {actuator: m0, topic: /a, field: "data[0]", scale: 2.0, clock: receive}
+  - {actuator: m1, topic: /b, field: "data[0]"}
+parameters:
+  - {joint: "*", armature: {min: 0.0, max: 0.05}}
+"""
+
+
+def test_lines_of_two_mistakes_of_one_signal_repair_both() -> None:
+    experiment = parse_experiment(MOTORS, path=Path("experiment.yaml"))
+    lines = ExperimentLines(experiment)
+    sign = lines.with_change(Change(FindingKind.SIGN, scale={"m1": -1.0}))
+    factor = lines.with_change(Change(FindingKind.SCALE, scale={"m1": 0.5}))
+    assert "scale: -0.5" in factor.text
+    repaired = with_overrides(experiment, (*sign.overrides, *factor.overrides))
+    assert [one.scale for one in repaired.signals] == [2.0, -0.5]
+
+
+def test_exchanged_signals_take_their_conversion_and_their_clock_along() -> None:
+    experiment = parse_experiment(MOTORS, path=Path("experiment.yaml"))
+    lines = ExperimentLines(experiment)
+    swap = lines.with_change(Change(FindingKind.SWAP, exchange=(("m0", "m1"),)))
+    sign = lines.with_change(Change(FindingKind.SIGN, scale={"m1": -1.0}))
+    first, second = with_overrides(experiment, (*swap.overrides, *sign.overrides)).signals
+    assert (first.topic, first.scale, first.clock) == ("/b", 1.0, None)
+    assert (second.topic, second.scale, second.clock) == ("/a", -2.0, Clock.RECEIVE)
+    assert "clock" not in swap.text.splitlines()[0]

@@ -64,6 +64,14 @@ def test_a_stop_goes_on_along_the_path_and_rests_within_the_limits(place: float)
     assert rest.min() < 2e-3  # on the path
 
 
+def test_a_stop_that_brakes_as_hard_as_it_may_keeps_the_limit() -> None:
+    limits = CommandLimits(-2.0 * ONES, 2.0 * ONES, 2.0 * ONES, 4.0 * ONES)
+    stop = motion(limits).stop_at(4.85, 0.15)
+    times = np.arange(stop.times[0], stop.duration, 1e-3)
+    assert 3.9 < np.abs(stop.states(times)[2]).max() <= 4.0 * 1.01
+    assert not stop.velocities[-1].any() and not stop.accelerations[-1].any()
+
+
 def test_near_its_end_a_motion_ends_by_itself() -> None:
     whole = motion()
     rest = whole.stop_at(whole.trajectory.duration - 0.1, 0.15)

@@ -78,6 +78,12 @@ b: {joint_limits: {elbow: {min_position: -3, max_position: 3, max_velocity: 1.5}
     assert read_joint_limits(write(tmp_path, text)) == found
 
 
+def test_a_deceleration_may_be_negative(tmp_path: Path):
+    path = tmp_path / "joint_limits.yaml"
+    path.write_text("joint_limits: {elbow: {max_acceleration: 5, max_deceleration: -4}}")
+    assert read_joint_limits(path) == {"elbow": {"acceleration": 4.0}}
+
+
 def test_joints_that_ros2_control_names_keep_the_limits_of_the_robot(tmp_path: Path):
     control = '<ros2_control name="arm"><joint name="elbow"/></ros2_control></robot>'
     limits = read_urdf_limits(write(tmp_path, URDF.replace("</robot>", control)))

@@ -16,7 +16,7 @@ from outcomes import outcome as synthetic
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.judgement.outcome import JointTorque, Judgement, Outcome, Score
-from sysid_ros.judgement.verdict import judge, result_warnings, with_verdict
+from sysid_ros.judgement.verdict import judge, result_warnings, scored_warnings, with_verdict
 
 
 def result(*, opened: bool) -> FitResult:
@@ -209,3 +209,15 @@ def test_an_absent_effect_at_zero_is_not_what_a_verdict_begins_with() -> None:
     flagged = _flagged("at lower bound")(made)
     assert judge(flagged) is Judgement.AT_BOUND
     assert judge(replace(flagged, absent=(flagged.fit.parameters[0].name,))) is Judgement.IMPROVED
+
+
+@pytest.mark.parametrize(
+    ("after", "words"), [(0.0026, "99.7 % less"), (1e-4, "99.9 % less"), (0.0, "100 % less")]
+)
+def test_what_is_left_is_not_rounded_away(after: float, words: str) -> None:
+    made = outcome_with(result(opened=False), score(1.0, after), score(1.0, after))
+    assert words in with_verdict(made).verdict
+
+
+def test_what_was_not_scored_is_no_reason_to_hold_something_out() -> None:
+    assert scored_warnings(None, None) == ()

@@ -27,9 +27,9 @@ from pendulum_experiment import SLOW, write_pendulum_experiment
 from sysid_ros.cli import main
 from sysid_ros.dataset import FitInputs
 from sysid_ros.errors import DataError, ErrorCode, ExperimentError
-from sysid_ros.experiment import load_experiment, with_overrides
+from sysid_ros.experiment import load_experiment, parse_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import run_experiment
-from sysid_ros.pipeline.resume import Resume, inputs_of
+from sysid_ros.pipeline.resume import Resume, inputs_of, setting_digests
 from sysid_ros.results import read_results
 from sysid_ros.results.state_file import STATE_FILE, claimed, folders_with_state, read_state
 
@@ -51,6 +51,18 @@ def undisturbed(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> d
     report = run_experiment(load_experiment(experiment), output_dir=tmp_path_factory.mktemp("out"))
     assert not (report.files.folder / STATE_FILE).exists()  # nothing left to do
     return {p.name: p.value for p in report.outcome.fit.parameters}
+
+
+def test_conditions_count_whatever_their_names_are(tmp_path: Path) -> None:
+    text = """model: arm.xml
+sequences: [{bag: a, conditions: {motion: slow}}, {bag: b, conditions: {motion: fast}}]
+signals: [{sensor: angle, topic: /a, field: x}]
+parameters: [{joint: a, damping: {max: 1.0}}]
+validation: {condition: {motion: slow}}
+"""
+    texts = (text, text.replace("condition: {motion: slow}", "condition: {motion: fast}"))
+    slow, fast = (setting_digests(parse_experiment(t, path=tmp_path / "e.yaml")) for t in texts)
+    assert [key for key in slow if slow[key] != fast[key]] == ["the setting validation"]
 
 
 def kill_after_steps(command: list[object], output: Path, steps: int) -> None:

@@ -26,10 +26,15 @@ from torque_arm import (
 )
 
 from sysid_ros.comparison import evaluate_files
-from sysid_ros.engine.inverse_dynamics import mujoco_torque, sharpen_friction, with_coupling
+from sysid_ros.engine.inverse_dynamics import (
+    mujoco_torque,
+    sharpen_friction,
+    with_coupling,
+    with_payload,
+)
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import load_experiment, parse_experiment, with_overrides
-from sysid_ros.judgement import evaluate
+from sysid_ros.judgement import evaluate, evaluate_model
 from sysid_ros.pipeline import run_experiment
 from sysid_ros.proposal import propose
 from sysid_ros.results import read_results
@@ -205,6 +210,18 @@ def test_a_payload_is_one_more_body(folder):
     assert found.mass == pytest.approx(0.5, rel=0.03)
     assert found.centre == pytest.approx([0.25, 0.01, -0.02], abs=0.01)
     assert mujoco.MjModel.from_xml_path(str(report.files.model)).body("payload").mass[0] > 0.49
+
+
+def test_a_model_file_that_has_payload_and_couplings_is_scored(tmp_path):
+    times, motion, torque = moved(true_spec().compile(), duration=4.0)
+    write_torque_bag(tmp_path / "bag", times, *noisy(motion.qpos, torque))
+    (tmp_path / "arm.xml").write_text(nominal_xml())
+    more = "payload: {body: fore}\ncouplings: [{joint: c, other: b, ratio: -1.0}]\n"
+    experiment = parse_experiment(experiment_text() + more, path=tmp_path / "experiment.yaml")
+    result = with_payload(mujoco.MjSpec.from_string(nominal_xml()), "fore", mass=0.5)
+    (tmp_path / "model.xml").write_text(with_coupling(result, "c", "b", -1.0).to_xml())
+    found = evaluate_model(experiment, tmp_path / "model.xml")
+    assert found.training.rmse_all != found.training.rmse_all_initial  # of 0.5 kg and of 1 kg
 
 
 def test_a_motor_that_turns_with_two_joints_is_proposed_and_found(folder):

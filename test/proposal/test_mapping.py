@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.mapping import map_channels
+from sysid_ros.proposal.mapping import as_drafted, map_channels
 
 TIMES = 1e9 + np.arange(0.0, 10.0, 0.01)
 HAND = """<mujoco><worldbody>
@@ -77,3 +77,14 @@ def test_a_base_that_floats_and_is_not_seen_is_told() -> None:
     pose = "nav_msgs/msg/Odometry", "pose.pose.position.x"
     odometry = Channel("/odom", *pose, "", "", 0, False, (TIMES,), (np.sin(TIMES),))
     assert map_channels(model, [*arm, odometry]).unmapped == ()
+
+
+def test_channels_are_those_of_the_draft_with_its_units() -> None:
+    arm = states("/joint_states", "shoulder", "elbow")
+    found = map_channels(mujoco.MjModel.from_xml_string(HAND), arm)
+    entries = [dict(line.values) for line in found.lines]
+    entries[0] |= {"unit": "deg", "scale": -1.0, "offset": 0.5}
+    entries[1] |= {"field": entries[0]["field"]}
+    shoulder, elbow = as_drafted(found, entries).lines
+    np.testing.assert_allclose(shoulder.channel.values[0], 0.5 - np.deg2rad(np.sin(TIMES)))
+    assert (elbow.name, elbow.channel.name) == ("elbow", "shoulder")

@@ -48,6 +48,7 @@ def test_percent_change() -> None:
     assert percent_change(0.2, 0.1) == "\N{MINUS SIGN}50 %"
     assert percent_change(0.1, 0.102) == "+2.0 %"
     assert percent_change(1.0, 0.003) == "\N{MINUS SIGN}99.7 %"
+    assert percent_change(1.0, 1e-4) == "\N{MINUS SIGN}99.9 %"
     assert percent_change(0.001, 1.0) == "1e+03 times"
     assert percent_change(0.0, 1.0) == percent_change(math.nan, 1.0) == "—"
 

@@ -15,10 +15,11 @@ from search_problems import rastrigin, space, take_part
 
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
-from sysid_ros.errors import ExperimentError
+from sysid_ros.errors import DataError, ExperimentError
 from sysid_ros.experiment.fit_schema import SearchConfig
 from sysid_ros.search.search_methods import run_search
 from sysid_ros.search.space import SearchSpace
+from sysid_ros.search.start import _check_simulated
 from sysid_ros.search.study import Study
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -122,6 +123,24 @@ def test_studies_of_something_else_are_refused(tmp_path: Path) -> None:
         Study(SearchSpace.of(parameters), 1, storage=storage)
     with pytest.raises(ExperimentError, match="has 1 costs, this search 2"):
         Study(space(), 2, storage=storage)
+
+
+def test_a_study_of_candidates_that_diverged_is_no_start(tmp_path: Path) -> None:
+    config = SearchConfig(method="random", trials=4, study=str(tmp_path / "study.log"))
+    end = run_search(config, space(), lambda values: np.full((len(values), 1), np.inf))
+    with pytest.raises(DataError, match="could be simulated"):
+        _check_simulated(end.trials, end.elsewhere)
+
+
+def test_of_a_study_only_what_is_inside_the_bounds_is_known(tmp_path: Path) -> None:
+    storage = str(tmp_path / "study.log")
+    Study(space(), 1, storage=storage).record(np.array([[4.0] * 3, [1.0] * 3]), np.eye(2)[:, :1])
+    parameters = ParameterDict()
+    for i in range(3):
+        parameters.add(Parameter(f"p{i}", 1.0, -2.0, 2.0))
+    values, costs = Study(SearchSpace.of(parameters), 1, storage=storage).known()
+    np.testing.assert_array_equal(values, [[1.0] * 3])
+    np.testing.assert_array_equal(costs, [[0.0]])
 
 
 def test_nsga2_finds_the_front_and_repeats_itself() -> None:

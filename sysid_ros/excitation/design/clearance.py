@@ -159,7 +159,7 @@ class Clearance:
 
 
 def _colliding(model: mujoco.MjModel) -> list[tuple[int, int]]:
-    """Pairs of geoms that pass MuJoCo's filters (its documentation, "Collision detection")."""
+    """Pairs of geoms that pass MuJoCo's filters ("Collision detection"), and those it is told."""
     excluded = {int(signature) for signature in model.exclude_signature}
     weld, parent = np.asarray(model.body_weldid), np.asarray(model.body_parentid)
     filtered = not int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT)
@@ -177,7 +177,8 @@ def _colliding(model: mujoco.MjModel) -> list[tuple[int, int]]:
             int(model.geom_contype[other]) & int(model.geom_conaffinity[one])
         ):
             found.append((one, other))
-    return found
+    pairs = zip(model.pair_geom1.tolist(), model.pair_geom2.tolist(), strict=True)
+    return sorted({*found, *((min(pair), max(pair)) for pair in pairs)})
 
 
 def _carries(model: mujoco.MjModel, dof: int, geom: int) -> bool:

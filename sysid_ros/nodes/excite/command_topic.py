@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 from rclpy.duration import Duration
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from sysid_ros.excitation import FloatArray
+from sysid_ros.excitation import FloatArray, announced_stop
 from sysid_ros.nodes.excite.settings import ExcitationSettings
 
-_EVERY = 5  # commands of an announcement, of which one becomes a point
 _UNKNOWN = "_NODE_NAME_UNKNOWN_"  # rmw: a publisher is heard of before the node that it belongs to
 
 
@@ -77,22 +75,18 @@ class CommandTopic:
 
     def _trajectory(self, commands: FloatArray, before: FloatArray) -> JointTrajectory:
         """A trajectory to the command within one period, and on to rest."""
-        period = self._settings.period
-        moving = np.flatnonzero(np.any(np.diff(commands, axis=0) != 0.0, axis=1))
-        commands = commands[: moving[-1] + 2] if moving.size else commands[:1]
         # at rest at its end: a controller that accepts no other hears no more then
-        ends = np.concatenate([[before], commands, commands[-1:]])
-        velocities = (ends[2:] - ends[:-2]) / (2.0 * period)
-        velocities[-1] = 0.0
+        stop = announced_stop(commands, before, self._settings.period)
         message = JointTrajectory(joint_names=list(self._settings.joints))
-        last = len(commands) - 1
-        for index in sorted({*range(0, last, _EVERY), last}):
+        for time, position, velocity in zip(
+            stop.times, stop.positions, stop.velocities, strict=True
+        ):
             point = JointTrajectoryPoint()
             if self._settings.is_effort:
-                point.effort = commands[index].tolist()
+                point.effort = position.tolist()
             else:
-                point.positions = commands[index].tolist()
-                point.velocities = velocities[index].tolist()
-            point.time_from_start = Duration(seconds=(index + 1) * period).to_msg()
+                point.positions = position.tolist()
+                point.velocities = velocity.tolist()
+            point.time_from_start = Duration(seconds=float(time)).to_msg()
             message.points.append(point)
         return message

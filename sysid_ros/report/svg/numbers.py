@@ -64,7 +64,8 @@ def percent_change(before: float, after: float) -> str:
     sign = _MINUS if change < 0 else "+"
     nearly_all = -100.0 < change < -99.0  # what is left would be rounded away
     digits = 1 if 0.0 < abs(change) < 10.0 or nearly_all else 0
-    return f"{sign}{abs(change):.{digits}f} %"
+    shown = min(abs(change), 99.9) if nearly_all else abs(change)
+    return f"{sign}{shown:.{digits}f} %"
 
 
 def plural(count: int, noun: str) -> str:

@@ -287,3 +287,15 @@ def test_the_nearest_pair_is_the_one_that_mujoco_says(model: mujoco.MjModel) -> 
             for one, other in clearance.pairs
         ]
         assert distance == pytest.approx(min(found)) and int(pair) == int(np.argmin(found))
+
+
+def test_pairs_that_a_model_lists_count_whatever_their_bits() -> None:
+    text = """<mujoco><worldbody>
+      <geom name="table" type="box" size=".5 .5 .05" pos="0 0 -.3" contype="0" conaffinity="0"/>
+      <body><joint name="j" type="hinge" axis="0 1 0"/>
+        <geom name="link" size=".03" fromto="0 0 0 .4 0 0" type="capsule" contype="0"
+          conaffinity="0"/></body></worldbody>
+      <contact><pair geom1="link" geom2="table"/></contact></mujoco>"""
+    clearance = Clearance(mujoco.MjModel.from_xml_string(text), ("j",), np.zeros(1), 0.02)
+    assert clearance.pairs == [(0, 1)]
+    assert clearance.near(np.array([[1.2]]), 0.0).distance == pytest.approx([-0.00718], abs=1e-4)

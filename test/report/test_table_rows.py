@@ -1,0 +1,19 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rows of the page's tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from outcomes import outcome
+
+from sysid_ros.report.table_rows import sequence_rows
+
+
+def test_a_part_of_a_recording_is_as_long_as_the_part() -> None:
+    (whole,) = outcome(sequences=1, duration=4.0, rate=100.0).sequences
+    late = tuple(replace(signal, times=signal.times + 100.0) for signal in whole.signals)
+    _, rows = sequence_rows([whole, replace(whole, signals=late)])
+    assert [row.duration for row in rows] == ["4.0 s", "4.0 s"]
