@@ -65,7 +65,7 @@ def register(add_parser: AddParser) -> None:
     add("--approach", nargs="+", default=[], metavar="KEYFRAME", help="postures from which the "
         "straight way to the motion and back must be clear")  # fmt: skip
     add("--duration", type=float, default=20.0, metavar="S", help="seconds (20)")
-    add("--criterion", default="D", help="D, A, worst or condition (D)")
+    add("--criterion", default="DA", help="DA, D, A, worst or condition (DA)")
     add("--interest", nargs="+", default=[], metavar="WORD", help="words in names of parameters "
         "that count; all by default")  # fmt: skip
     add("--after", type=Path, metavar="RESULT", help="a finished fit's folder: design for its "

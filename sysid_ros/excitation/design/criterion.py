@@ -7,7 +7,10 @@ Criteria of optimal experiments (Pukelsheim, Optimal Design of Experiments, 2006
 in units of their scale, so that kg and N m s can be compared. With C the covariance of the
 parameters of interest: D is log det C / p, twice the logarithm of the geometric mean of standard
 errors along the axes of the ellipsoid; A is log of the mean variance; "worst" is the logarithm of
-a p-norm of the variances, which approaches the largest. "condition" is the logarithm of the
+a p-norm of the variances, which approaches the largest. DA is D with a share of A (a compound
+criterion: Atkinson, Donev and Tobias, Optimum Experimental Designs, 2007, chapter 21): D alone may
+buy what is well known already with long axes of the ellipsoid, and an error of one parameter by
+itself is made of these. "condition" is the logarithm of the
 condition number of the information, which the literature on excitation uses (Swevers et al. 1997)
 though it says nothing about how much information there is.
 """
@@ -20,8 +23,9 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 
-CriterionName = Literal["D", "A", "worst", "condition"]
-CRITERIA: tuple[CriterionName, ...] = ("D", "A", "worst", "condition")
+CriterionName = Literal["DA", "D", "A", "worst", "condition"]
+CRITERIA: tuple[CriterionName, ...] = ("DA", "D", "A", "worst", "condition")
+_SHARE_OF_A = 0.3  # in DA
 _POWER = 6.0  # of the norm that stands for the largest variance
 
 
@@ -57,6 +61,9 @@ def criterion(
 
 
 def _of_covariance(name: CriterionName, c: FloatArray) -> tuple[float, FloatArray]:
+    if name == "DA":
+        (d, by_d), (a, by_a) = _of_covariance("D", c), _of_covariance("A", c)
+        return d + _SHARE_OF_A * (a - d), by_d + _SHARE_OF_A * (by_a - by_d)
     size = len(c)
     if name == "D":
         return float(np.linalg.slogdet(c)[1]) / size, np.linalg.inv(c) / size

@@ -53,7 +53,7 @@ class DesignSettings:
     Attributes:
       duration: s.
       piece: s between knots; a joint's acceleration changes linearly in between.
-      criterion: "D" (all parameters), "A" (their mean) or "worst".
+      criterion: One of ``CRITERIA``: "DA" and "D" (all parameters), "A" (their mean), "worst".
       interest: Words that occur in the names of the parameters that count; all if empty.
       rate: Hz at which torque is sampled.
       starts: Random motions to begin with.
@@ -65,7 +65,7 @@ class DesignSettings:
 
     duration: float = 20.0
     piece: float = 0.4
-    criterion: CriterionName = "D"
+    criterion: CriterionName = "DA"
     interest: tuple[str, ...] = field(default=())
     rate: float = 500.0
     starts: int = 10

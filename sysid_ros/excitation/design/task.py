@@ -29,7 +29,7 @@ class Goal:
     """The number that is to be small.
 
     Attributes:
-      criterion: "D", "A" or "worst".
+      criterion: One of ``CRITERIA``.
       scale: Sizes (p,) in which errors of the parameters are counted.
       interest: Which parameters count; all if None.
       prior: Information (p, p) that is there already, of recordings or beliefs.

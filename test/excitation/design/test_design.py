@@ -146,7 +146,9 @@ def test_gradients_agree_with_differences(model: mujoco.MjModel) -> None:
         direction = generator.normal(size=c.shape)
         step = 1e-5
         change = (task.cost(c + step * direction) - task.cost(c - step * direction)) / (2 * step)
-        assert around.slope @ np.ravel(direction) == pytest.approx(change, rel=1e-4, abs=1e-6)
+        # Along a direction terms may cancel, their errors do not.
+        length = float(np.linalg.norm(around.slope) * np.linalg.norm(direction))
+        assert around.slope @ np.ravel(direction) == pytest.approx(change, abs=2e-5 * length)
 
 
 def test_distances_change_as_their_slopes_say(model: mujoco.MjModel) -> None:
@@ -164,11 +166,11 @@ def test_distances_change_as_their_slopes_say(model: mujoco.MjModel) -> None:
 def test_parameters_of_interest_get_smaller_errors(model: mujoco.MjModel) -> None:
     home, wanted = demands(model)
     plain = design_motion(model, JOINTS, wanted, home, QUICK)
-    word = "elbow.damping"
+    word = "frictionloss"
     asked = DesignSettings(duration=8.0, starts=2, steps=8, interest=(word,))
     aimed = design_motion(model, JOINTS, wanted, home, asked)
-    at = next(i for i, name in enumerate(plain.names) if word in name)
-    assert aimed.standard_errors[at] < plain.standard_errors[at]
+    at = [i for i, name in enumerate(plain.names) if word in name]
+    assert np.all(aimed.standard_errors[at] < 0.9 * plain.standard_errors[at])
     with pytest.raises(ExcitationError, match="there are"):
         design_task(model, JOINTS, wanted, home, DesignSettings(interest=("nothing",)))
 
