@@ -13,6 +13,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.timed_trajectory import control_points
 
 _LONGEST = 10  # periods between two points
+_FARTHEST = 0.1  # s between two points, longer ones would lead aside of the way
 _AT_REST = 4  # periods at the end in which the curve may come to rest after the commands have
 _SLACK = 1e-9  # per second squared, of accelerations that are only rounding
 
@@ -46,9 +47,10 @@ def announced_stop(commands: FloatArray, before: FloatArray, period: float) -> A
     velocities = (whole[2:] - whole[:-2]) / (2.0 * period)
     most = np.abs(np.diff(whole, n=2, axis=0)).max(axis=0) / period**2 + _SLACK
     positions = control_points(whole[1:])[:-1]
+    longest = min(_LONGEST, max(1, round(_FARTHEST / period)))
     places = [0]
     while places[-1] < len(positions) - 1:
-        cubics = slice(places[-1], places[-1] + _LONGEST + 1)
+        cubics = slice(places[-1], places[-1] + longest + 1)
         places.append(places[-1] + _farthest(positions[cubics], velocities[cubics], period, most))
     times = period * (1.0 + np.array(places, dtype=np.float64))
     return AnnouncedStop(times, positions[places], velocities[places])

@@ -16,6 +16,7 @@ from sysid_ros.excitation.playback import Playback
 from sysid_ros.excitation.reference import ExcitationError
 from sysid_ros.excitation.steps import StepLimits
 from sysid_ros.excitation.timed_trajectory import (
+    FADED_IN,
     TimedTrajectory,
     control_points,
     timed_path,
@@ -92,7 +93,9 @@ class ControlledMotion:
         positions = np.concatenate([before, braking, braking[-1:], braking[-1:]])
         self._refuse_steps(positions)
         times = self._period * (first + np.arange(len(positions), dtype=np.float64))
-        return trajectory_through(self._path.joints, times, control_points(positions))
+        # Joined without a step, up to shortly before it brakes.
+        curve = control_points(positions, max(len(before) - FADED_IN, 0))
+        return trajectory_through(self._path.joints, times, curve)
 
     def _rest_from(self, first: int) -> TimedTrajectory | None:
         whole = self.trajectory

@@ -15,7 +15,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.path import ExcitationPath
 
 _DIFFERENCE = 1e-4  # s, from which velocities and accelerations of a path are taken
-_FADED_IN = 10  # points over which a curve leaves its points for their B-spline
+FADED_IN = 10  # points over which a curve leaves its points for their B-spline
 
 
 @dataclass(frozen=True)
@@ -92,15 +92,15 @@ def trajectory_through(
     return TimedTrajectory(joints, times, positions, velocities, accelerations)
 
 
-def control_points(commands: FloatArray) -> FloatArray:
+def control_points(commands: FloatArray, first: int = 0) -> FloatArray:
     """Points (m, n) of the cubic B-spline whose control points are ``commands`` (m, n).
 
     Its acceleration runs straight from one second difference of the commands to the next, so it
     keeps the limits that they keep, where a cubic through the commands themselves rings at each
     kink of their speed, by up to half. The first and last commands stay where they are; the
-    B-spline fades in from the first, which a robot has reached already.
+    B-spline fades in over :data:`FADED_IN` points from ``first`` on, which a robot may be at.
     """
-    share = np.minimum(np.arange(1, len(commands) - 1) / _FADED_IN, 1.0)[:, None]
+    share = np.clip((np.arange(1, len(commands) - 1) - first) / FADED_IN, 0.0, 1.0)[:, None]
     points: FloatArray = commands.copy()
     points[1:-1] += share * np.diff(commands, n=2, axis=0) / 6.0
     return points

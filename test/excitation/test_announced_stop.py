@@ -51,3 +51,17 @@ def test_who_stands_announces_one_point():
     stop = announced_stop(np.array([[0.1, 0.2], [0.1, 0.2]]), np.array([0.1, 0.2]), PERIOD)
     np.testing.assert_array_equal(stop.positions, [[0.1, 0.2]])
     assert stop.times.tolist() == [PERIOD] and not stop.velocities.any()
+
+
+@pytest.mark.parametrize("period", [0.04, 0.1])
+def test_with_few_commands_per_second_the_curve_stays_on_the_way(period: float):
+    limits = CommandLimits(-2.0 * ONES, 2.0 * ONES, 3.0 * ONES, 12.0 * ONES)
+    playback = Playback(PATH, limits, period=period, stop_time=0.3, announces=True)
+    for place in np.arange(2.0, 8.0, 0.2):
+        commands = playback.stop_from(place)
+        stop = announced_stop(commands, PATH.commands(np.array([place - period]))[0], period)
+        curve = CubicHermiteSpline(stop.times, stop.positions, stop.velocities)
+        times = np.linspace(stop.times[0], stop.times[-1], 200)
+        way = PATH.commands(np.arange(place - 0.1, place + 1.0, 1e-3))
+        aside = np.abs(way[:, None] - curve(times)).max(axis=2).min(axis=0)
+        assert aside.max() < 4e-3

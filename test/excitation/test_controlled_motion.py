@@ -64,6 +64,13 @@ def test_a_stop_goes_on_along_the_path_and_rests_within_the_limits(place: float)
     assert rest.min() < 2e-3  # on the path
 
 
+def test_a_stop_is_joined_without_a_step_until_shortly_before_it_brakes() -> None:
+    whole = motion()
+    stop = whole.stop_at(4.3, 0.3)
+    times = np.arange(4.3, 4.49, 1e-3)
+    np.testing.assert_allclose(stop.commands(times), whole.trajectory.commands(times), atol=5e-6)
+
+
 def test_a_stop_that_brakes_as_hard_as_it_may_keeps_the_limit() -> None:
     limits = CommandLimits(-2.0 * ONES, 2.0 * ONES, 2.0 * ONES, 4.0 * ONES)
     stop = motion(limits).stop_at(4.85, 0.15)

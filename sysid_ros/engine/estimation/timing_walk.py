@@ -206,9 +206,11 @@ def _of_all(
 
 def _told(place: _Place, count: int, theta: FloatArray) -> FloatArray:
     """The standard errors that a place tells, (p,); zeros where windows rule it out."""
+    if len(place.excess) < FEWEST or not np.all(np.isfinite(place.excess)):
+        return np.zeros(len(theta))
     total = max(0.0, place.total(count))
     deviation = place.deviation(count)
-    if len(place.excess) < FEWEST or total >= WORSE * deviation:
+    if total >= WORSE * deviation:
         return np.zeros(len(theta))
     share = min(REACHED, deviation / max(2.0 * total, 1e-300))
     return np.asarray(share * np.abs(place.point.theta - theta))

@@ -105,6 +105,8 @@ def date_topics(
         source: _dated(columns[source[0]], source[1], simulation, correction)
         for source in dict.fromkeys(source_of(used, clock) for used in read)
     }
+    if correction is not ClockCorrection.NONE:
+        dated = {source: _as_others(topic, dated, correction) for source, topic in dated.items()}
     lasting = {source_of(one, clock) for one in read if _stays_in_force(one, columns)}
     lasting -= {source_of(one, clock) for one in read if not _stays_in_force(one, columns)}
     _check_overlap(dated, lasting)
@@ -145,6 +147,20 @@ def _dated(
         )
     ns = relation.corrected(stamps.ns, drift=correction is ClockCorrection.DRIFT)
     return DatedTopic(columns, replace(stamps, ns=ns), np.empty(0), relation, corrected=True)
+
+
+def _as_others(
+    topic: DatedTopic, dated: Mapping[Source, DatedTopic], correction: ClockCorrection
+) -> DatedTopic:
+    """A trajectory's topic, corrected where its clock is that of another: it was sent at once."""
+    if topic.corrected or topic.stamps.clock is not Clock.HEADER:
+        return topic
+    own = relate(topic.stamps.ns, topic.columns.log_ns[topic.stamps.rows])
+    known = [one.relation.offset for one in dated.values() if one.corrected and one.relation]
+    if not any(abs(own.offset - offset) <= _SUSPICIOUS_DELAY for offset in known):
+        return topic
+    ns = own.corrected(topic.stamps.ns, drift=correction is ClockCorrection.DRIFT)
+    return replace(topic, stamps=replace(topic.stamps, ns=ns), corrected=True)
 
 
 def _simulated(

@@ -157,9 +157,11 @@ def played(
             continue
         if times:
             at_once = len(trajectory.offsets) > 0 and trajectory.offsets[0] < _JUMP
+            here, before = (_value(times, values, start - ago) for ago in (0.0, _KNOT_INTERVAL))
+            speed = (here - before) / _KNOT_INTERVAL
             _cut_off(times, values, start - _JUMP if at_once else start)
             if not at_once and trajectory.values.shape[1] > 1 and len(trajectory.offsets):
-                trajectory = _from_rest(values.pop(), trajectory)
+                trajectory = _from_there(values.pop(), speed, trajectory)
                 times.pop()
         new_times, new_values = _curve(start, trajectory)
         times += new_times.tolist()
@@ -167,25 +169,27 @@ def played(
     return np.array(times), np.array(values)
 
 
+def _value(times: Sequence[float], values: Sequence[float], at: float) -> float:
+    """The value of a command at an instant; at its ends it stays."""
+    after = bisect.bisect_left(times, at)
+    if after in (0, len(times)):
+        return values[0] if after == 0 else values[-1]
+    share = (at - times[after - 1]) / (times[after] - times[after - 1])
+    return values[after - 1] + share * (values[after] - values[after - 1])
+
+
 def _cut_off(times: list[float], values: list[float], end: float) -> None:
     """End a command at an instant, with the value that it has there."""
-    kept = bisect.bisect_left(times, end)
-    if kept == 0:
-        here = values[0]
-    elif kept == len(times):
-        here = values[-1]
-    else:
-        share = (end - times[kept - 1]) / (times[kept] - times[kept - 1])
-        here = values[kept - 1] + share * (values[kept] - values[kept - 1])
+    kept, here = bisect.bisect_left(times, end), _value(times, values, end)
     del times[kept:], values[kept:]
     times.append(end)
     values.append(here)
 
 
-def _from_rest(value: float, trajectory: Trajectory) -> Trajectory:
+def _from_there(value: float, speed: float, trajectory: Trajectory) -> Trajectory:
     """The trajectory with the way to its first point, which is a cubic or quintic as well."""
     here = np.zeros((1, trajectory.values.shape[1]))
-    here[0, 0] = value
+    here[0, :2] = value, speed
     return Trajectory(
         np.concatenate([[0.0], trajectory.offsets]), np.concatenate([here, trajectory.values])
     )

@@ -73,6 +73,13 @@ def test_two_optima_that_explain_the_data_alike_are_both_in_the_interval() -> No
     assert high >= result["delay"].value
 
 
+def test_a_place_where_a_window_diverges_widens_nothing() -> None:
+    for last, told in ((0.3, 0.5), (np.inf, 0.0)):
+        excess = np.array([0.1, 0.2, -0.5, last])
+        place = timing_walk._Place(0, Point(np.ones(1), ()), excess, 0.0)
+        assert timing_walk._told(place, 4, np.zeros(1)) == told
+
+
 def test_where_there_is_one_optimum_nothing_changes_and_it_costs_little(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -165,6 +165,16 @@ def test_the_first_point_of_a_trajectory_with_velocities_is_reached_on_a_cubic()
     np.testing.assert_allclose(np.interp(1.0 + 2.0 * s, times, values), expected, atol=1e-4)
 
 
+def test_trajectories_that_follow_each_other_on_the_move_go_on_at_their_speed():
+    starts = np.arange(0.0, 2.0, 0.04)
+    ends = starts[:, None] + 0.04
+    states = np.hstack([-0.5 * np.cos(3.0 * ends), 1.5 * np.sin(3.0 * ends)])
+    sent = [Trajectory(np.array([0.04]), state[None]) for state in states]
+    times, values = played(starts, sent)
+    later = times > 0.3  # nothing tells how fast the first one was
+    np.testing.assert_allclose(values[later], -0.5 * np.cos(3.0 * times[later]), atol=5e-4)
+
+
 def test_a_trajectory_that_begins_later_has_no_other_clock(arm, write_bag, trajectory):
     message = trajectory(START_NS + 300_000_000, ["elbow"], [(0.0, [0.0]), (0.2, [1.0])])
     bag = write_bag(
@@ -174,5 +184,21 @@ def test_a_trajectory_that_begins_later_has_no_other_clock(arm, write_bag, traje
         ]
     )
     assert not control(bag).warnings
+    motor = control(bag, clock_correction=ClockCorrection.DRIFT).controls[0]
+    np.testing.assert_allclose(motor.times[:2], [0.3, 0.5], atol=2e-3)
+
+
+def test_a_trajectory_by_the_clock_of_what_is_measured_is_corrected_with_it(
+    arm, write_bag, trajectory
+):
+    late = 2_000_000_000  # that the recorder's clock is ahead of the robot's
+    start = START_NS + 300_000_000
+    message = trajectory(start, ["elbow"], [(0.0, [0.0]), (0.2, [1.0])])
+    states = [
+        Entry(entry.topic, entry.log_ns + late, entry.message)
+        for entry in arm
+        if entry.topic == "/joint_states"
+    ]
+    bag = write_bag([Entry("/trajectory", start + late + 1_000_000, message), *states])
     motor = control(bag, clock_correction=ClockCorrection.DRIFT).controls[0]
     np.testing.assert_allclose(motor.times[:2], [0.3, 0.5], atol=2e-3)
