@@ -9,6 +9,7 @@ is estimated like that of the others, from then on.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ import numpy as np
 from sysid_ros.engine.regressor import Filters, SmoothStretch
 
 _WAY = 0.01  # rad or m from where a joint rested: it does not sag, it moves
+_UNSEEN = 1.0  # s without rows, in which a joint may have been put elsewhere
 _NOISES = 30.0  # times the noise of a sample, that a way is at least
 
 
@@ -38,11 +40,16 @@ class RestingJoints:
             if at in filters.choices
         }
         self._rest: dict[int, float] = {}
+        self._seen = -math.inf
 
     def begun(self, rows: Sequence[SmoothStretch]) -> bool:
         """Return whether joints move in the latest rows, and no longer count them."""
-        resting = [j for j in self.joints if j in self._places]
-        moving = {j for j in resting for one in rows if self._left(j, one)}
+        moving: set[int] = set()
+        for one in rows:
+            if not self._seen <= one.times[0] <= self._seen + _UNSEEN:  # gap, other time axis
+                self._rest.clear()
+            self._seen = float(one.times[-1])
+            moving |= {j for j in self.joints if j in self._places and self._left(j, one)}
         self.joints = [j for j in self.joints if j not in moving]
         return bool(moving)
 

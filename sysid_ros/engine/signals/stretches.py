@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.time_intervals import shortest_gap
 
 # Values at one or several instants: (...) to (...) or (..., k).
@@ -56,6 +56,12 @@ class Piecewise:
         for index in np.unique(chosen[chosen > 0]):
             values[chosen == index] = self.splines[index](t[chosen == index])
         return values
+
+    def is_known(self, t: FloatArray) -> BoolArray:
+        """Return at which instants, (n,) s, the function is known."""
+        before = np.maximum(np.searchsorted(self.starts - self.reach, t, side="right") - 1, 0)
+        known = (self.starts[before] - self.reach <= t) & (t <= self.ends[before] + self.reach)
+        return np.asarray(known)
 
     def known_from(self, t: float) -> float:
         """The first instant from ``t`` on at which the function is known; infinity for none."""

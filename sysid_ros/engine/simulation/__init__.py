@@ -14,6 +14,7 @@ from sysid_ros.engine.simulation.finite_differences import (
     perturbed,
     quotient,
 )
+from sysid_ros.engine.simulation.mujoco_warnings import collected_warnings
 from sysid_ros.engine.simulation.portions import portions
 from sysid_ros.engine.simulation.recorded_run import RecordedRun
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool, size_signature
@@ -56,6 +57,7 @@ __all__ = [
     "StepControls",
     "TurnedSlope",
     "all_states",
+    "collected_warnings",
     "control_integrals",
     "finite_differences",
     "perturbed",

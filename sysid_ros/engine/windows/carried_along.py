@@ -13,7 +13,7 @@ is a place to begin from, as good as the model is: starts are estimated about it
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -23,11 +23,11 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.elements import SCALAR, joint_of, moved_inertia
+from sysid_ros.engine.elements import SCALAR, joint_of
 from sysid_ros.engine.friction import friction_callback, has_friction
 from sysid_ros.engine.residuals import SignalSettings
-from sysid_ros.engine.signals import SignalIntegral, TimeSeries, input_actuators
-from sysid_ros.engine.simulation import step_means
+from sysid_ros.engine.signals import Piecewise, SignalIntegral, TimeSeries, input_actuators
+from sysid_ros.engine.simulation import collected_warnings, step_means
 
 _PULL = 0.15  # of the time constant of a spring, a step: as stiff as steps allow
 _TURNS = 1e3  # rad or m, beyond which a simulation has run away
@@ -63,7 +63,7 @@ class CarriedJoints:
 
 def carried_joints(
     model: mujoco.MjModel,
-    known: Collection[int],
+    known: Mapping[int, Sequence[Piecewise]],
     recording: TimeSeries,
     followed: Callable[[FloatArray, float, dict[str, SignalSettings]], FloatArray],
     integrals: Sequence[SignalIntegral | None],
@@ -73,14 +73,13 @@ def carried_joints(
 
     Args:
       model: The compiled model; where not all joints are hinges and slides, nothing is simulated.
-      known: Degrees of freedom of which the motion is known.
+      known: Degrees of freedom of which the motion is known, where these functions are.
       recording: What was measured; what it is simulated to is kept as long as it is.
-      followed: States (n, nstate) at some instants, see ``StartReader.states``; not finite where
-        they are not known.
+      followed: States (n, nstate) at some instants, see ``StartReader.states``.
       integrals: One per input; ``None`` for one that is not driven.
       span: From when to when, s.
     """
-    known = {*known, *_idle(model, integrals)}
+    known = {**dict.fromkeys(_idle(model, integrals), ()), **known}
     others = np.setdiff1d(np.arange(model.nv), list(known))
     if not others.size or any(int(kind) not in SCALAR for kind in model.jnt_type):
         return None
@@ -110,7 +109,7 @@ def _digest(model: mujoco.MjModel) -> bytes:
 
 def _simulated(
     model: mujoco.MjModel,
-    known: Collection[int],
+    known: Mapping[int, Sequence[Piecewise]],
     followed: Callable[[FloatArray, float, dict[str, SignalSettings]], FloatArray],
     integrals: Sequence[SignalIntegral | None],
     span: tuple[float, float],
@@ -122,13 +121,19 @@ def _simulated(
     states, controls = followed(times, 0.0, {}), step_means(model, integrals, times, {})
     place = 1 + model.jnt_qposadr[model.dof_jntid]
     rate = 1 + model.nq + np.arange(model.nv)
+    for dof in measured:  # in gaps, and before they begin, functions go on as they please
+        for each in known[int(dof)]:
+            states[np.ix_(~each.is_known(times), [place[dof], rate[dof]])] = np.nan
     wanted = states[:, place[measured]], states[:, rate[measured]]
+    first = states[np.argmax(np.isfinite(states), axis=0), np.arange(states.shape[1])]
     data = mujoco.MjData(model)
-    data.qpos[:], data.qvel[:] = np.split(states[0, 1 : 1 + model.nq + model.nv], [model.nq])
-    with friction_callback() if has_friction(model) else nullcontext():
+    data.qpos[:], data.qvel[:] = np.split(first[1 : 1 + model.nq + model.nv], [model.nq])
+    friction = friction_callback() if has_friction(model) else nullcontext()
+    with friction, collected_warnings() as warnings:
         moved = _pulled_along(model, data, measured, wanted, controls)
     positions, velocities = moved[:, place[others] - 1], moved[:, rate[others] - 1]
-    if not np.all(np.abs(positions) < _TURNS) or not np.all(np.isfinite(velocities)):
+    # Where MuJoCo warns that a simulation is unstable, it has begun anew.
+    if warnings or not np.all(np.abs(positions) < _TURNS) or not np.all(np.isfinite(velocities)):
         return None
     return CarriedJoints(place[others], rate[others], times, positions, velocities)
 
@@ -153,14 +158,16 @@ def _pulled_along(
       Positions and velocities before each step, (n, nq + nv).
     """
     mujoco.mj_forward(model, data)
-    inertia = (moved_inertia(model, data) + model.dof_armature)[measured]
     own = model.jnt_qposadr[model.dof_jntid[measured]]
+    unit = np.eye(model.nv)[measured]
+    answer = np.empty_like(unit)
     stiff = _PULL / float(model.opt.timestep)
     states = np.empty((len(controls), model.nq + model.nv))
     for k, (state, place, rate) in enumerate(zip(states, *wanted, strict=True)):
         state[:] = *data.qpos, *data.qvel
         pull = stiff**2 * (place - data.qpos[own]) + 2.0 * stiff * (rate - data.qvel[measured])
-        data.qfrc_applied[measured] = np.nan_to_num(inertia * pull)
+        mujoco.mj_solveM(model, data, answer, unit)  # others give way: springs are no stiffer
+        data.qfrc_applied[measured] = np.linalg.solve(answer[:, measured], np.nan_to_num(pull))
         data.ctrl[:] = controls[k]
         mujoco.mj_step(model, data)
     return states

@@ -116,11 +116,13 @@ class StartReader:
           integrals: Of each input's command.
           span: From when to when they and the measurements are known, s.
         """
-        known = self._measured_dofs()
-        known.update([] if self._loops is None else self._loops.tied.tolist())
-        self._carried = carried_joints(
-            self._model, known, self._measured, self.states, integrals, span
-        )
+        model, known = self._model, dict[int, tuple[Piecewise, ...]]()
+        for joint, motion in self._joints.items():
+            known[int(model.jnt_dofadr[joint])] = motion.position, motion.velocity
+        if self._loops is not None:
+            every = tuple(each for functions in known.values() for each in functions)
+            known |= dict.fromkeys(self._loops.tied.tolist(), every)
+        self._carried = carried_joints(model, known, self._measured, self.states, integrals, span)
 
     def _measured_dofs(self) -> set[int]:
         """The degrees of freedom of joints that are measured, if in part."""

@@ -169,6 +169,9 @@ class WindowBatch:
             constant = float(candidate.model.actuator_dynprm[one.actuator, 0])
             held = self._held_back(one, setting.delay, constant)
             states[:, one.address] = setting.gain * held + setting.bias
+            for own in self._sequences:
+                if own.data.controls[one.input] is None:
+                    states[own.windows, one.address] = 0.0
         return all_deviated(self.model, states, deviations) if self.n_start else states
 
     def _read_off(self, delays: tuple[float, ...]) -> FloatArray:

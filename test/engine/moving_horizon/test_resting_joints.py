@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import math
 
 import numpy as np
 from torque_arm import JOINTS, moved, noisy, torque_sequences, true_spec
@@ -28,25 +29,30 @@ parameters: [{joint: "*", damping: {initial: 0.1, min: 0, max: 5}}]
 LATE = len(JOINTS) - 1
 
 
-def _recorded() -> ModelSequences:
+def _recorded(end: float = END, begun: float = BEGUN, place: float = 0.0) -> ModelSequences:
     """What was measured of an arm whose last joint begins to move after the others."""
     model = true_spec().compile()
-    times, motion, _ = moved(model, END, RATE)
-    later = np.clip(times - BEGUN, 0.0, None)
+    times, motion, _ = moved(model, end, RATE)
+    later = np.clip(times - begun, 0.0, None)
     moves = np.where(later > 0.0, 1.0, 0.0)
     parts = [np.array(part) for part in motion]
-    parts[0][:, LATE] = 0.5 * (1.0 - np.cos(3.0 * later))
+    parts[0][:, LATE] = place + 0.5 * (1.0 - np.cos(3.0 * later))
     parts[1][:, LATE] = 1.5 * np.sin(3.0 * later)
     parts[2][:, LATE] = 4.5 * np.cos(3.0 * later) * moves
     torque = mujoco_torque(model, Motion(*parts))
     return torque_sequences(true_spec(), times, *noisy(parts[0], torque, RATE))
 
 
-def _followed(whole: ModelSequences) -> dict[float, HorizonEstimate]:
-    params = build_parameters(parse_experiment(EXPERIMENT), whole.spec)
-    horizon = TorqueHorizon(params, FitSettings(method="inverse_dynamics"), HorizonSettings())
+def _horizon() -> TorqueHorizon:
+    params = build_parameters(parse_experiment(EXPERIMENT), true_spec())
+    return TorqueHorizon(params, FitSettings(method="inverse_dynamics"), HorizonSettings())
+
+
+def _followed(
+    whole: ModelSequences, horizon: TorqueHorizon, end: float = END
+) -> dict[float, HorizonEstimate]:
     found = {}
-    for now in np.arange(EVERY, END, EVERY):
+    for now in np.arange(EVERY, end, EVERY):
         first = horizon.needed_from
         part = copy.copy(whole)
         for kind in ("control", "sensordata"):
@@ -61,7 +67,7 @@ def _followed(whole: ModelSequences) -> dict[float, HorizonEstimate]:
 
 
 def test_a_joint_that_rests_at_first_is_estimated_from_when_it_moves() -> None:
-    found = _followed(_recorded())
+    found = _followed(_recorded(), _horizon())
     truth = {j.name: float(np.ravel(j.damping)[0]) for j in true_spec().joints}
     for now, made in found.items():
         late = {p.name: p for p in made.parameters}[f"{JOINTS[LATE]}_damping"]
@@ -76,3 +82,12 @@ def test_a_joint_that_rests_at_first_is_estimated_from_when_it_moves() -> None:
             assert interval[1] - interval[0] < 0.1 * true
     assert all(made.changed is None for made in found.values())  # it is no load
     assert not any(made.unexplained for now, made in found.items() if now > BEGUN + 1.0)
+
+
+def test_a_joint_that_was_put_elsewhere_between_recordings_rests() -> None:
+    horizon, end = _horizon(), 3.5
+    _followed(_recorded(end, math.inf), horizon, end)
+    horizon.begin_anew()
+    found = _followed(_recorded(end, math.inf, place=0.5), horizon, end)
+    late = {p.name: p for p in found[max(found)].parameters}[f"{JOINTS[LATE]}_damping"]
+    assert late.value == 0.1 and late.interval() is None

@@ -20,16 +20,20 @@ CRANE = """
   <worldbody><body><joint name="trolley" type="slide" axis="1 0 0" damping="{damping}"/>
     <geom type="box" size=".1 .1 .1" mass="5"/>
     <body><joint name="swing" axis="0 1 0" damping=".02"/>
-      <geom type="sphere" size=".05" pos="0 0 -1" mass="1"/></body></body></worldbody>
+      <geom type="sphere" size=".05" pos="0 0 -1" mass="{load}"/></body></body></worldbody>
   <actuator><position name="servo" joint="trolley" kp="400" kv="60" timeconst=".1"/></actuator>
   <sensor><jointpos name="place" joint="trolley"/></sensor>
 </mujoco>"""
 STEPS = 4000
 
 
-def recorded() -> tuple[TimeSeries, SignalIntegral, FloatArray]:
+def crane(damping: float, load: float) -> mujoco.MjModel:
+    return mujoco.MjModel.from_xml_string(CRANE.format(damping=damping, load=load))
+
+
+def recorded(load: float = 1.0) -> tuple[TimeSeries, SignalIntegral, FloatArray]:
     """The trolley's place, its command, and all states at the beginning of each step."""
-    model = mujoco.MjModel.from_xml_string(CRANE.format(damping=8))
+    model = crane(8.0, load)
     data = mujoco.MjData(model)
     times = model.opt.timestep * np.arange(STEPS)
     sent = 0.4 * np.sin(1.3 * times) + 0.1 * np.sin(4.0 * times)
@@ -42,10 +46,10 @@ def recorded() -> tuple[TimeSeries, SignalIntegral, FloatArray]:
     return places, SignalIntegral(times, sent, held=True), states
 
 
-@pytest.mark.parametrize("measured", [True, False])
-def test_a_swing_that_nothing_measures(measured: bool) -> None:
-    places, command, truth = recorded()
-    wrong = mujoco.MjModel.from_xml_string(CRANE.format(damping=8 if not measured else 80))
+@pytest.mark.parametrize(("measured", "load"), [(True, 1.0), (True, 100.0), (False, 1.0)])
+def test_a_swing_that_nothing_measures(measured: bool, load: float) -> None:
+    places, command, truth = recorded(load)
+    wrong = crane(80.0 if measured else 8.0, load)
     if not measured:  # what there is to measure says nothing of any joint
         places = TimeSeries(places.times, np.full((STEPS, 1), np.nan), places.signal_mapping)
     reader = StartReader(wrong, places, np.zeros(truth.shape[1]), velocity_filter=30.0)
@@ -55,6 +59,19 @@ def test_a_swing_that_nothing_measures(measured: bool) -> None:
     swing, rate = truth[chosen, 2], truth[chosen, 4]
     assert np.abs(states[:, 2] - swing).max() < 0.05 * np.abs(swing).max()
     assert np.abs(states[:, 4] - rate).max() < 0.05 * np.abs(rate).max()
+
+
+def test_measurements_that_stop_for_a_while_pull_nothing_away() -> None:
+    places, command, truth = recorded()
+    times = places.times
+    kept = (times < 2.0) | (times > 4.0)
+    cut = TimeSeries(times[kept], places.data[kept], places.signal_mapping)
+    reader = StartReader(crane(8.0, 1.0), cut, np.zeros(truth.shape[1]), velocity_filter=30.0)
+    reader.carry([command], (0.0, float(times[-1])))
+    chosen = np.arange(2100, 3800, 400)
+    states = reader.states(times[chosen], 0.0, {})
+    swing = truth[chosen, 2]
+    assert np.abs(states[:, 2] - swing).max() < 0.05 * np.abs(swing).max()
 
 
 def test_a_motor_whose_command_is_not_known_keeps_its_joint_where_it_was() -> None:
@@ -72,7 +89,7 @@ def test_a_motor_whose_command_is_not_known_keeps_its_joint_where_it_was() -> No
 
 def test_what_a_filter_has_made_of_its_command() -> None:
     _, command, truth = recorded()
-    model = mujoco.MjModel.from_xml_string(CRANE.format(damping=8))
+    model = crane(8.0, 1.0)
     (own,) = filtered_inputs(model)
     chosen = np.array([0, 700, 3000])
     passed = own.passed(command, model.opt.timestep * chosen, 0.1)

@@ -17,9 +17,16 @@ from hypothesis import strategies as st
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
-from sysid_ros.engine.signals import control_names, cubic_weights, step_offsets
+from sysid_ros.engine.signals import (
+    ModelSequences,
+    SignalType,
+    TimeSeries,
+    control_names,
+    cubic_weights,
+    step_offsets,
+)
 from sysid_ros.engine.simulation import Candidate, RolloutPool, run_slices, simulation_of
-from sysid_ros.engine.windows import WindowBatch, WindowGroup, WindowSimulation
+from sysid_ros.engine.windows import WindowBatch, WindowGroup, WindowSimulation, model_group
 
 CASES = st.builds(
     Chain,
@@ -129,6 +136,28 @@ def test_one_window_of_a_batch_is_simulated_as_it_is_alone(chain: Chain) -> None
     nearby = (moved - together.sensordata)[slope.rows, slope.columns[:, None]]
     predicted = np.sum(slope.weights * nearby, axis=1)
     np.testing.assert_allclose(batch.residual(candidate, moved) - whole, predicted, atol=1e-7)
+
+
+def test_a_filter_without_a_command_holds_nothing_as_its_input_is_nothing() -> None:
+    spec = mujoco.MjSpec.from_string(
+        '<mujoco><worldbody><body><joint name="j" type="slide"/><geom size=".1"/></body>'
+        '</worldbody><actuator><motor name="m" joint="j"/>'
+        '<position name="s" joint="j" kp="4" timeconst=".1"/></actuator>'
+        '<sensor><jointpos name="p" joint="j"/></sensor></mujoco>'
+    )
+    model, times = spec.copy().compile(), np.arange(0.0, 1.0, 0.01)
+    params, nothing = ParameterDict(), np.zeros((100, 1))
+    params.add(Parameter("bias", 0.3, -1.0, 1.0, modifier=SignalModifier(("s",), "bias")))
+    measured = TimeSeries.from_names(times, nothing, model, names=["p"])
+    driven = TimeSeries(times, nothing, {"m": (SignalType.MjCtrl, np.array([0]))})
+    group = model_group(
+        ModelSequences("", spec, "bag", np.zeros(4), driven, measured), params,
+        window_length=0.5, estimate_starts=False, velocity_filter=30.0, gaps={},
+    )  # fmt: skip
+    (batch,) = group.batches
+    candidate = group.builder.build(params.as_vector())
+    starts = batch.starts(candidate, np.zeros_like(batch.spread))
+    np.testing.assert_array_equal(starts[:, 3], batch.controls(candidate)[0, 1])
 
 
 def test_many_windows_are_put_into_batches_that_memory_allows(
