@@ -26,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -137,18 +138,16 @@ def run(
         experiment = write_torque_arm(folder, arm, duration + 2.0, False)
         load += ["--play", str(folder / "bag"), "--namespace", ARM]
         topics = (*topics, f"/{ARM}/joint_states", ESTIMATES)
-    environment = {
-        **os.environ,
-        "ROS_DOMAIN_ID": str(free_domain()),
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-    }
+    environment = {**os.environ, "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
     parameters = {
         "topics": f"[{', '.join(topics)}]",
         "output_dir": str(folder / "bags"),
         "record_on_activate": "true",
     }
     values = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
-    with ChildProcesses(environment, folder / "logs") as children:
+    with ExitStack() as held:
+        environment["ROS_DOMAIN_ID"] = str(held.enter_context(free_domain()))
+        children = held.enter_context(ChildProcesses(environment, folder / "logs"))
         recorder = children.start("recorder", ["sysid_ros.nodes.recorder", "--ros-args", *values])
         measured = [recorder.pid]
         if arm is not None:

@@ -58,13 +58,14 @@ def domains_of_this_worker() -> None:
 
 
 @pytest.fixture
-def ros_environment(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def ros_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
     """Environment of processes that see each other and nothing else."""
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(free_domain()))
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     inherited = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "test"), str(ROOT), *inherited]))
-    return dict(os.environ)
+    with free_domain() as domain:
+        monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+        yield dict(os.environ)
 
 
 @pytest.fixture

@@ -31,12 +31,13 @@ pytestmark = pytest.mark.ros_launch
 
 
 @pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str, str]]:
     """A ROS domain and log folder of the test's own."""
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(free_domain()))
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "log"))
-    return dict(os.environ)
+    with free_domain() as domain:
+        monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+        yield dict(os.environ)
 
 
 def ros2(*arguments: str) -> list[str]:

@@ -243,13 +243,13 @@ def test_a_fit_survives_its_server(
     (left,) = results.iterdir()
 
     # In a domain of its own, as the old one holds what was killed for alive for 20 s.
-    domain = str(free_domain())
-    monkeypatch.setenv("ROS_DOMAIN_ID", domain)
-    again = {**ros_environment, "ROS_DOMAIN_ID": domain}
-    with WarmProcesses(again, tmp_path / "logs") as nodes, RosClient() as client:
-        start_server(nodes, tmp_path, allow_hooks="true")
-        fit = FitClient(client)
-        end = fit.fit(**goal, resume=True)
+    with free_domain() as domain:
+        monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+        again = {**ros_environment, "ROS_DOMAIN_ID": str(domain)}
+        with WarmProcesses(again, tmp_path / "logs") as nodes, RosClient() as client:
+            start_server(nodes, tmp_path, allow_hooks="true")
+            fit = FitClient(client)
+            end = fit.fit(**goal, resume=True)
     assert end.result.error_code == Result.NONE, end.result
     assert fit.steps[0].iteration >= 2  # not from the start
     identified = {p.name: p for p in end.result.parameters.parameters}

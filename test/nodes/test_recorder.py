@@ -202,7 +202,8 @@ def test_simulated_time_dates_everything_in_the_bag(
     clock = client.node.create_publisher(Clock, "/clock", 10)
     publisher = client.node.create_publisher(Float64MultiArray, "/command", 10)
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
-    client.wait_until(lambda: listening(publisher) and listening(clock))
+    # The recorder's clock listens to /clock, too.
+    client.wait_until(lambda: listening(publisher) and listening(clock, 2))
     assert client.call(Start, "/recorder/start").success
     for second in (50, 60):
         message = Clock()

@@ -155,16 +155,19 @@ def _pulled_along(
       controls: (n, nu).
 
     Returns:
-      Positions and velocities before each step, (n, nq + nv).
+      Positions and velocities before each step, (n, nq + nv); NaN from where the others run away.
     """
     mujoco.mj_forward(model, data)
+    others = np.setdiff1d(np.arange(model.nq), model.jnt_qposadr[model.dof_jntid[measured]])
     own = model.jnt_qposadr[model.dof_jntid[measured]]
     unit = np.eye(model.nv)[measured]
     answer = np.empty_like(unit)
     stiff = _PULL / float(model.opt.timestep)
-    states = np.empty((len(controls), model.nq + model.nv))
+    states = np.full((len(controls), model.nq + model.nv), np.nan)
     for k, (state, place, rate) in enumerate(zip(states, *wanted, strict=True)):
         state[:] = *data.qpos, *data.qvel
+        if not np.abs(state[others]).max() < _TURNS:
+            return states
         pull = stiff**2 * (place - data.qpos[own]) + 2.0 * stiff * (rate - data.qvel[measured])
         mujoco.mj_solveM(model, data, answer, unit)  # others give way: springs are no stiffer
         data.qfrc_applied[measured] = np.linalg.solve(answer[:, measured], np.nan_to_num(pull))

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from sysid_ros.nodes.demo.child_processes import ChildProcesses
 from sysid_ros.nodes.identify import EXIT_OFF
 from sysid_ros.printable import print_text
 
+_NOBODYS, _FIRST_PARTICIPANT = 5, 10  # ports of a domain, from its first on
 _DOMAINS = range(1, 102)  # those whose ports lie below Linux's ephemeral ones
 _POLL = 0.1  # s
 _CLIENT = "identify"
@@ -59,20 +60,35 @@ def demo_folder() -> Path:
     raise DemoError(f"examples/demo is neither beside {package} nor in a share folder above it")
 
 
-def free_domain() -> int:
-    """A ROS domain that no process of this machine seems to use."""
+@contextmanager
+def free_domain() -> Iterator[int]:
+    """A ROS domain that no process of this machine seems to use, nor is about to.
+
+    Others that look for one the same way do not get it until the block ends. Ports are those of
+    RTPS 2.2, 9.6.1.1: that of a domain's first participant, and one that no participant has.
+    """
     domains = random.sample(_DOMAINS, len(_DOMAINS))
-    return next((domain for domain in domains if _is_free(domain)), domains[0])
+    with ExitStack() as held:
+        for domain in domains:
+            if held.enter_context(_bound(domain, _NOBODYS)):
+                with _bound(domain, _FIRST_PARTICIPANT) as free:
+                    pass
+                if free:
+                    yield domain
+                    return
+        yield domains[0]
 
 
-def _is_free(domain: int) -> bool:
-    """Tell whether the port of a domain's first participant can be bound (RTPS 2.2, 9.6.1.1)."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+@contextmanager
+def _bound(domain: int, port: int) -> Iterator[bool]:
+    """Bind a port of a domain inside the block; False where it is taken."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as bound:
         try:
-            probe.bind(("", 7400 + 250 * domain + 10))
+            bound.bind(("", 7400 + 250 * domain + port))
         except OSError:
-            return False
-    return True
+            yield False
+        else:
+            yield True
 
 
 def node_arguments(folder: Path, output: Path) -> Mapping[str, list[str]]:
@@ -111,9 +127,15 @@ def run_demo(output: Path, folder: Path) -> int:
     Raises:
       SysidError: A process did not start, ended too early or refused; names the step.
     """
+    with free_domain() as domain:
+        return _run_in(domain, output, folder)
+
+
+def _run_in(domain: int, output: Path, folder: Path) -> int:
+    """Run the demo in a ROS domain; see :func:`run_demo`."""
     environment = {
         **os.environ,
-        "ROS_DOMAIN_ID": str(free_domain()),
+        "ROS_DOMAIN_ID": str(domain),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         # Shared memory of nodes that were killed earlier would keep messages from these.
         "FASTDDS_BUILTIN_TRANSPORTS": "UDPv4",
