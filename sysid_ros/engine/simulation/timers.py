@@ -3,7 +3,7 @@
 
 """MuJoCo's timers, at rest while nobody reads them.
 
-MuJoCo's Python package has every step ask for the time some twenty times, which takes a third of
+MuJoCo's Python package has every step ask for the time some twenty times, which takes some 30 % of
 the step of a small robot, and offers no way to leave it: its setter of ``mjcb_time`` knows its own
 clock or another, but not none.
 """
