@@ -18,7 +18,7 @@ from ros_client import RosClient, free_port
 from std_msgs.msg import Float64
 
 from sysid_ros.nodes.demo import ChildProcesses
-from sysid_ros.nodes.fit_server.topics import topic_names
+from sysid_ros.nodes.number_topics import NumberTopics, topic_part
 from sysid_ros_interfaces.action import FitModel
 
 
@@ -77,7 +77,19 @@ def test_no_page_unless_asked_for(nodes: ChildProcesses, client: RosClient, tmp_
 
 
 def test_names_of_parameters_become_names_of_topics() -> None:
-    names = ("mass", "link_inertia[3]", "3rd joint/damping", "a-b", "a_b", "[]")
-    assert topic_names(names) == (
-        "mass", "link_inertia_3", "p_3rd_joint_damping", "a_b", "a_b_2", "parameter",
-    )  # fmt: skip
+    parts: list[str] = []
+    for name in ("mass", "link_inertia[3]", "3rd joint/damping", "a-b", "a_b", "[]"):
+        parts.append(topic_part(name, parts))
+    assert parts == ["mass", "link_inertia_3", "p_3rd_joint_damping", "a_b", "a_b_2", "parameter"]
+
+
+def test_topics_of_numbers_give_an_executor_nothing_to_look_at(client: RosClient) -> None:
+    """Two event handlers of each of 21 publishers took a third of a core."""
+    before = len(list(client.node.waitables))
+    heard = client.collect(Float64, "/test_client/value/a")
+    topics = NumberTopics(client.node, "~/value")
+    with_listener = len(list(client.node.waitables))
+    for number in range(21):
+        topics.publish("abcdefghijklmnopqrstu"[number], float(number))
+    assert before < with_listener == len(list(client.node.waitables))
+    client.wait_until(lambda: topics.publish("a", 7.0) or heard and heard[-1].data == 7.0)

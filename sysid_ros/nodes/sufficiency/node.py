@@ -20,18 +20,16 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
-from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from std_msgs.msg import Float64
 
 from sysid_ros.errors import StopRequestedError, SysidError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.judgement import PRECISION, LiveSufficiency, Sufficiency, prepare
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock
+from sysid_ros.nodes.number_topics import NumberTopics
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
-from sysid_ros.nodes.topic_names import topic_part
 from sysid_ros_interfaces import msg
 
 _LOOK_PERIOD = 0.2  # s between looks at whether it is time for a judgement
@@ -81,7 +79,7 @@ class SufficiencyNode(Node):
         self._trouble = ""
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._verdict = self.create_publisher(msg.Sufficiency, "~/sufficiency", latched)
-        self._progress: dict[str, Publisher[Float64]] = {}
+        self._progress = NumberTopics(self, "~/progress")
         if bag:
             self._follow(str(Path(bag).expanduser().absolute()))
         else:
@@ -161,7 +159,7 @@ class SufficiencyNode(Node):
             return
         self._verdict.publish(self._message(found))
         for parameter in found.parameters:
-            self._publish_progress(parameter.name, parameter.progress)
+            self._progress.publish(parameter.name, parameter.progress)
 
     def _say(self, why: str) -> None:
         """Publish that nothing can be said yet."""
@@ -193,14 +191,6 @@ class SufficiencyNode(Node):
         )
         message.header.stamp = self.get_clock().now().to_msg()
         return message
-
-    def _publish_progress(self, parameter: str, progress: float) -> None:
-        """A topic per parameter, for tools that plot numbers."""
-        if parameter not in self._progress:
-            self._progress[parameter] = self.create_publisher(
-                Float64, f"~/progress/{topic_part(parameter)}", 10
-            )
-        self._progress[parameter].publish(Float64(data=progress))
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -1,0 +1,57 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What messages cost a node that takes them when it likes."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from ros_client import RosClient
+from std_msgs.msg import Float64
+
+from sysid_ros.nodes.recorder.qos_overrides import QosOverride
+from sysid_ros.nodes.recorder.topic_selection import TopicSelection
+from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
+
+TOPIC = "/watched"
+
+
+def watch(client: RosClient, heard: list[bytes], **given: Any) -> TopicWatch:
+    """A watch of one topic that is published."""
+
+    def take(topic: WatchedTopic, data: bytes, info: Any) -> None:
+        heard.append(data)
+
+    callbacks = WatchCallbacks(lambda topic: None, lambda name: None, take, lambda name, count: None)
+    found = TopicWatch(client.node, TopicSelection([TOPIC]), callbacks, depth=10, **given)
+    client.wait_until(lambda: found.refresh() or found.topics)
+    return found
+
+
+def test_messages_that_wait_do_not_keep_an_executor_busy(client: RosClient) -> None:
+    publisher = client.node.create_publisher(Float64, TOPIC, 10)
+    heard: list[bytes] = []
+    watched = watch(client, heard)
+    client.wait_until(publisher.get_subscription_count)
+    publisher.publish(Float64(data=1.0))
+    client.spin(0.2)  # in which it arrives
+    began = time.thread_time()
+    client.spin(0.5)
+    assert time.thread_time() - began < 0.1
+    assert not heard
+    client.wait_until(lambda: watched.poll() or heard)
+
+
+def test_events_are_taken_with_the_messages(client: RosClient) -> None:
+    offered = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+    client.node.create_publisher(Float64, TOPIC, offered)
+    watched = watch(client, [], overrides={TOPIC: QosOverride(reliability="reliable")})
+    events: list[int] = []
+    for handler in watched._subscriptions[TOPIC].event_handlers:
+        handler.callback = lambda event: events.append(event.total_count_change)
+    client.wait_until(lambda: watched.poll() or events)
+    watched.poll()
+    assert events == [1]
