@@ -51,7 +51,7 @@ def main() -> None:
         if asked.method == "torque":
             file = write_torque_arm(Path(folder), asked.panda, asked.seconds, asked.payload)
         else:
-            file = write_arm(Path(folder), asked.panda, seconds=asked.seconds, every=1)
+            file = write_arm(Path(folder), asked.panda, asked.seconds, every=1, finer=16)
         profile = cProfile.Profile() if asked.profile else None
         print(json.dumps(followed(file, profile), indent=1))
         if profile is not None:

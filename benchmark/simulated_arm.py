@@ -23,7 +23,9 @@ TRUE = {"armature": 0.1, "damping": 1.0, "frictionloss": 0.5}
 BOUNDS = {"armature": 1.0, "damping": 10.0, "frictionloss": 5.0}
 
 
-def write_arm(folder: Path, panda: Path, seconds: float = SECONDS, every: int = EVERY) -> Path:
+def write_arm(
+    folder: Path, panda: Path, seconds: float = SECONDS, every: int = EVERY, finer: int = 1
+) -> Path:
     """Write ``arm.xml``, ``bag`` and ``experiment.yaml``.
 
     Args:
@@ -31,6 +33,8 @@ def write_arm(folder: Path, panda: Path, seconds: float = SECONDS, every: int = 
       panda: MJCF of the Panda without its hand; its servos move it.
       seconds: Of motion.
       every: Time steps from one message to the next.
+      finer: Steps of the simulated robot in one of the model's. A real robot takes no steps, and
+        commands at the beginning of coarse ones act half a step too early.
 
     Returns:
       The experiment file.
@@ -48,7 +52,9 @@ def write_arm(folder: Path, panda: Path, seconds: float = SECONDS, every: int = 
             objtype=mujoco.mjtObj.mjOBJ_JOINT,
             objname=name,
         )
-    told, position = _motion(spec.copy().compile(), seconds, every)
+    true = spec.copy()
+    true.option.timestep = TIMESTEP / finer
+    told, position = _motion(true.compile(), seconds, every * finer)
     _write_bag(folder / "bag", joints, told, position, TIMESTEP * every)
     for name in joints:  # what a user would start from
         joint = spec.joint(name)
@@ -73,9 +79,10 @@ def write_arm(folder: Path, panda: Path, seconds: float = SECONDS, every: int = 
 
 
 def _motion(model: Any, seconds: float, every: int) -> tuple[FloatArray, FloatArray]:
-    """Commands and noisy positions at the recorded instants, (n, 7) each."""
+    """Commands and noisy positions at the recorded instants, every so many steps, (n, 7) each."""
     random = np.random.default_rng(0)
-    times = TIMESTEP * np.arange(round(seconds / TIMESTEP))
+    step = model.opt.timestep
+    times = step * np.arange(round(seconds / step))
     home = model.key_ctrl[0]
     told = home + 0.4 * np.sin(2.0 * np.pi * times[:, None] * random.uniform(0.1, 0.6, len(home)))
     told = np.repeat(told[::every], every, axis=0)[: len(times)]  # held between messages

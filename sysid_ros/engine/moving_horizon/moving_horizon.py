@@ -55,6 +55,7 @@ FAR = 0.2, 3.0
 # Magnitudes between the point and the bounds: where a friction is zero, nothing shows its size.
 INSET = 0.01
 ROUNDS = 3  # in which windows are simulated anew, in one update
+HELD = 0.02, 1.0  # how far the estimate may go from where models were found not to hold
 SEARCH = SolverSettings(max_iterations=20, cost_tolerance=1e-4)
 NOISE_MOVED = 0.01  # relative change of a noise level that counts
 LEAST_NOISE = 1e-5  # of a signal's first level
@@ -97,6 +98,11 @@ class MovingHorizon:
         self._thinned = 0.0  # windows that were left out
         self._simulated = 0  # windows in this update
         self._searched = False
+        # Where the cost is rough, as where joints stick, models promise what simulations do not
+        # keep. Then nothing is simulated anew before there are so many windows, and the estimate
+        # stays near where it was searched for.
+        self._resting_until = 0
+        self._held_at: FloatArray | None = None
 
     @property
     def needed_from(self) -> float:
@@ -154,7 +160,7 @@ class MovingHorizon:
             self._take(new, grown_from, simulator)
             if not self._windows or self._windows[0].begin >= self._growing.done:
                 return None
-            self._move(simulator)
+            self._move(simulator, ended=ended)
         found = self._estimate()
         self._leave()
         return found
@@ -178,13 +184,19 @@ class MovingHorizon:
         self._windows += simulator.simulated(new, Point(theta, tuple(starts)))
         self._simulated += len(new)
 
-    def _move(self, simulator: Simulator) -> None:
+    def _move(self, simulator: Simulator, *, ended: bool) -> None:
         """Go to the optimum; simulate windows anew where their models do not hold there."""
-        for _ in range(ROUNDS):
+        count = self._left + len(self._windows)
+        searched = False
+        for _ in range(ROUNDS if ended or count >= self._resting_until else 0):
+            self._held_at = None
             self._update_noise()
             found, errors = self._optimum()
             if not self._searched or self._apart(self._theta, found, errors, FAR):
+                if searched and not ended:
+                    break
                 self._search(simulator)
+                searched = True
                 continue
             point = self._bounds.inset(found, INSET)
             stale = [
@@ -194,6 +206,9 @@ class MovingHorizon:
             if not stale:
                 return
             self._simulate_anew(stale, point, simulator)
+        if self._held_at is None:
+            self._held_at, self._resting_until = self._theta, 2 * count
+        self._update_noise()
         self._theta, _ = self._optimum()
 
     def _apart(
@@ -250,7 +265,7 @@ class MovingHorizon:
         Returns:
           The point and its standard errors by noise alone, (p,) each.
         """
-        theta = self._windows[-1].theta
+        theta = self._windows[-1].theta if self._held_at is None else self._held_at
         mean, precision = priors(self._params)
         shares = [each.share(self._noise) for each in self._windows]
         gram = self._before(theta) + gram_of(shares, theta)
@@ -258,8 +273,11 @@ class MovingHorizon:
         gram[:-1, -1] += precision * (theta - mean)
         found = optimum(self._bounds, gram, theta)
         scale = self._bounds.scale_at(found)
-        errors = np.sqrt(np.diag(np.linalg.pinv(gram[:-1, :-1] * np.outer(scale, scale))))
-        return found, errors * scale
+        errors = np.sqrt(np.diag(np.linalg.pinv(gram[:-1, :-1] * np.outer(scale, scale)))) * scale
+        if self._held_at is not None:
+            reach = np.maximum(HELD[0] * self._bounds.scale_at(theta), HELD[1] * errors)
+            found = optimum(self._bounds.near(theta, reach), gram, theta)
+        return found, errors
 
     def _update_noise(self) -> None:
         """Take the levels that are not known beforehand from the residuals."""

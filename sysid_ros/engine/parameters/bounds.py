@@ -50,6 +50,11 @@ class Bounds:
         wanted = np.minimum(share * self.scale_at(theta), 0.5 * (self.upper - self.lower))
         return np.asarray(np.clip(theta, self.lower + wanted, self.upper - wanted))
 
+    def near(self, theta: FloatArray, reach: FloatArray) -> Bounds:
+        """Those of the points of the box that are not farther than ``reach`` from one, (p,) each."""
+        low, high = np.maximum(self.lower, theta - reach), np.minimum(self.upper, theta + reach)
+        return Bounds(low, high, self.scale)
+
     def free(self, theta: FloatArray) -> BoolArray:
         """Mark the parameters that are at no bound, (p,)."""
         below, above = self._at(theta)
