@@ -12,14 +12,18 @@ that compare it with the simulated servo's torque.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.attributes import INERTIAS
-from sysid_ros.engine.estimation import FitSettings, SignalNoise
+from sysid_ros.engine.estimation import FitSettings, SignalNoise, TorqueSettings
+from sysid_ros.engine.inverse_dynamics import Recording
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
 from sysid_ros.engine.measured_torque.parameter_kinds import key_of, speaks_of_torque
+from sysid_ros.engine.measured_torque.reference_ripple import without_ripple
 from sysid_ros.engine.measured_torque.torque_problem import (
     TorqueProblem,
     torque_problem,
@@ -68,7 +72,10 @@ def torque_beside_simulation(
     places = np.array([names.index(name) for name in own.scalar_names()], dtype=np.intp)
     proposal = params.as_vector()
     proposal[places] = found.values
-    return TorqueRows(_data(problem, settings, kinds, places, proposal), ())
+    even = without_ripple(declared.model, problem.recordings, models_sequences, params)
+    noise = {dof: found.noise.get(name, np.inf) for dof, name in kinds.items()}
+    data = _data(problem, settings.torque, kinds, noise, even, (places, len(proposal), proposal))
+    return TorqueRows(data, ())
 
 
 def without_torque(group: ModelSequences, sensors: Collection[str]) -> ModelSequences:
@@ -146,13 +153,21 @@ def _is_known(
 
 def _data(
     problem: TorqueProblem,
-    settings: FitSettings,
+    settings: TorqueSettings,
     kinds: Mapping[int, str],
-    places: np.ndarray,
-    proposal: np.ndarray,
+    noise: Mapping[int, float],
+    even: Sequence[Recording],
+    unknowns: tuple[IndexArray, int, FloatArray],
 ) -> TorqueData:
-    model, given = problem.declared.model, settings.torque
+    """Rows of torque as measured and of the same without the sawtooth of held references."""
+    model = problem.declared.model
     cut = [s for i, one in enumerate(problem.recordings) for s in stretches_of(model, one, i)]
-    filters = choose_filters(model, cut, given.motion_cutoff, given.row_cutoff)
-    found = [s for one in cut if (s := smooth(model, one, filters)) is not None]
-    return TorqueData(problem, filters, tuple(found), kinds, places, len(proposal), proposal)
+    other = [s for i, one in enumerate(even) for s in stretches_of(model, one, i)]
+    filters = choose_filters(model, cut, settings.motion_cutoff, settings.row_cutoff)
+    found = []
+    for stretch, without in zip(cut, other, strict=True):
+        rows, even_rows = smooth(model, stretch, filters), smooth(model, without, filters)
+        if rows is not None and even_rows is not None:
+            both = np.concatenate([even_rows.shifted, rows.shifted], axis=2)
+            found.append(replace(rows, shifted=both))
+    return TorqueData(problem, filters, tuple(found), kinds, noise, *unknowns)

@@ -17,9 +17,10 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray, IntArray
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.inertia_columns import ten_slope
+from sysid_ros.engine.measured_torque.reference_ripple import reduced
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
 from sysid_ros.engine.problem import Span
-from sysid_ros.engine.regressor import INDEPENDENT, Filters, SmoothStretch, sum_grams
+from sysid_ros.engine.regressor import INDEPENDENT, Filters, SmoothStretch, sum_joined
 
 _SAME = 1e-6  # s, within which instants are one
 _FIRST_NOISE = 0.1  # of the torque's size
@@ -32,8 +33,9 @@ class TorqueData:
     Attributes:
       problem: Parameters, regressor and recordings.
       filters: Low-passes.
-      smooth: What passes them.
+      smooth: What passes them; torque without the sawtooth of held references, and as measured.
       kinds: Degrees of freedom whose torque a sensor shows, with the sensor's name.
+      noise: Standard deviation of their rows, about.
       places: Where the problem's free scalars stand among those of the fit, (k,).
       size: Free scalars of the fit.
       proposal: Values of these that suit torque, (size,).
@@ -43,6 +45,7 @@ class TorqueData:
     filters: Filters
     smooth: tuple[SmoothStretch, ...]
     kinds: Mapping[int, str]
+    noise: Mapping[int, float]
     places: IndexArray
     size: int
     proposal: FloatArray
@@ -55,12 +58,14 @@ class TorqueData:
         missing = [span for span in spans if _key(span) not in self._known]
         if missing:
             blocks = [self._spans_of(one, missing) for one in self.smooth]
-            grams = sum_grams(
-                self.problem.regressor, self.smooth, self.filters, blocks, len(missing) + 1
-            )
+            _, sums, counts, *_ = sum_joined(
+                self.problem.regressor, self.smooth, self.filters, blocks, len(missing) + 1, 2,
+                momentum=False, apart=False,
+            )  # fmt: skip
+            own = [reduced(sums[dof], self.noise[dof]) for dof in self.kinds]
             for i, span in enumerate(missing):
-                parts = tuple(grams.sums[dof][i] for dof in self.kinds)
-                self._known[_key(span)] = parts, grams.counts[i, list(self.kinds)]
+                parts = tuple(one[i] for one in own)
+                self._known[_key(span)] = parts, counts[i, list(self.kinds)]
         found = [self._known[_key(span)] for span in spans]
         sums = tuple(np.stack(parts) for parts in zip(*(one for one, _ in found), strict=True))
         return sums, np.stack([counts for _, counts in found])

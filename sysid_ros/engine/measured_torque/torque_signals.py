@@ -105,7 +105,7 @@ def known_dofs(
 def _is_passive(model: mujoco.MjModel, dof: int) -> bool:
     """True if actuators are the model's own and none acts on this degree of freedom."""
     own = [a for a in range(model.nu) if not _is_effort(model, a)]
-    return bool(own) and all(_arm(model, a)[dof] == 0.0 for a in range(model.nu))
+    return bool(own) and all(force_arm(model, a)[dof] == 0.0 for a in range(model.nu))
 
 
 def _is_effort(model: mujoco.MjModel, actuator: int) -> bool:
@@ -140,7 +140,7 @@ def _of_sensor(model: mujoco.MjModel, name: str) -> TorqueSignal | None:
         moment[int(model.jnt_dofadr[owner])] = 1.0
         return TorqueSignal(name, moment, control=False)
     if kind == int(_S.mjSENS_ACTUATORFRC):
-        return TorqueSignal(name, _arm(model, owner), control=False, actuator=owner)
+        return TorqueSignal(name, force_arm(model, owner), control=False, actuator=owner)
     return None
 
 
@@ -151,14 +151,14 @@ def _of_motor(model: mujoco.MjModel, actuator: int) -> FloatArray | None:
         and not np.any(model.actuator_biasprm[actuator, :3])
         and int(model.actuator_dyntype[actuator]) == int(mujoco.mjtDyn.mjDYN_NONE)
     )
-    arm = _arm(model, actuator)
+    arm = force_arm(model, actuator)
     if not plain or not np.any(arm):
         return None
     return np.asarray(arm * float(model.actuator_gainprm[actuator, 0]))
 
 
-def _arm(model: mujoco.MjModel, actuator: int) -> FloatArray:
-    """Generalised force per unit of an actuator's force, where it does not depend on the pose."""
+def force_arm(model: mujoco.MjModel, actuator: int) -> FloatArray:
+    """Generalised force (nv,) per unit of an actuator's force; zero where the pose decides it."""
     arm: FloatArray = np.zeros(model.nv)
     kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
     if joint_of(model, actuator) is not None and int(model.jnt_type[target]) in SCALAR:

@@ -74,8 +74,18 @@ def arm(step: float, wrong: float = 1.0) -> mujoco.MjSpec:
     )
 
 
-def recorded(seed: int, wrong: float = 1.3) -> ModelSequences:
-    """A servo on a finer time step that follows a sum of sines, sampled at 125 Hz."""
+def recorded(
+    seed: int, wrong: float = 1.3, hold: float = 0.0, rate: float = 125.0, *, late: bool = True
+) -> ModelSequences:
+    """A servo on a finer time step that follows a sum of sines.
+
+    Args:
+      seed: Of the sines and the noise.
+      wrong: By what the model's links are too heavy.
+      hold: For how long references are held, s; they change with the time step where it is 0.
+      rate: Samples per second.
+      late: Whether torque at a jump of the reference is that behind it, or that before.
+    """
     model, rng = arm(STEP / FINER).compile(), np.random.default_rng(seed)
     times = STEP / FINER * np.arange(round(DURATION * FINER / STEP))
     wanted = np.zeros((len(times), 2))
@@ -84,24 +94,38 @@ def recorded(seed: int, wrong: float = 1.3) -> ModelSequences:
         wanted += 0.3 * rng.normal(size=2) * np.sin(2.0 * np.pi * 0.2 * k * times[:, None] + phase)
     data, seen = mujoco.MjData(model), np.empty((len(times), 4))
     data.qpos[:], data.qvel[:] = wanted[0], (wanted[1] - wanted[0]) * FINER / STEP
-    for row, command in zip(seen, wanted, strict=True):
-        data.ctrl[:] = command
+    held = round(hold * FINER / STEP)
+    if held:
+        wanted = wanted[::held].repeat(held, axis=0)[: len(times)]
+    before = np.vstack([wanted[:1], wanted[:-1]])
+    for i, row in enumerate(seen):
+        # velocities lie half a step before positions, so half of a step is before a jump
+        data.ctrl[:] = 0.5 * (before[i] + wanted[i]) if held else wanted[i]
+        pose, twist = data.qpos.copy(), data.qvel.copy()
         mujoco.mj_step(model, data)
-        row[:] = data.sensordata
-    every = slice(None, None, 4 * FINER)
-    noise = rng.standard_normal((len(times[every]), 4)) * (1e-4, 1e-4, 0.03, 0.03)
-    return sequences(arm(STEP, wrong), times[every], wanted[every], seen[every] + noise)
+        error = (wanted if late else before)[i] - pose
+        row[:2], row[2:] = pose, GAIN * error - RATE * 0.5 * (twist + data.qvel)
+    at = np.round(np.arange(0.0, DURATION, 1.0 / rate) * FINER / STEP).astype(int)
+    told = slice(None, None, held or 4 * FINER)
+    noise = rng.standard_normal((len(at), 4)) * (1e-4, 1e-4, 0.03, 0.03)
+    return sequences(
+        arm(STEP, wrong), (times[told], wanted[told], hold > 0.0), times[at], seen[at] + noise
+    )
 
 
 def sequences(
-    spec: mujoco.MjSpec, times: np.ndarray, wanted: np.ndarray, seen: np.ndarray
+    spec: mujoco.MjSpec,
+    commands: tuple[np.ndarray, np.ndarray, bool],
+    times: np.ndarray,
+    seen: np.ndarray,
 ) -> ModelSequences:
-    model = spec.copy().compile()
+    model, (stamps, wanted, held) = spec.copy().compile(), commands
     controls = {f"{n}_servo_ctrl": (SignalType.MjCtrl, np.array([i])) for i, n in enumerate(JOINTS)}
     sensors = {n: (SignalType.MjSensor, np.array([i])) for i, n in enumerate(SENSORS)}
     return ModelSequences(
         "arm", spec, "run", create_initial_state(model, model.qpos0, np.zeros(2)),
-        TimeSeries(times, wanted, controls), TimeSeries(times, seen, sensors),
+        TimeSeries(stamps, wanted, controls, ("zoh", "zoh") if held else None),
+        TimeSeries(times, seen, sensors),
     )  # fmt: skip
 
 
@@ -173,6 +197,30 @@ def test_one_gram_matrix_per_window_has_the_cost_its_slope_and_adds_up(recording
         moved = [theta + sign * 1e-4 * np.eye(len(theta))[i] for sign in (-1.0, 1.0)]
         low, high = (float(whole.costs(one, noise)[0]) for one in moved)
         assert gram[i, -1] == pytest.approx((high - low) / 2e-4, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("late", [True, False], ids=["behind jumps", "before jumps"])
+def test_torque_that_is_sampled_where_references_jump_is_not_taken_for_damping(late):
+    held = recorded(0, hold=0.008, late=late)
+    rows = rows_of(held).over([Span("run", 2.0 * k, 2.0 * k + 2.0) for k in range(5)])
+    truth = np.array(list(TRUTH.values()))
+    gram = rows.grams(truth, dict.fromkeys(rows.signals, 0.03)).sum(axis=0)[[0, 1, 2, 3, -1]]
+    step = np.linalg.solve(gram[:-1, :4], -gram[:-1, -1])
+    np.testing.assert_allclose(step / truth[:4], 0.0, atol=0.2)  # 1.1 of damping with the sawtooth
+
+
+@pytest.mark.slow  # 40 s
+@pytest.mark.parametrize("hold", [0.008, 0.002, 0.0])
+@pytest.mark.parametrize("rate", [100.0, 125.0, 500.0])
+def test_intervals_hold_the_truth_however_references_and_samples_meet(hold, rate):
+    held = []
+    for seed in range(4):
+        recording = recorded(seed, hold=hold, rate=rate)
+        found = sysid.fit([recording], parameters(recording.spec), SETTINGS)
+        for name, truth in TRUTH.items():
+            low, high = found[name].interval()
+            held.append(low <= truth <= high)
+    assert np.mean(held) > 0.92
 
 
 def test_whole_inertias_have_the_slope_of_their_coordinates(recording):
