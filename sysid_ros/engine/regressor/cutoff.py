@@ -21,6 +21,9 @@ _LOWEST = 2.0  # Hz
 _STILL = 1e-6  # rad or m: a coordinate whose motion is smaller than this or its noise does not move
 _POWER = 0.999  # of the velocity's power lies below the speed's end
 _RATE_SHARE = 0.2  # of the sampling rate, the cut-off at most
+_BINS = 4  # per octave, of accelerations
+_BUMP = 3.0  # times the least acceleration of noise so far: a motion, beyond what a spectrum strays
+_COLOURED = 2.0  # times lower than where it meets the upper third: where noise begins
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,10 @@ def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
     """The cut-off for one coordinate.
 
     The noise floor is the median density of the spectrum's upper third. The motion ends where,
-    above its strongest frequency, the density first falls to twice that floor.
+    above its strongest frequency, the density first falls to twice that floor. Stamps that stray
+    by a fraction of a period put noise into positions that has no such floor, since it falls
+    towards the highest frequencies. A motion's acceleration falls as well, though, while that of
+    any such noise grows with the frequency: where that begins much earlier, the motion ends there.
 
     Args:
       signals: Evenly sampled positions of stretches, each (n,).
@@ -69,6 +75,10 @@ def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
     peak = int(np.argmax(power))
     quiet = np.flatnonzero(smooth[peak:] < _ABOVE_NOISE * floor)
     end = float(frequency[peak + quiet[0]]) if quiet.size else float(frequency[-1])
+    begin = max(_noise_begin(frequency, power, rate), float(frequency[peak + 1]))
+    if _COLOURED * begin < end:
+        end = begin
+        floor = float(np.median(power[(frequency >= end) & (frequency <= 4.0 * end)]))
     step, inside = float(frequency[1]), frequency <= end
     above = np.maximum(power - _ABOVE_NOISE * floor, 0.0)[inside]
     if float(above.sum()) * step <= max(0.5 * floor * rate, _STILL**2):
@@ -77,3 +87,27 @@ def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
     speed = np.cumsum(above * frequency[inside] ** 2)
     fastest = float(frequency[np.searchsorted(speed, _POWER * speed[-1])])
     return Cutoff(chosen, end, fastest, floor, np.stack([frequency, power]))
+
+
+def _noise_begin(frequency: FloatArray, power: FloatArray, rate: float) -> float:
+    """Hz, from which on the acceleration grows with the frequency, but for lines of a spectrum.
+
+    Args:
+      frequency: (k,) Hz.
+      power: (k,) density of positions.
+      rate: Of the samples, Hz.
+    """
+    octave = np.log2(frequency[1:] / frequency[1])
+    number = (_BINS * octave).astype(np.intp)
+    places = [np.flatnonzero(number == i) + 1 for i in np.unique(number)]
+    surge = frequency**4 * power
+    middle = np.array([float(np.median(surge[place])) for place in places])
+    centre = np.array([float(frequency[place].mean()) for place in places])
+    allowed = np.flatnonzero(centre >= _RATE_SHARE * rate)  # where no cut-off is anyway
+    least = int(allowed[np.argmax(middle[allowed])])
+    for i in range(least, -1, -1):
+        if middle[i] > _BUMP * middle[least]:
+            break
+        if middle[i] < middle[least]:
+            least = i
+    return float(centre[least])
