@@ -14,7 +14,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
-from sysid_ros.diagnosis.contacts import contact_findings, contacts
+from sysid_ros.diagnosis.contacts import beyond_ranges, contact_findings, contacts
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation, together
@@ -58,6 +58,7 @@ def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
     state = _state(experiment, dataset)
     with single_blas_thread():
         findings = _of_values(state)
+        findings += beyond_ranges(state.recorded)
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
         seen = contacts(dataset.training.groups)

@@ -31,6 +31,7 @@ class FindingKind(str, Enum):
     GRAVITY = "gravity"
     MOUNTING = "mounting"
     ODD_EFFORT = "odd effort"
+    RANGE = "range"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import yaml
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import VELOCITY_RISE, MotionLimits
 from sysid_ros.excitation.reference import ExcitationError
-from sysid_ros.files import read_regular_text
+from sysid_ros.files import parsed_xml, read_regular, read_regular_text
 
 KINDS = ("lower", "upper", "velocity", "acceleration", "effort")
 
@@ -62,10 +62,17 @@ def join_limits(
             numbers = np.where(np.isnan(numbers), values["velocity"] / VELOCITY_RISE, numbers)
         if kind == "effort":
             numbers = np.where(np.isnan(numbers), np.inf, numbers)
-        if numbers.size != len(joints) or np.isnan(numbers).any():
+        if numbers.size != len(joints):
             raise ExcitationError(
                 f"parameter limits.{kind} of excite needs {len(joints)} numbers, one for each of "
-                f"{', '.join(joints)}; given: {numbers[~np.isnan(numbers)].tolist()}"
+                f"{', '.join(joints)}; given: {numbers.tolist()}"
+            )
+        if lacking := [joint for joint, x in zip(joints, numbers, strict=True) if np.isnan(x)]:
+            raise ExcitationError(
+                f"nothing says the limit {kind} of joint{'s' * (len(lacking) != 1)} "
+                f"{', '.join(lacking)}; the URDF and joint_limits.yaml may, or the parameter "
+                f"limits.{kind} of excite, with {len(joints)} numbers, one for each of "
+                f"{', '.join(joints)}"
             )
         values[kind] = numbers
     return MotionLimits(**values)
@@ -88,24 +95,24 @@ def read_urdf_limits(path: Path) -> FileLimits:
       ExcitationError: The file cannot be read, or a limit is no number.
     """
     try:
-        text = read_regular_text(path)
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_regular(path)
+    except OSError as error:
         raise ExcitationError(f"limits cannot be read from the URDF {path}: {error}") from None
     return urdf_limits(text, str(path))
 
 
-def urdf_limits(text: str, source: str) -> FileLimits:
+def urdf_limits(text: str | bytes, source: str) -> FileLimits:
     """Return the limits that the text of a URDF has, see :func:`read_urdf_limits`.
 
     Args:
-      text: The URDF.
+      text: The URDF; bytes are in the encoding that it declares.
       source: Names its file or topic in errors.
 
     Raises:
       ExcitationError: It is no XML, or a limit is no number.
     """
     try:
-        root = ET.fromstring(text)  # noqa: S314
+        root = parsed_xml(text)
     except ET.ParseError as error:
         raise ExcitationError(f"limits cannot be read from the URDF {source}: {error}") from None
     found = {}

@@ -20,17 +20,21 @@ class EntityError(ET.ParseError):
 
 
 def parsed_xml(text: str | bytes) -> ET.Element:
-    """Parse a text.
+    """Parse a text; only of bytes does the encoding that they declare count.
 
     Raises:
-      ET.ParseError: It is not well-formed, declares entities, or is nested too deeply.
+      ET.ParseError: It is not well-formed, declares entities or an encoding that there is not, or
+        is nested too deeply.
     """
     content = text.encode() if isinstance(text, str) else text
     if _ENTITY.search(content):
         raise EntityError
     if b"\0" in content[:64]:  # UTF-16, in which the search above finds nothing
         raise ET.ParseError("it is not in UTF-8")
-    root = ET.fromstring(content)  # noqa: S314
+    try:
+        root = ET.fromstring(text)  # noqa: S314
+    except LookupError as error:
+        raise ET.ParseError(str(error)) from None
     _check_depth(root)
     return root
 

@@ -62,7 +62,9 @@ def resting_joints(model: mujoco.MjModel, lines: Iterable[Line]) -> dict[str, Re
         low, high = (float(end) for end in model.jnt_range[joint])
         values = np.concatenate(line.channel.values)
         near = _NEAR * (high - low)
-        share = max(float(np.mean(values < low + near)), float(np.mean(values > high - near)))
+        inside = (values > low - near) & (values < high + near)  # what goes beyond does not rest
+        ends = (values < low + near, values > high - near)
+        share = max(float(np.mean(inside & end)) for end in ends)
         if share > _MOSTLY:
             noise = float(f"{_NOISE * (high - low):.2g}")
             found[str(model.joint(joint).name)] = Resting((line.kind, line.name), share, noise)

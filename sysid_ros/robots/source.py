@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ import mujoco
 
 from sysid_ros.engine.elements import add_unit_motor
 from sysid_ros.engine.signals import with_wrenches
+from sysid_ros.engine.simulation import collected_warnings
 from sysid_ros.errors import ModelError, unknown_name
 from sysid_ros.experiment import Packages, SignalConfig
 from sysid_ros.recording.bags import open_recording, read_text
@@ -23,9 +25,10 @@ from sysid_ros.robots.missing_meshes import without_missing_meshes
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.refused_models import check_sizes
 from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
-from sysid_ros.robots.urdf import prepare_urdf
+from sysid_ros.robots.urdf import exclude_drawn_overlaps, prepare_urdf
 
 _SHORTEST_STEP, _LONGEST_STEP = 1e-6, 1.0  # s
+_FLAT_MESH = re.compile(r"mesh volume is too small: (.+?) \.")  # of MuJoCo
 
 
 @dataclass(frozen=True)
@@ -58,15 +61,16 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
     if text.is_urdf:
         return _load_text(text, f"file {path}", packages or Packages.of())
     warnings: tuple[str, ...] = ()
-    try:
-        # As it was written: copies lose elements that refer to what is not there.
-        original, spec = (mujoco.MjSpec.from_file(str(path)) for _ in range(2))
-        for one in (original, spec):
-            warnings = without_missing_meshes(one, f"file {path}")
-        _check_timestep(original.compile(), f"file {path}")
-    except (ValueError, OSError) as error:
-        raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
-    return LoadedModel(text, spec, warnings)
+    with collected_warnings() as said:
+        try:
+            # As it was written: copies lose elements that refer to what is not there.
+            original, spec = (mujoco.MjSpec.from_file(str(path)) for _ in range(2))
+            for one in (original, spec):
+                warnings = without_missing_meshes(one, f"file {path}")
+            _check_timestep(original.compile(), f"file {path}")
+        except (ValueError, OSError) as error:
+            raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
+    return LoadedModel(text, spec, (*warnings, *_of_mujoco(said)))
 
 
 def model_from_description(text: str, source: str, packages: Packages | None = None) -> LoadedModel:
@@ -80,23 +84,34 @@ def model_from_description(text: str, source: str, packages: Packages | None = N
     Raises:
       ModelError: It does not compile.
     """
-    return _load_text(ModelText(source, text.encode()), source, packages or Packages.of())
+    return _load_text(ModelText.from_topic(source, text), source, packages or Packages.of())
 
 
 def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
     xml = text.text.decode(errors="replace")
     own = [] if text.folder is None else [text.folder]
     check_sizes(text.text, source, [*own, *packages.neighbours, *packages.given.values()])
-    folders: tuple[Path, ...] = (*packages.neighbours, *packages.given.values())
+    folders = (*packages.neighbours, *packages.given.values())
     warnings: tuple[str, ...] = ()
     if text.is_urdf:
         xml, warnings = prepare_urdf(xml, source, text.folder, packages)
-        folders = ()
-    try:
-        spec = _compiling(xml, folders)
-    except ValueError as error:
-        raise ModelError(f"the model from {source} does not compile: {_one_line(error)}") from error
-    return LoadedModel(text, spec, warnings)
+    with collected_warnings() as said:
+        try:
+            if text.is_urdf:
+                spec = _checked_urdf(xml)
+                warnings += exclude_drawn_overlaps(spec, source)
+            else:
+                spec = _compiling(xml, folders)
+        except ValueError as error:
+            raise ModelError(
+                f"the model from {source} does not compile: {_one_line(error)}"
+            ) from error
+    return LoadedModel(text, spec, (*warnings, *_of_mujoco(said)))
+
+
+def _of_mujoco(said: Iterable[str]) -> tuple[str, ...]:
+    """MuJoCo's own warnings, each once, as it says them again for every copy."""
+    return tuple(f"MuJoCo: {' '.join(one.split())}." for one in dict.fromkeys(said))
 
 
 def _compiling(xml: str, folders: Iterable[Path]) -> mujoco.MjSpec:
@@ -110,14 +125,31 @@ def _compiling(xml: str, folders: Iterable[Path]) -> mujoco.MjSpec:
         raise
 
 
-def _checked(xml: str, folder: Path | None = None) -> mujoco.MjSpec:
+def _checked(xml: str, folder: Path | None = None, flat: Iterable[str] = ()) -> mujoco.MjSpec:
     """The spec of a text that compiles as it was written: copies lose what refers to nothing."""
     original, spec = (mujoco.MjSpec.from_string(xml) for _ in range(2))
     for one in (original, spec):
         if folder is not None:
             one.modelfiledir = str(folder)
+        for name in flat:
+            one.mesh(name).inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
     _check_timestep(original.compile(), "the description")
     return spec
+
+
+def _checked_urdf(xml: str) -> mujoco.MjSpec:
+    """The spec of a URDF, whose meshes may enclose no volume: they collide all the same."""
+    flat: list[str] = []
+    while True:
+        try:
+            spec = _checked(xml, flat=flat)
+        except ValueError as error:
+            mesh = _FLAT_MESH.search(str(error))
+            if mesh is None or mesh[1] in flat:
+                raise
+            flat.append(mesh[1])
+        else:
+            return spec
 
 
 def _check_timestep(model: mujoco.MjModel, source: str) -> None:

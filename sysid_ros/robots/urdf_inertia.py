@@ -27,6 +27,7 @@ _ENTRIES = {
 _ZERO = 1e-14  # kg m^2, which MuJoCo takes for nothing
 _SMALLEST = 1e-9  # kg m^2, of what is given as zero: a gram at a millimetre
 _RELATIVE = 1e-6  # of the largest moment: the smallest that is told from zero
+_LIGHTEST = 1e-6  # kg, of links that move and weigh nothing; MuJoCo wants some
 _SHOWN = 3  # links named in a warning
 
 
@@ -37,8 +38,8 @@ def make_physical(root: ET.Element) -> tuple[str, ...]:
       root: The ``robot`` element; changed.
 
     Returns:
-      What was changed, one sentence each; nothing is said of links without mass, whose empty
-      inertias are taken out.
+      What was changed, one sentence each; nothing is said of links without mass that do not move
+      by themselves, whose empty inertias are taken out.
     """
     changed, derived = [], []
     moving = _moving_links(root)
@@ -54,6 +55,12 @@ def make_physical(root: ET.Element) -> tuple[str, ...]:
             continue
         if _repair(inertial):
             changed.append(name)
+    light = _weightless(root)
+    for link in light:
+        inertial = ET.SubElement(link, "inertial")
+        ET.SubElement(inertial, "mass", value=repr(_LIGHTEST))
+        entries = {name: repr(_SMALLEST if a == b else 0.0) for name, (a, b) in _ENTRIES.items()}
+        ET.SubElement(inertial, "inertia", entries)
     found = []
     if changed:
         found.append(
@@ -65,17 +72,48 @@ def make_physical(root: ET.Element) -> tuple[str, ...]:
             f"The URDF does not say what {_links(derived)} weighs; its collision geometry is "
             "taken to be as dense as water."
         )
+    if light:
+        names = [link.get("name", "") for link in light]
+        found.append(
+            f"The URDF says of {_links(names)} neither mass nor shape, but they move; a milligram "
+            "is taken for each."
+        )
     return tuple(found)
+
+
+def _weightless(root: ET.Element) -> list[ET.Element]:
+    """The links that move and have no mass, with all that is fixed to them."""
+    links = {link.get("name", ""): link for link in root.iter("link")}
+    heavy = {
+        name for name, link in links.items()
+        if link.find("inertial") is not None or link.find("collision") is not None
+    }  # fmt: skip
+    fixed = [
+        (_end(joint, "parent"), _end(joint, "child"))
+        for joint in root.iter("joint")
+        if joint.get("type") == "fixed"
+    ]
+    grown = True
+    while grown:  # along chains of fixed joints
+        more = {parent for parent, child in fixed if child in heavy} - heavy
+        grown = bool(more)
+        heavy |= more
+    return [links[name] for name in sorted(_moving_links(root) - heavy) if name in links]
 
 
 def _moving_links(root: ET.Element) -> set[str]:
     """The links that are attached by a joint that moves."""
     return {
-        child.get("link", "")
+        _end(joint, "child")
         for joint in root.iter("joint")
         if joint.get("type") not in (None, "fixed")
-        for child in joint.findall("child")
     }
+
+
+def _end(joint: ET.Element, tag: str) -> str:
+    """The link at one end of a joint."""
+    found = joint.find(tag)
+    return "" if found is None else found.get("link", "")
 
 
 def _is_empty(inertial: ET.Element) -> bool:

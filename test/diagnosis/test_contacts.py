@@ -102,3 +102,22 @@ def test_a_base_of_unknown_height_touches_nothing_outside(tmp_path: Path) -> Non
     still = HOPPING.replace('name="tip"', 'name="tip" contype="0" conaffinity="0"')
     _, data = dataset(tmp_path, floating, still)
     assert contacts(data.training.groups).touching == {}
+
+
+def test_a_range_that_was_left_is_named_and_so_are_radians_read_in_degrees(tmp_path: Path) -> None:
+    limits = 'range="0 1.2" limited="true"', 'ctrlrange="0 1.2" ctrllimited="true"'
+    text = HANGING.replace("damping=", f"{limits[0]} damping=").replace("kp=", f"{limits[1]} kp=")
+    read = text.format('<contact><exclude body1="trunk" body2="hip"/></contact>')
+    meant = read.replace("<mujoco>", '<mujoco><compiler angle="radian"/>')
+    for model, seen in ((read, 1), (meant, 0)):
+        folder = tmp_path / str(seen)
+        folder.mkdir()
+        found = [
+            one for one in check_dataset(*dataset(folder, model, meant)) if "range" in one.kind
+        ]
+        assert len(found) == seen
+    assert found == []
+    told = check_dataset(*dataset(tmp_path, read, meant))
+    finding = next(one for one in told if one.kind is FindingKind.RANGE)
+    assert "stops it at 0 and 0.0209" in finding.sentence
+    assert '<compiler angle="radian"/>' in finding.sentence

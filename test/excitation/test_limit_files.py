@@ -103,7 +103,7 @@ def test_without_limits_of_acceleration_the_velocity_limit_takes_half_a_second()
 
 
 def test_a_continuous_joint_has_no_range_of_its_own(tmp_path: Path):
-    with pytest.raises(ExcitationError, match=r"limits\.lower of excite needs 1 numbers"):
+    with pytest.raises(ExcitationError, match="the limit lower of joint wheel;"):
         join_limits(("wheel",), {}, (read_urdf_limits(write(tmp_path, URDF)),))
 
 

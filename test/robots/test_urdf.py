@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import mujoco
 import pytest
 from urdf_robot import MESH, urdf, write_bag, write_mesh, write_package
 
 from sysid_ros.cli import main
 from sysid_ros.engine.elements import is_servo
 from sysid_ros.errors import ErrorCode, ExperimentError, ModelError
+from sysid_ros.excitation import read_urdf_limits
 from sysid_ros.experiment import load_experiment, parse_experiment, with_folders
 from sysid_ros.experiment.packages import Packages
 from sysid_ros.pipeline.experiment_run import run_experiment
@@ -230,3 +232,65 @@ def test_a_link_that_nothing_carries_floats_if_its_pose_is_mapped(tmp_path: Path
     floating = with_free_base(fixed, signals)
     assert (fixed.spec.compile().nv, floating.spec.compile().nv) == (1, 7)
     assert "'base_link' floats" in floating.warnings[-1]
+
+
+def test_a_urdf_in_latin_1_keeps_its_names(tmp_path: Path) -> None:
+    text = urdf().replace('<?xml version="1.0"?>', "<?xml version='1.0' encoding='ISO-8859-1'?>")
+    path = tmp_path / "swing.urdf"
+    path.write_bytes(text.replace("shoulder", "épaule").encode("latin-1"))
+    assert [joint.name for joint in load_model(path).spec.joints] == ["épaule"]
+    assert next(iter(read_urdf_limits(path))) == "épaule"
+    told = model_from_description(text.replace("shoulder", "épaule"), "/robot_description")
+    assert [joint.name for joint in told.spec.joints] == ["épaule"]  # messages are in UTF-8
+    path.write_bytes(text.replace("ISO-8859-1", "Klingon").encode())
+    with pytest.raises(ModelError, match="unknown encoding: Klingon"):
+        load_model(path)
+
+
+def test_what_mujoco_warns_of_is_said_once_and_writes_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = urdf(mesh="").replace('lower="-3" upper="3"', 'lower="0" upper="0"')
+    warnings = model_from_description(text, "text").warnings
+    assert [one for one in warnings if "equal lower and upper limits" in one] == [
+        "MuJoCo: joint 'shoulder' has equal lower and upper limits, limit ignored."
+    ]
+    assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
+
+
+def test_a_flat_mesh_collides_all_the_same(tmp_path: Path) -> None:
+    package = write_package(tmp_path / "swing_description")
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 .1\n"
+    (package / "meshes" / "flat.obj").write_text(corners + "f 1 2 3\nf 1 3 2\nf 1 2 4\nf 1 4 2\n")
+    path = tmp_path / "swing.urdf"
+    path.write_text(urdf(mesh="package://swing_description/meshes/flat.obj"))
+    assert load_model(path).spec.compile().ngeom == 1
+
+
+def test_links_that_overlap_as_they_are_drawn_do_not_collide() -> None:
+    box = (
+        '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial><collision><geometry><box size="{0} {0} {0}"/></geometry></collision>'
+    )
+    joint = """<joint name="j{0}" type="revolute"><parent link="{0}"/><child link="{1}"/>
+      <origin xyz="{2} 0 0"/><axis xyz="0 1 0"/><limit lower="0.1" upper="1" effort="1"
+      velocity="1"/></joint>"""
+    links = "".join(
+        f'<link name="{name}">{box.format(size)}</link>'
+        for name, size in (("base", 0.2), ("upper", 0.1), ("fore", 0.1), ("hand", 0.2))
+    )
+    joints = joint.format("base", "upper", 0.14) + joint.format("upper", "fore", 0.06)
+    hand = joint.format("fore", "hand", 0.06)
+    loaded = model_from_description(f'<robot name="r">{links}{joints}{hand}</robot>', "text")
+    (warning,) = loaded.warnings  # neighbours overlap in every bearing, of which nothing is said
+    assert warning.endswith("overlap as they are drawn and do not collide: upper and hand.")
+    model = loaded.spec.compile()
+    data = mujoco.MjData(model)
+    for posture in ((0.1, 0.1, 0.1), (0.5, 0.1, 0.1)):
+        data.qpos[:] = posture
+        mujoco.mj_forward(model, data)
+        assert not data.ncon
+    data.qpos[:] = (0.0, 3.1, 0.0)  # folded back onto the base, which is a touch
+    mujoco.mj_forward(model, data)
+    assert data.ncon

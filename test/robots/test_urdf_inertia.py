@@ -62,3 +62,20 @@ def test_links_without_mass_or_inertia() -> None:
     model, warnings = arm(0, 0, 0, 0, 0, 0, 0)
     assert model.body("arm").mass == pytest.approx(1.0)  # a cube of 10 cm
     assert "does not say what link arm weighs" in warnings[0]
+
+
+def test_links_between_the_axes_of_a_ball_joint_weigh_next_to_nothing() -> None:
+    joint = """<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/>
+      <axis xyz="{3}"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>"""
+    links = "".join(f'<link name="{name}"/>' for name in ("base", "yaw", "pitch", "frame"))
+    text = f"""<robot name="r">{links}<link name="thigh">{
+        INERTIAL.format(mass=2, i=(1,) * 3 + (0,) * 3)
+    }</link>{joint.format("a", "base", "yaw", "0 0 1")}{joint.format("b", "yaw", "pitch", "0 1 0")}{
+        joint.format("c", "pitch", "frame", "1 0 0")
+    }<joint name="d" type="fixed">
+      <parent link="frame"/><child link="thigh"/></joint></robot>"""
+    loaded = model_from_description(text, "text")
+    model = loaded.spec.compile()
+    assert model.body_subtreemass[0] == pytest.approx(2.0, abs=1e-5)
+    assert "links pitch, yaw neither mass nor shape" in loaded.warnings[0]
+    assert len(loaded.warnings) == 1

@@ -15,6 +15,9 @@ from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics import Recording
 from sysid_ros.engine.windows import EVERY, RESTING, Pair, Touches, shares, touches_at
 
+# What pushes lightly is as deep as an encoder's noise: one look in two would miss it.
+_CLOSE = 1e-3  # m
+
 
 def without_contacts(
     model: mujoco.MjModel, recordings: Sequence[Recording], *, base_is_known: bool
@@ -27,8 +30,8 @@ def without_contacts(
       base_is_known: Whether the poses of free bodies were measured.
 
     Returns:
-      The recordings, the seconds that were left out, and sentences about geometry that overlaps
-      more than 30 % of the time: it is drawn so, which is ignored.
+      The recordings, the seconds that were left out, and sentences about geometry that overlaps,
+      or is closer than a millimetre, more than 30 % of the time: it is drawn so, which is ignored.
     """
     seen = [_touches(model, one, base_is_known) for one in recordings]
     drawn = {pair for pair, share in shares(seen).items() if share > RESTING}
@@ -55,7 +58,7 @@ def _touches(model: mujoco.MjModel, recording: Recording, base_is_known: bool) -
     told = np.logical_or.reduceat(known, starts)
     rows = starts[told | np.append(False, told[:-1])]
     times, postures = recording.times[rows], recording.qpos[rows]
-    return touches_at(model, times, postures, base_is_known=base_is_known)
+    return touches_at(model, times, postures, base_is_known=base_is_known, within=_CLOSE)
 
 
 def _near(times: FloatArray, bad: FloatArray) -> BoolArray:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +51,12 @@ def can_touch(model: mujoco.MjModel) -> bool:
 
 
 def touches_at(
-    model: mujoco.MjModel, times: FloatArray, postures: FloatArray, *, base_is_known: bool
+    model: mujoco.MjModel,
+    times: FloatArray,
+    postures: FloatArray,
+    *,
+    base_is_known: bool,
+    within: float = 0.0,
 ) -> Touches:
     """Look for geoms that touch in postures.
 
@@ -60,9 +66,13 @@ def touches_at(
       postures: (n, nq).
       base_is_known: Whether the poses of free bodies were measured. Where they were not, nothing
         is known about touches of the world.
+      within: Geoms nearly as close as to touch count too, m.
     """
     if not can_touch(model):
         return NOTHING_TOUCHES
+    if within:
+        model = copy.copy(model)
+        model.geom_margin[:] += 0.5 * within  # those of two geoms are added
     data = mujoco.MjData(model)
     found = []
     for qpos in postures:
@@ -82,17 +92,21 @@ def shares(seen: Sequence[Touches]) -> dict[Pair, float]:
 
 
 def _deepest(model: mujoco.MjModel, data: mujoco.MjData, base_is_known: bool) -> dict[Pair, float]:
-    """Depth [m] of every pair of geoms that touch; with the world only where the base is known."""
+    """Depth [m] of every pair of geoms that touch; with the world only where the base is known.
+
+    Geoms with a margin push each other off before they meet; their depth is negative then.
+    """
     found: dict[Pair, float] = {}
     contacts = data.contact
-    touching = np.flatnonzero((contacts.dist <= 0.0) & (contacts.exclude == 0))
+    touching = np.flatnonzero(contacts.exclude == 0)
     for k in touching.tolist():  # one object for each contact would take longer than to find it
         one, other = contacts.geom[k].tolist()
         if min(one, other) < 0:
             continue
         fixed = any(model.body_weldid[model.geom_bodyid[geom]] == 0 for geom in (one, other))
         if base_is_known or not fixed:
-            found[one, other] = max(found.get((one, other), 0.0), -float(contacts.dist[k]))
+            depth = -float(contacts.dist[k])
+            found[one, other] = max(found.get((one, other), depth), depth)
     return found
 
 

@@ -1,0 +1,32 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Bodies touch where MuJoCo pushes them apart, which may be before they meet."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.engine.windows import touches_at
+
+LIFT = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="lift" pos="0 0 .1">
+  <joint name="height" type="slide" axis="0 0 1"/><geom size=".1" margin="{margin}"/></body>
+  </worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("margin", "within", "touching"),
+    [(0.0, 0.0, [True, False, False]), (2e-3, 0.0, [True, True, False]),
+     (0.0, 2e-3, [True, True, False]), (2e-3, 2e-3, [True, True, True])],
+)  # fmt: skip
+def test_a_margin_touches_as_a_surface_does(
+    margin: float, within: float, touching: list[bool]
+) -> None:
+    model = mujoco.MjModel.from_xml_string(LIFT.format(margin=margin))
+    heights = np.array([[-1e-4], [1e-3], [3e-3]])
+    seen = touches_at(model, np.arange(3.0), heights, base_is_known=True, within=within)
+    assert [bool(pairs) for pairs in seen.pairs()] == touching
+    assert seen.depths[0][0, 1] == pytest.approx(1e-4)
+    assert model.geom_margin[1] == margin  # the caller's model is as it was
