@@ -24,7 +24,9 @@ from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.refused_models import check_sizes
 from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
 from sysid_ros.robots.urdf import prepare_urdf
+from sysid_ros.robots.urdf_contacts import without_drawn_overlaps
 
+_FLAT = "mesh volume is too small"  # that a mesh with holes or inverted faces encloses
 _SHORTEST_STEP, _LONGEST_STEP = 1e-6, 1.0  # s
 
 
@@ -93,31 +95,46 @@ def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
         xml, warnings = prepare_urdf(xml, source, text.folder, packages)
         folders = ()
     try:
-        spec = _compiling(xml, folders)
+        spec, model = _compiling(xml, folders)
     except ValueError as error:
         raise ModelError(f"the model from {source} does not compile: {_one_line(error)}") from error
+    if text.is_urdf:
+        warnings = (*warnings, *without_drawn_overlaps(spec, model))
     return LoadedModel(text, spec, warnings)
 
 
-def _compiling(xml: str, folders: Iterable[Path]) -> mujoco.MjSpec:
-    """The spec of a text whose files are in one of some folders, if it names any."""
+def _compiling(xml: str, folders: Iterable[Path]) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
+    """The spec of a text whose files are in one of some folders, if it names any; compiled too."""
     try:
         return _checked(xml)
-    except ValueError:
+    except ValueError as error:
+        if _FLAT in str(error):
+            return _checked(xml, hulls=True)
         for folder in folders:
             with suppress(ValueError):
                 return _checked(xml, folder)
         raise
 
 
-def _checked(xml: str, folder: Path | None = None) -> mujoco.MjSpec:
-    """The spec of a text that compiles as it was written: copies lose what refers to nothing."""
+def _checked(
+    xml: str, folder: Path | None = None, *, hulls: bool = False
+) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
+    """The spec of a text that compiles as it was written: copies lose what refers to nothing.
+
+    Args:
+      xml: The text.
+      folder: Where its files are.
+      hulls: Whether volumes of meshes are those of their convex hulls, by which they also collide.
+    """
     original, spec = (mujoco.MjSpec.from_string(xml) for _ in range(2))
     for one in (original, spec):
         if folder is not None:
             one.modelfiledir = str(folder)
-    _check_timestep(original.compile(), "the description")
-    return spec
+        for mesh in one.meshes if hulls else ():
+            mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+    model = original.compile()
+    _check_timestep(model, "the description")
+    return spec, model
 
 
 def _check_timestep(model: mujoco.MjModel, source: str) -> None:

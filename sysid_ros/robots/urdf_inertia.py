@@ -27,6 +27,7 @@ _ENTRIES = {
 _ZERO = 1e-14  # kg m^2, which MuJoCo takes for nothing
 _SMALLEST = 1e-9  # kg m^2, of what is given as zero: a gram at a millimetre
 _RELATIVE = 1e-6  # of the largest moment: the smallest that is told from zero
+_GRAM = 1e-3  # kg
 _SHOWN = 3  # links named in a warning
 
 
@@ -65,7 +66,44 @@ def make_physical(root: ET.Element) -> tuple[str, ...]:
             f"The URDF does not say what {_links(derived)} weighs; its collision geometry is "
             "taken to be as dense as water."
         )
+    if virtual := _without_mass(root, moving):
+        for link in virtual:
+            link.append(_speck())
+        names = [link.get("name", "") for link in virtual]
+        found.append(
+            f"The URDF gives {_links(names)} no mass though a joint moves "
+            f"{'them' if len(names) > 1 else 'it'}; taken to be a gram."
+        )
     return tuple(found)
+
+
+def _without_mass(root: ET.Element, moving: set[str]) -> list[ET.Element]:
+    """Moving links that neither weigh anything nor carry anything that does, as on a ball joint."""
+    carried: dict[str, list[str]] = {}
+    for joint in root.iter("joint"):
+        ends = [joint.find(end) for end in ("parent", "child")]
+        if joint.get("type") == "fixed" and None not in ends:
+            above, below = (end.get("link", "") for end in ends if end is not None)
+            carried.setdefault(above, []).append(below)
+    links = {link.get("name", ""): link for link in root.findall("link")}
+
+    def is_light(name: str) -> bool:
+        link = links.get(name)
+        if link is None or any(link.find(part) is not None for part in ("inertial", "collision")):
+            return False
+        return all(is_light(other) for other in carried.get(name, ()))
+
+    return [link for name, link in links.items() if name in moving and is_light(name)]
+
+
+def _speck() -> ET.Element:
+    """A gram of a millimetre, which nothing feels."""
+    inertial = ET.Element("inertial")
+    ET.SubElement(inertial, "mass", value=repr(_GRAM))
+    ET.SubElement(
+        inertial, "inertia", {name: repr(_SMALLEST * (i == j)) for name, (i, j) in _ENTRIES.items()}
+    )
+    return inertial
 
 
 def _moving_links(root: ET.Element) -> set[str]:

@@ -62,3 +62,20 @@ def test_links_without_mass_or_inertia() -> None:
     model, warnings = arm(0, 0, 0, 0, 0, 0, 0)
     assert model.body("arm").mass == pytest.approx(1.0)  # a cube of 10 cm
     assert "does not say what link arm weighs" in warnings[0]
+
+
+VIRTUAL = """<robot name="r"><link name="base"/><link name="hip"/><link name="mount"/>
+  <link name="leg"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+    iyz="0"/></inertial></link><link name="tip"/>
+  <joint name="yaw" type="continuous"><parent link="base"/><child link="hip"/></joint>
+  <joint name="pitch" type="continuous"><parent link="hip"/><child link="mount"/></joint>
+  <joint name="held" type="fixed"><parent link="mount"/><child link="leg"/></joint>
+  <joint name="ankle" type="continuous"><parent link="leg"/><child link="tip"/></joint></robot>"""
+
+
+def test_links_between_the_axes_of_a_ball_joint_weigh_a_gram() -> None:
+    loaded = model_from_description(VIRTUAL, "text")
+    model = loaded.spec.compile()
+    masses = {name: float(model.body(name).mass[0]) for name in ("hip", "mount", "leg", "tip")}
+    assert masses == {"hip": 1e-3, "mount": 0.0, "leg": 2.0, "tip": 1e-3}
+    assert "links hip, tip no mass" in loaded.warnings[0]
