@@ -91,7 +91,8 @@ class _State:
 
 def _state(experiment: Experiment, dataset: Dataset) -> _State:
     declared = Declared(build_parameters(experiment, dataset.training.groups[0].spec))
-    whole, gravity = recorded(dataset.training.groups), declared.gravity()
+    guessed = [signal.name for signal in experiment.signals if signal.servo is not None]
+    whole, gravity = recorded(dataset.training.groups, guessed), declared.gravity()
     whole = whole if gravity is None else under_gravity(whole, gravity)
     return _State(whole, ExperimentLines(experiment), declared)
 

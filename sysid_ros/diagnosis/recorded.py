@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -60,6 +60,7 @@ class Recorded:
       velocities: The same for velocities.
       efforts: By actuator number the label of a force or torque on one joint.
       servos: By actuator number the label of a position that a servo is asked for.
+      guessed: Servos that the model lacked, by actuator number: nobody knows their gains.
     """
 
     model: mujoco.MjModel
@@ -69,6 +70,7 @@ class Recorded:
     velocities: Mapping[int, str]
     efforts: Mapping[int, str]
     servos: Mapping[int, str]
+    guessed: frozenset[int] = frozenset()
 
     def pooled(self, label: str) -> list[Samples]:
         """One signal's samples, recording by recording."""
@@ -138,13 +140,14 @@ def under_gravity(before: Recorded, gravity: FloatArray) -> Recorded:
     return replace(before, model=model)
 
 
-def recorded(groups: Sequence[ModelSequences]) -> Recorded:
+def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) -> Recorded:
     """Sort an experiment's sequences into joints.
 
     Where recordings have different models, those of the model that most were recorded with count.
 
     Args:
       groups: Sequences by model, at least one.
+      guessed: Names of servos whose gains nobody knows.
     """
     group = max(groups, key=len)
     torques = _torque_sensors(group)
@@ -178,7 +181,8 @@ def recorded(groups: Sequence[ModelSequences]) -> Recorded:
             elif is_servo(model, actuator):
                 servos[actuator] = label
     vectors = tuple(_vectors(measured) for measured in group.sensordata)
-    return Recorded(model, recordings, vectors, positions, velocities, efforts, servos)
+    unknown = frozenset(a for a in servos if model.actuator(a).name in guessed)
+    return Recorded(model, recordings, vectors, positions, velocities, efforts, servos, unknown)
 
 
 def _torque_sensors(group: ModelSequences) -> dict[str, str]:

@@ -28,6 +28,8 @@ from sysid_ros.engine.elements import linear
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
+_TRUST_IN_GUESS = 100.0  # the first where nobody knows the stiffness
+_LONGEST_TIME = 0.3  # s, kv/kp of a servo of which nobody knows either
 _LEAST_TIME = 0.02  # s, added to the model's time constant, which may be zero
 _LEAST_FRICTION = 0.05  # rad, added to the model's friction over stiffness
 _LEAST_ROWS = 50
@@ -112,18 +114,20 @@ class Tracking:
         kv = -float(model.actuator_biasprm[servo, 2]) * gear**2
         damping = kv + linear(model.dof_damping[dof])
         usual = float(np.sqrt(np.mean(velocity**2))) + 1e-9
+        guessed = servo in recorded.guessed
+        trust = _TRUST_IN_GUESS if guessed else _TRUST
         columns = [velocity, np.tanh(velocity / (0.02 * usual)), data.second[position]]
         limits = [
-            _LAG * damping / kp + _LEAST_TIME,
+            _LONGEST_TIME if guessed else _LAG * damping / kp + _LEAST_TIME,
             _LAG * float(model.dof_frictionloss[dof]) / kp + _LEAST_FRICTION,
-            _TRUST * float(model.dof_M0[dof]) / kp + _LEAST_TIME**2,
+            trust * float(model.dof_M0[dof]) / kp + _LEAST_TIME**2,
         ]
         loads = self._loads(data, changes)
         if loads is not None:
             own = loads[:, dof]
             acting = np.flatnonzero(np.any(own != 0.0, axis=0))  # the bodies that it carries
             columns += list(own[:, acting].T)
-            limits += [_TRUST / kp] * len(acting)
+            limits += [trust / kp] * len(acting)
         return _asked(model, servo) * np.column_stack(columns), np.maximum(limits, 1e-12)
 
     def _loads(self, data: Filtered, changes: tuple[Change, ...]) -> FloatArray | None:

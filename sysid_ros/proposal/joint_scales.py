@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SCALAR, force_range, moved_inertia
+from sysid_ros.engine.elements import SCALAR, drive_strength, moved_inertia
 
 _GRAVITY = 9.81  # m/s^2, also of models without
 _SLOWEST = 10.0  # rad/s^2 or m/s^2 that a motor gives its own rotor, at the least
@@ -34,7 +34,8 @@ class JointScale:
     Attributes:
       inertia: Seen by the joint with everything behind it at rest, kg m^2.
       load: The largest weight that it may have to hold, or a tenth of its motor's force, N m.
-      strength: Largest force of its actuators, N m; ``None`` where the model has no limit.
+      strength: Largest force of its actuators, N m; ``None`` where the model has none
+        that can be believed.
     """
 
     inertia: float
@@ -70,8 +71,7 @@ def joint_scales(model: mujoco.MjModel) -> dict[str, JointScale]:
     found: dict[str, JointScale] = {}
     for joint in range(model.njnt):
         if int(model.jnt_type[joint]) in SCALAR:
-            strength = max(np.abs(force_range(model, joint)))
-            limit = float(strength) if np.isfinite(strength) and strength > 0.0 else None
+            limit = drive_strength(model, joint)
             held = max(float(load[joint]), 0.1 * (limit or 0.0))
             carried = max(float(inertia[joint]), 1e-9)
             found[str(model.joint(joint).name)] = JointScale(carried, held, limit)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import mujoco
 
@@ -25,10 +26,13 @@ from sysid_ros.robots.missing_meshes import without_missing_meshes
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.refused_models import check_sizes
 from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
-from sysid_ros.robots.urdf import exclude_drawn_overlaps, prepare_urdf
+from sysid_ros.robots.urdf import prepare_urdf
+from sysid_ros.robots.urdf_contacts import without_drawn_overlaps
 
 _SHORTEST_STEP, _LONGEST_STEP = 1e-6, 1.0  # s
 _FLAT_MESH = re.compile(r"mesh volume is too small: (.+?) \.")  # of MuJoCo
+
+_Compiled: TypeAlias = tuple[mujoco.MjSpec, mujoco.MjModel]  # of one text
 
 
 @dataclass(frozen=True)
@@ -98,10 +102,10 @@ def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
     with collected_warnings() as said:
         try:
             if text.is_urdf:
-                spec = _checked_urdf(xml)
-                warnings += exclude_drawn_overlaps(spec, source)
+                spec, model = _checked_urdf(xml)
+                warnings += without_drawn_overlaps(spec, model, source)
             else:
-                spec = _compiling(xml, folders)
+                spec, _ = _compiling(xml, folders)
         except ValueError as error:
             raise ModelError(
                 f"the model from {source} does not compile: {_one_line(error)}"
@@ -114,8 +118,8 @@ def _of_mujoco(said: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"MuJoCo: {' '.join(one.split())}." for one in dict.fromkeys(said))
 
 
-def _compiling(xml: str, folders: Iterable[Path]) -> mujoco.MjSpec:
-    """The spec of a text whose files are in one of some folders, if it names any."""
+def _compiling(xml: str, folders: Iterable[Path]) -> _Compiled:
+    """The spec of a text whose files are in one of some folders, if it names any; compiled too."""
     try:
         return _checked(xml)
     except ValueError:
@@ -125,7 +129,7 @@ def _compiling(xml: str, folders: Iterable[Path]) -> mujoco.MjSpec:
         raise
 
 
-def _checked(xml: str, folder: Path | None = None, flat: Iterable[str] = ()) -> mujoco.MjSpec:
+def _checked(xml: str, folder: Path | None = None, flat: Iterable[str] = ()) -> _Compiled:
     """The spec of a text that compiles as it was written: copies lose what refers to nothing."""
     original, spec = (mujoco.MjSpec.from_string(xml) for _ in range(2))
     for one in (original, spec):
@@ -133,23 +137,22 @@ def _checked(xml: str, folder: Path | None = None, flat: Iterable[str] = ()) -> 
             one.modelfiledir = str(folder)
         for name in flat:
             one.mesh(name).inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
-    _check_timestep(original.compile(), "the description")
-    return spec
+    model = original.compile()
+    _check_timestep(model, "the description")
+    return spec, model
 
 
-def _checked_urdf(xml: str) -> mujoco.MjSpec:
+def _checked_urdf(xml: str) -> _Compiled:
     """The spec of a URDF, whose meshes may enclose no volume: they collide all the same."""
     flat: list[str] = []
     while True:
         try:
-            spec = _checked(xml, flat=flat)
+            return _checked(xml, flat=flat)
         except ValueError as error:
             mesh = _FLAT_MESH.search(str(error))
             if mesh is None or mesh[1] in flat:
                 raise
             flat.append(mesh[1])
-        else:
-            return spec
 
 
 def _check_timestep(model: mujoco.MjModel, source: str) -> None:

@@ -9,14 +9,10 @@ machine; and by default it merges links that do not move, whose names parameters
 
 from __future__ import annotations
 
-import itertools
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlparse
-
-import mujoco
-import numpy as np
 
 from sysid_ros.errors import ModelError, listed
 from sysid_ros.experiment import PACKAGE, Packages, as_uri
@@ -25,8 +21,7 @@ from sysid_ros.robots.urdf_inertia import make_physical
 
 _READABLE = (".stl", ".obj", ".msh")  # by MuJoCo
 _STL_HEADER, _STL_FACE = 84, 50  # bytes of a binary STL file
-_SHOWN = 3  # meshes or pairs of links named in a warning
-_OVERLAP = 1e-3  # m, which no drawing means to be a touch
+_SHOWN = 3  # meshes named in a warning
 _XACRO = "ros.org/wiki/xacro"  # in the namespace of its elements
 
 
@@ -73,53 +68,6 @@ def prepare_urdf(
             mesh.set("filename", str(found))
     warnings = (*meshes.warnings(source), *make_physical(root))
     return ET.tostring(root, encoding="unicode"), warnings
-
-
-def exclude_drawn_overlaps(spec: mujoco.MjSpec, source: str) -> tuple[str, ...]:
-    """Keep links from touching that overlap as they are drawn.
-
-    Bearings overlap, which MuJoCo leaves out between a body and its parent, but not where the
-    parent stands still; and hulls of links further apart often do too, which others are told by a
-    list of pairs (SRDF) that a URDF lacks.
-
-    Args:
-      spec: A URDF's, which compiles; changed in place.
-      source: Where it came from, for the warning.
-
-    Returns:
-      A sentence about links that are not neighbours and overlap with the joints at zero, or as
-      near to it as their ranges let them be.
-    """
-    static = _rigid(spec.worldbody)
-    for root in static:
-        for mover in [body for body in root.bodies if body.joints]:
-            for one, other in itertools.product(static, [mover, *_rigid(mover)]):
-                if one.geoms and other.geoms:
-                    spec.add_exclude(bodyname1=one.name, bodyname2=other.name)
-    model = spec.copy().compile()
-    data = mujoco.MjData(model)
-    for joint in range(model.njnt):
-        if model.jnt_limited[joint]:
-            place = int(model.jnt_qposadr[joint])
-            data.qpos[place] = np.clip(data.qpos[place], *model.jnt_range[joint])
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_collision(model, data)
-    pairs = {
-        tuple(str(model.body(int(model.geom_bodyid[geom])).name) for geom in contact.geom): None
-        for contact in data.contact
-        if contact.dist < -_OVERLAP
-    }
-    for one, other in pairs:
-        spec.add_exclude(bodyname1=one, bodyname2=other)
-    if not pairs:
-        return ()
-    named = listed([f"{one} and {other}" for one, other in pairs], _SHOWN)
-    return (f"Links of {source} overlap as they are drawn and do not collide: {named}.",)
-
-
-def _rigid(body: mujoco.MjsBody) -> list[mujoco.MjsBody]:
-    """The bodies that are fixed to one, directly or one behind the other."""
-    return [found for child in body.bodies if not child.joints for found in (child, *_rigid(child))]
 
 
 def _refuse_xacro(root: ET.Element, source: str) -> None:

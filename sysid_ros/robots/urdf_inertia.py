@@ -27,7 +27,7 @@ _ENTRIES = {
 _ZERO = 1e-14  # kg m^2, which MuJoCo takes for nothing
 _SMALLEST = 1e-9  # kg m^2, of what is given as zero: a gram at a millimetre
 _RELATIVE = 1e-6  # of the largest moment: the smallest that is told from zero
-_LIGHTEST = 1e-6  # kg, of links that move and weigh nothing; MuJoCo wants some
+_GRAM = 1e-3  # kg
 _SHOWN = 3  # links named in a warning
 
 
@@ -38,8 +38,8 @@ def make_physical(root: ET.Element) -> tuple[str, ...]:
       root: The ``robot`` element; changed.
 
     Returns:
-      What was changed, one sentence each; nothing is said of links without mass that do not move
-      by themselves, whose empty inertias are taken out.
+      What was changed, one sentence each; nothing is said of links without mass, whose empty
+      inertias are taken out.
     """
     changed, derived = [], []
     moving = _moving_links(root)
@@ -55,12 +55,6 @@ def make_physical(root: ET.Element) -> tuple[str, ...]:
             continue
         if _repair(inertial):
             changed.append(name)
-    light = _weightless(root)
-    for link in light:
-        inertial = ET.SubElement(link, "inertial")
-        ET.SubElement(inertial, "mass", value=repr(_LIGHTEST))
-        entries = {name: repr(_SMALLEST if a == b else 0.0) for name, (a, b) in _ENTRIES.items()}
-        ET.SubElement(inertial, "inertia", entries)
     found = []
     if changed:
         found.append(
@@ -72,48 +66,54 @@ def make_physical(root: ET.Element) -> tuple[str, ...]:
             f"The URDF does not say what {_links(derived)} weighs; its collision geometry is "
             "taken to be as dense as water."
         )
-    if light:
-        names = [link.get("name", "") for link in light]
+    if virtual := _without_mass(root, moving):
+        for link in virtual:
+            link.append(_speck())
+        names = [link.get("name", "") for link in virtual]
         found.append(
-            f"The URDF says of {_links(names)} neither mass nor shape, but they move; a milligram "
-            "is taken for each."
+            f"The URDF gives {_links(names)} no mass though a joint moves "
+            f"{'them' if len(names) > 1 else 'it'}; taken to be a gram."
         )
     return tuple(found)
 
 
-def _weightless(root: ET.Element) -> list[ET.Element]:
-    """The links that move and have no mass, with all that is fixed to them."""
-    links = {link.get("name", ""): link for link in root.iter("link")}
-    heavy = {
-        name for name, link in links.items()
-        if link.find("inertial") is not None or link.find("collision") is not None
-    }  # fmt: skip
-    fixed = [
-        (_end(joint, "parent"), _end(joint, "child"))
-        for joint in root.iter("joint")
-        if joint.get("type") == "fixed"
-    ]
-    grown = True
-    while grown:  # along chains of fixed joints
-        more = {parent for parent, child in fixed if child in heavy} - heavy
-        grown = bool(more)
-        heavy |= more
-    return [links[name] for name in sorted(_moving_links(root) - heavy) if name in links]
+def _without_mass(root: ET.Element, moving: set[str]) -> list[ET.Element]:
+    """Moving links that neither weigh anything nor carry anything that does, as on a ball joint."""
+    carried: dict[str, list[str]] = {}
+    for joint in root.iter("joint"):
+        ends = [joint.find(end) for end in ("parent", "child")]
+        if joint.get("type") == "fixed" and None not in ends:
+            above, below = (end.get("link", "") for end in ends if end is not None)
+            carried.setdefault(above, []).append(below)
+    links = {link.get("name", ""): link for link in root.findall("link")}
+
+    def is_light(name: str) -> bool:
+        link = links.get(name)
+        if link is None or any(link.find(part) is not None for part in ("inertial", "collision")):
+            return False
+        return all(is_light(other) for other in carried.get(name, ()))
+
+    return [link for name, link in links.items() if name in moving and is_light(name)]
+
+
+def _speck() -> ET.Element:
+    """A gram of a millimetre, which nothing feels."""
+    inertial = ET.Element("inertial")
+    ET.SubElement(inertial, "mass", value=repr(_GRAM))
+    ET.SubElement(
+        inertial, "inertia", {name: repr(_SMALLEST * (i == j)) for name, (i, j) in _ENTRIES.items()}
+    )
+    return inertial
 
 
 def _moving_links(root: ET.Element) -> set[str]:
     """The links that are attached by a joint that moves."""
     return {
-        _end(joint, "child")
+        child.get("link", "")
         for joint in root.iter("joint")
         if joint.get("type") not in (None, "fixed")
+        for child in joint.findall("child")
     }
-
-
-def _end(joint: ET.Element, tag: str) -> str:
-    """The link at one end of a joint."""
-    found = joint.find(tag)
-    return "" if found is None else found.get("link", "")
 
 
 def _is_empty(inertial: ET.Element) -> bool:

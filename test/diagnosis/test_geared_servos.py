@@ -55,3 +55,35 @@ def test_a_wrong_scale_behind_a_gear_is_found(gear: float) -> None:
     (found,) = servo_explanations(recorded([moved(gear, scale=2.0)]))
     assert found.change.kind is FindingKind.SCALE
     assert found.size == pytest.approx(0.5, rel=0.05) or found.size == pytest.approx(2.0, rel=0.05)
+
+
+PENDULUM = """
+<mujoco>
+  <worldbody><body>
+    <joint name="axis" axis="0 1 0" damping=".3"/>
+    <geom type="capsule" fromto="0 0 0 0 0 -.2" size=".02" mass="4"/>
+  </body></worldbody>
+  <actuator><position name="servo" joint="axis" kp="{kp}"/></actuator>
+  <sensor><jointpos name="angle" joint="axis"/></sensor>
+</mujoco>
+"""
+
+
+def test_what_a_weak_servo_sags_is_no_scale_where_nobody_knows_its_gain() -> None:
+    true = mujoco.MjSpec.from_string(PENDULUM.format(kp=10)).compile()
+    data, times = mujoco.MjData(true), np.arange(0.0, 12.0, true.opt.timestep)
+    asked = 0.5 * np.sin(2.0 * np.pi * 0.3 * times) + 0.2 * np.sin(2.0 * np.pi * 0.8 * times)
+    angles = np.empty(len(times))
+    for i, angle in enumerate(asked):
+        data.ctrl[0], angles[i] = angle, data.qpos[0]
+        mujoco.mj_step(true, data)
+    control = sysid.TimeSeries(
+        times, asked[:, None], {"servo": (sysid.SignalType.MjCtrl, np.array([0]))}
+    )
+    measured = sysid.TimeSeries.from_names(times, angles[:, None], true)
+    start = sysid.create_initial_state(true, true.qpos0, np.zeros(true.nv))
+    spec = mujoco.MjSpec.from_string(PENDULUM.format(kp=500))
+    group = sysid.ModelSequences("robot", spec, "run", start, control, measured)
+    believed = servo_explanations(recorded([group]))
+    assert [one.change.kind for one in believed] == [FindingKind.SCALE]
+    assert servo_explanations(recorded([group], guessed=["servo"])) == []

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import mujoco
 import pytest
 from urdf_robot import MESH, urdf, write_bag, write_mesh, write_package
 
@@ -266,31 +265,3 @@ def test_a_flat_mesh_collides_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / "swing.urdf"
     path.write_text(urdf(mesh="package://swing_description/meshes/flat.obj"))
     assert load_model(path).spec.compile().ngeom == 1
-
-
-def test_links_that_overlap_as_they_are_drawn_do_not_collide() -> None:
-    box = (
-        '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
-        '</inertial><collision><geometry><box size="{0} {0} {0}"/></geometry></collision>'
-    )
-    joint = """<joint name="j{0}" type="revolute"><parent link="{0}"/><child link="{1}"/>
-      <origin xyz="{2} 0 0"/><axis xyz="0 1 0"/><limit lower="0.1" upper="1" effort="1"
-      velocity="1"/></joint>"""
-    links = "".join(
-        f'<link name="{name}">{box.format(size)}</link>'
-        for name, size in (("base", 0.2), ("upper", 0.1), ("fore", 0.1), ("hand", 0.2))
-    )
-    joints = joint.format("base", "upper", 0.14) + joint.format("upper", "fore", 0.06)
-    hand = joint.format("fore", "hand", 0.06)
-    loaded = model_from_description(f'<robot name="r">{links}{joints}{hand}</robot>', "text")
-    (warning,) = loaded.warnings  # neighbours overlap in every bearing, of which nothing is said
-    assert warning.endswith("overlap as they are drawn and do not collide: upper and hand.")
-    model = loaded.spec.compile()
-    data = mujoco.MjData(model)
-    for posture in ((0.1, 0.1, 0.1), (0.5, 0.1, 0.1)):
-        data.qpos[:] = posture
-        mujoco.mj_forward(model, data)
-        assert not data.ncon
-    data.qpos[:] = (0.0, 3.1, 0.0)  # folded back onto the base, which is a touch
-    mujoco.mj_forward(model, data)
-    assert data.ncon

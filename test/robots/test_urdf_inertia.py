@@ -64,18 +64,18 @@ def test_links_without_mass_or_inertia() -> None:
     assert "does not say what link arm weighs" in warnings[0]
 
 
-def test_links_between_the_axes_of_a_ball_joint_weigh_next_to_nothing() -> None:
-    joint = """<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/>
-      <axis xyz="{3}"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>"""
-    links = "".join(f'<link name="{name}"/>' for name in ("base", "yaw", "pitch", "frame"))
-    text = f"""<robot name="r">{links}<link name="thigh">{
-        INERTIAL.format(mass=2, i=(1,) * 3 + (0,) * 3)
-    }</link>{joint.format("a", "base", "yaw", "0 0 1")}{joint.format("b", "yaw", "pitch", "0 1 0")}{
-        joint.format("c", "pitch", "frame", "1 0 0")
-    }<joint name="d" type="fixed">
-      <parent link="frame"/><child link="thigh"/></joint></robot>"""
-    loaded = model_from_description(text, "text")
+VIRTUAL = """<robot name="r"><link name="base"/><link name="hip"/><link name="mount"/>
+  <link name="leg"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+    iyz="0"/></inertial></link><link name="tip"/>
+  <joint name="yaw" type="continuous"><parent link="base"/><child link="hip"/></joint>
+  <joint name="pitch" type="continuous"><parent link="hip"/><child link="mount"/></joint>
+  <joint name="held" type="fixed"><parent link="mount"/><child link="leg"/></joint>
+  <joint name="ankle" type="continuous"><parent link="leg"/><child link="tip"/></joint></robot>"""
+
+
+def test_links_between_the_axes_of_a_ball_joint_weigh_a_gram() -> None:
+    loaded = model_from_description(VIRTUAL, "text")
     model = loaded.spec.compile()
-    assert model.body_subtreemass[0] == pytest.approx(2.0, abs=1e-5)
-    assert "links pitch, yaw neither mass nor shape" in loaded.warnings[0]
-    assert len(loaded.warnings) == 1
+    masses = {name: float(model.body(name).mass[0]) for name in ("hip", "mount", "leg", "tip")}
+    assert masses == {"hip": 1e-3, "mount": 0.0, "leg": 2.0, "tip": 1e-3}
+    assert "links hip, tip no mass" in loaded.warnings[0]

@@ -10,6 +10,7 @@ kinematics could have moved like this, however wrong the model's masses and fric
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import mujoco
@@ -43,7 +44,11 @@ class _Kinematics:
 
 
 def regressor(
-    model: mujoco.MjModel, qpos: FloatArray, qvel: FloatArray, qacc: FloatArray
+    model: mujoco.MjModel,
+    qpos: FloatArray,
+    qvel: FloatArray,
+    qacc: FloatArray,
+    dofs: Sequence[int] | None = None,
 ) -> FloatArray:
     """Joint torque per unit of every unknown: point masses, armature, damping, friction, springs.
 
@@ -52,17 +57,23 @@ def regressor(
       qpos: (n, nq).
       qvel: (n, nv).
       qacc: (n, nv).
+      dofs: All degrees of freedom of some kinematic trees; of the model if left out.
 
     Returns:
-      (n, nv, p); every unknown is non-negative.
+      (n, nv, p), of the unknowns of these trees; each is non-negative.
     """
+    chosen = range(model.nv) if dofs is None else dofs
     motion = _kinematics(model, qpos, qvel, qacc)
-    bodies = _point_masses(model, motion)
-    return np.concatenate([bodies, own_torques(model, qpos, qvel, qacc)], axis=2)
+    bodies = _point_masses(model, motion, frozenset(chosen))
+    return np.concatenate([bodies, own_torques(model, qpos, qvel, qacc, chosen)], axis=2)
 
 
 def own_torques(
-    model: mujoco.MjModel, qpos: FloatArray, qvel: FloatArray, qacc: FloatArray
+    model: mujoco.MjModel,
+    qpos: FloatArray,
+    qvel: FloatArray,
+    qacc: FloatArray,
+    dofs: Sequence[int] | None = None,
 ) -> FloatArray:
     """Joint torque per unit of what acts on one joint alone: armature, damping, friction, spring.
 
@@ -71,13 +82,14 @@ def own_torques(
       qpos: (n, nq).
       qvel: (n, nv).
       qacc: (n, nv).
+      dofs: On which it acts; all of the model if left out.
 
     Returns:
       (n, nv, p).
     """
     columns = []
     usual = np.sqrt(np.mean(qvel**2, axis=0)) + 1e-9
-    for dof in range(model.nv):
+    for dof in range(model.nv) if dofs is None else dofs:
         friction = np.tanh(qvel[:, dof] / (_STICTION_SHARE * usual[dof]))
         for values in (qacc[:, dof], qvel[:, dof], friction):
             columns.append(_alone(values, dof, model.nv))
@@ -170,9 +182,14 @@ def _rigid_body(model: mujoco.MjModel, motion: _Kinematics, body: int) -> FloatA
     return _joint_torque(model, motion, body, np.concatenate([moment, force], axis=1))
 
 
-def _point_masses(model: mujoco.MjModel, motion: _Kinematics) -> FloatArray:
-    """Joint torques that move one kilogram in each set of every body's points, (n, nv, sets)."""
-    sets = [(body, points) for body in moving_masses(model) for points in _points(model, body)]
+def _point_masses(model: mujoco.MjModel, motion: _Kinematics, dofs: Set[int]) -> FloatArray:
+    """Joint torques that move one kilogram in each set of points of all bodies on some joints.
+
+    Returns:
+      (n, nv, sets).
+    """
+    bodies = [body for body in moving_masses(model) if dofs & {*_ancestors(model, body)}]
+    sets = [(body, points) for body in bodies for points in _points(model, body)]
     torque: FloatArray = np.zeros((len(motion.arm), model.nv, len(sets)))
     if not sets:
         return torque

@@ -17,6 +17,7 @@ SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 _UNLIMITED = (-np.inf, np.inf)
 _GRAVITY = 9.81  # m/s^2, also of models without
+_MOST_WEIGHTS = 30.0  # of all of a robot, at its own extent, that a drive may lift
 _GIVE_OF_HINGE, _GIVE_OF_SLIDE = 0.1, 0.01  # rad, m: a usual servo's at its largest force
 
 
@@ -125,11 +126,26 @@ def usual_servo_gain(model: Any, joint: int) -> float:
     The joint's largest force at a tenth of a radian or a centimetre off; where nothing limits it
     the weight of what the joint carries, at a metre's distance of a hinge.
     """
-    largest = max(np.abs(force_range(model, joint)))
-    if not 0.0 < largest < np.inf:
+    largest = drive_strength(model, joint)
+    if largest is None:
         largest = _GRAVITY * float(model.body_subtreemass[model.jnt_bodyid[joint]])
-    is_hinge = int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
-    return float(largest) / (_GIVE_OF_HINGE if is_hinge else _GIVE_OF_SLIDE)
+    return largest / (_GIVE_OF_HINGE if _is_hinge(model, joint) else _GIVE_OF_SLIDE)
+
+
+def drive_strength(model: Any, joint: int) -> float | None:
+    """The largest force of a joint's drive that can be believed, N m, or N of a slide.
+
+    ``None`` where nothing limits it, or as good as nothing: a limit of 1000 N m on a robot of 2 kg,
+    as many a URDF has, says that nobody knew.
+    """
+    largest = float(max(np.abs(force_range(model, joint))))
+    reach = float(model.stat.extent) if _is_hinge(model, joint) else 1.0
+    most = _MOST_WEIGHTS * _GRAVITY * reach * float(np.sum(model.body_mass))
+    return largest if 0.0 < largest < most else None
+
+
+def _is_hinge(model: Any, joint: int) -> bool:
+    return int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
 
 
 def add_servo(spec: mujoco.MjSpec, name: str, joint: str, gain: float) -> None:

@@ -10,7 +10,7 @@ import math
 import mujoco
 import pytest
 
-from sysid_ros.engine.elements import force_range
+from sysid_ros.engine.elements import drive_strength, force_range, usual_servo_gain
 
 ARM = """
 <mujoco><worldbody><body><joint name='j' {joint}/><geom size='.1'/></body></worldbody>
@@ -38,3 +38,15 @@ def test_all_actuators_of_a_joint_count_within_its_own_limit(
 ) -> None:
     model = mujoco.MjModel.from_xml_string(ARM.format(joint=joint, actuators=actuators))
     assert force_range(model, 0) == expected
+
+
+@pytest.mark.parametrize(("limit", "believed"), [(20.0, 20.0), (1000.0, None)])
+def test_a_limit_that_no_such_robot_has_is_not_believed(
+    limit: float, believed: float | None
+) -> None:
+    joint = f"range='-1 1' actuatorfrcrange='-{limit} {limit}'"
+    model = mujoco.MjModel.from_xml_string(ARM.format(joint=joint, actuators=""))
+    assert float(model.body_mass.sum()) == pytest.approx(4.19, abs=0.01)
+    assert drive_strength(model, 0) == believed
+    weight = 9.81 * 4.1888
+    assert usual_servo_gain(model, 0) == pytest.approx(10.0 * (believed or weight), rel=1e-3)

@@ -1,0 +1,86 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Legs on a trunk that stands still are explained one by one, as all together would be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.diagnosis import dynamics
+from sysid_ros.diagnosis.dynamics import Dynamics
+from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.fits import misfit_of, non_negative_fit, regressor
+from sysid_ros.diagnosis.recorded import Recorded, Samples
+
+_LEG = """<body pos="{place} 0 0"><joint name="hip{k}" axis="0 1 0"/>
+  <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="2"/>
+  <body pos="0 0 -.3"><joint name="knee{k}" axis="0 1 0"/>
+    <geom type="capsule" fromto="0 0 0 .02 0 -.3" size=".02" mass="1"/></body></body>"""
+_DRIVES = "".join(f'<motor joint="{name}{k}"/>' for k in (0, 1) for name in ("hip", "knee"))
+TWO_LEGS = f"""<mujoco><worldbody>{"".join(_LEG.format(k=k, place=k) for k in (0, 1))}</worldbody>
+  <actuator>{_DRIVES}</actuator></mujoco>"""
+
+
+@pytest.fixture(scope="module")
+def legs() -> Recorded:
+    """Both legs swing; the second hip's torque is recorded with the wrong sign."""
+    model = mujoco.MjModel.from_xml_string(TWO_LEGS)
+    data, times = mujoco.MjData(model), np.arange(0.0, 8.0, 0.01)
+    motion = np.zeros((3, len(times), 4))
+    for joint in range(4):
+        for size, rate in ((0.4, 2.0 + 0.7 * joint), (0.2, 5.0 - 0.4 * joint)):
+            angle = rate * times + joint
+            motion[0, :, joint] += size * np.sin(angle)
+            motion[1, :, joint] += size * rate * np.cos(angle)
+            motion[2, :, joint] -= size * rate**2 * np.sin(angle)
+    torque = np.empty((len(times), 4))
+    for i in range(len(times)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = motion[:, i]
+        mujoco.mj_inverse(model, data)
+        torque[i] = data.qfrc_inverse
+    torque[:, 2] *= -1.0
+    signals = {f"q{j}": Samples(times, motion[0, :, j]) for j in range(4)}
+    signals |= {f"u{j}": Samples(times, torque[:, j]) for j in range(4)}
+    positions, efforts = ({j: f"{kind}{j}" for j in range(4)} for kind in "qu")
+    return Recorded(model, (signals,), ({},), positions, {}, efforts, {})
+
+
+def test_trees_explain_as_much_as_the_whole(legs: Recorded) -> None:
+    test = Dynamics.of(legs)
+    assert test is not None
+    motion = test.data.motion(legs.all_positions)
+    columns = regressor(legs.model, *motion)
+    torque = np.column_stack([test.data.value[f"u{j}"] for j in range(4)])
+    weight = 1.0 / np.sqrt(np.mean(torque**2, axis=0))
+    matrix = (columns * weight[:, None]).reshape(-1, columns.shape[2])
+    target = (torque * weight).reshape(-1)
+    left = target - matrix @ non_negative_fit(matrix, target)
+    whole = misfit_of(left.reshape(torque.shape), test.data.block)
+    assert test.misfit().share == pytest.approx(whole.share, rel=1e-3)
+    assert whole.share > 0.1  # the sign
+    assert test.misfit(Change(FindingKind.SIGN, scale={"u2": -1.0})).share < 0.01
+    assert test.reversed_joints() == (2,)
+
+
+def test_a_repair_of_one_leg_leaves_the_other_alone(
+    legs: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test, asked = Dynamics.of(legs), []
+    assert test is not None
+
+    def counted(model: mujoco.MjModel, *motion: Any) -> Any:
+        asked.append(motion[-1])
+        return regressor(model, *motion)
+
+    monkeypatch.setattr(dynamics, "regressor", counted)
+    test.glance()
+    assert asked == [(0, 1), (2, 3)]
+    test.glance(Change(FindingKind.OFFSET, offset={"q1": 0.3}))
+    assert asked[2:] == [(0, 1)]
+    test.glance(Change(FindingKind.SIGN, scale={"u3": -1.0}))
+    assert len(asked) == 3  # no position changed
