@@ -43,13 +43,14 @@ def differentiate_rollouts(
       control: Controls of every step, (sum of the steps, nu).
       b: Room to work in.
       out: Written, (sum of the steps, n_sensor, n).
-      violation: Written, (w,).
+      violation: Written, (sum of the steps, 2).
     """
     first = 0
     for w in range(steps.size):
         last = first + steps[w]
         own = RolloutDirections(d.start[w], d.control_direction, d.control_change[first:last])
-        violation[w] = differentiate_steps(
-            t, m, r, own, states[first + w : last + w + 1], control[first:last], b, out[first:last]
-        )
+        differentiate_steps(
+            t, m, r, own, states[first + w : last + w + 1], control[first:last], b,
+            out[first:last], violation[first:last],
+        )  # fmt: skip
         first = last

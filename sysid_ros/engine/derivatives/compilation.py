@@ -68,8 +68,12 @@ def _kept_on_disk(digest: str) -> EntryPoints:
             tables, model, readings, directions, steps, states, control, buffers, out, violation
         )
 
-    def interpolate(derivatives, rows, weights, slots, out):  # type: ignore[no-untyped-def]
+    def interpolate(  # type: ignore[no-untyped-def]
+        derivatives, rows, weights, slots, samples, columns, total, out
+    ):
         len(digest)
-        row_interpolation.interpolate(derivatives, rows, weights, slots, out)
+        row_interpolation.interpolate(
+            derivatives, rows, weights, slots, samples, columns, total, out
+        )
 
     return EntryPoints(keeping(differentiate_rollouts), keeping(interpolate))

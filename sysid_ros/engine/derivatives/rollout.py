@@ -81,7 +81,8 @@ def differentiate_steps(
     control: FloatArray,
     b: Buffers,
     out: FloatArray,
-) -> float:
+    violation: FloatArray,
+) -> None:
     """Derivatives of all readings of a rollout.
 
     Args:
@@ -94,16 +95,14 @@ def differentiate_steps(
       control: Controls of every step, (steps, nu).
       b: Room to work in.
       out: Written, (steps, n_sensor, n): row k is the derivative before step k.
-
-    Returns:
-      The largest relative violation of the equation of motion: large where the rollout contains
-      what the pass does not know. Infinite where it could not be evaluated.
+      violation: Written, (steps, 2): by what force or acceleration the equation of motion is
+        violated, and the largest in it. Large where the rollout contains what the pass does not
+        know; infinite where it could not be evaluated, and nothing is written behind that.
     """
     nq, nv = t.qpos0.size, t.dof_bodyid.size
     copy_matrix(d.start[:nv], b.now.dq)
     copy_matrix(d.start[nv : 2 * nv], b.now.dv)
     copy_matrix(d.start[2 * nv :], b.activation)
-    worst = 0.0
     for k in range(control.shape[0]):
         q, v, after = states[k, :nq], states[k, nq : nq + nv], states[k + 1, nq : nq + nv]
         activation = states[k, nq + nv :]
@@ -111,15 +110,14 @@ def differentiate_steps(
         for i in range(nv):
             b.now.a[i] = (after[i] - v[i]) / t.timestep
         if t.integrator == RK4:
-            violation = _runge_kutta(t, m, r, d, k, q, v, b, out[k])
+            followed = _runge_kutta(t, m, r, d, k, q, v, b, out[k], violation[k])
         else:
-            violation = _semi_implicit(t, m, r, d, k, q, v, after, b, out[k])
+            followed = _semi_implicit(t, m, r, d, k, q, v, after, b, out[k], violation[k])
             inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
             advance_activations(t, m, control[k], activation, inputs)
-        worst = max(worst, violation)
-        if not worst < np.inf:
-            return np.inf
-    return worst
+        if not (followed and violation[k, 0] < np.inf):
+            violation[k, 0] = np.inf
+            return
 
 
 @compiled
@@ -134,22 +132,24 @@ def _semi_implicit(
     after: FloatArray,
     b: Buffers,
     out: FloatArray,
-) -> float:
-    """Advance ``b.now`` by step ``k``; returns the violation of the equation of motion."""
+    violation: FloatArray,
+) -> bool:
+    """Advance ``b.now`` by step ``k``; returns whether that could be."""
     w, now = b.workspace, b.now
     inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
-    violation = evaluate(t, w, q, v, b.drive, now.a)
+    if not evaluate(t, w, q, v, b.drive, now.a, violation):
+        return False
     read(t, w.forces, m, r, q, v, now.dq, now.dv, inputs, out)
     wants = r.frames.accelerated
     if not tangent(t, w, m, v, now.a, now.dq, now.dv, inputs, t.timestep, wants, now.da):
-        return np.inf
+        return False
     if r.frames.row.size:
         read_frames(t, w, r.frames, q, now.dq, now.dv, out)
     for i in range(now.dq.shape[0]):
         for c in range(now.dq.shape[1]):
             now.dv[i, c] += t.timestep * now.da[i, c]
     advance_derivative(t.dof_first, t.dof_together, after, t.timestep, now.dq, now.dv, now.dq)
-    return violation
+    return True
 
 
 @compiled_apart
@@ -163,7 +163,8 @@ def _runge_kutta(
     v: FloatArray,
     b: Buffers,
     out: FloatArray,
-) -> float:
+    violation: FloatArray,
+) -> bool:
     """The same by one step of the classical Runge-Kutta method, whose stages are solved again."""
     w, now, stage, mean = b.workspace, b.now, b.stage, b.mean
     inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
@@ -179,11 +180,11 @@ def _runge_kutta(
     mean.da[:] = 0.0
     for part in range(4):
         if not solve(t, w, stage.q, stage.v, b.drive, stage.a):
-            return np.inf
+            return False
         s = stage
         wants = r.frames.accelerated
         if not tangent(t, w, m, s.v, s.a, s.dq, s.dv, inputs, 0.0, wants, s.da):
-            return np.inf
+            return False
         if part == 0:
             read(t, w.forces, m, r, q, v, now.dq, now.dv, inputs, out)
             read_frames(t, w, r.frames, q, now.dq, now.dv, out)
@@ -208,4 +209,5 @@ def _runge_kutta(
         for c in range(n):
             now.dv[i, c] += t.timestep * mean.da[i, c]
     advance_derivative(t.dof_first, t.dof_together, mean.v, t.timestep, now.dq, mean.dv, now.dq)
-    return worst / scale
+    violation[0], violation[1] = worst, scale
+    return True
