@@ -65,7 +65,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class _PartOfBatch:
-    """What the pass along one part of the model needs of all runs.
+    """One part of the model, with all that the pass along it needs of the runs.
 
     Attributes:
       part: The part.
