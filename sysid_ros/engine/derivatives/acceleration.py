@@ -112,8 +112,14 @@ def new_workspace(nbody: int, nv: int, nu: int, n_line: int, n: int) -> Workspac
 
 @compiled
 def evaluate(
-    t: Tables, w: Workspace, q: FloatArray, v: FloatArray, control: FloatArray, a: FloatArray
-) -> float:
+    t: Tables,
+    w: Workspace,
+    q: FloatArray,
+    v: FloatArray,
+    control: FloatArray,
+    a: FloatArray,
+    violation: FloatArray,
+) -> bool:
     """Evaluate the equation of motion for a step that was simulated.
 
     Args:
@@ -123,10 +129,11 @@ def evaluate(
       v: Joint velocities before the step, (nv,).
       control: What drives each actuator, (nu,).
       a: The integrated acceleration, (nv,).
+      violation: Written, (2,): the largest force that the equation lacks, and the largest in it. A
+        contact, or anything else that this module does not know of, shows here.
 
     Returns:
-      By how much the equation is violated, relative to the forces in it. A contact, or anything
-      else that this module does not know of, shows here.
+      Whether it could be evaluated.
     """
     nv, h = v.size, t.timestep
     act(t, q, v, control, w.forces)
@@ -150,7 +157,7 @@ def evaluate(
             w.residual[t.lines.dof[j]] += (damping + armature) * pull
     if implicit:
         if not factorize(w.inertia, w.factor):
-            return np.inf
+            return False
         solve_vector(w.factor, w.qacc)
     for i in range(nv):
         w.qacc[i] += a[i]
@@ -160,7 +167,8 @@ def evaluate(
     for i in range(nv):
         worst = max(worst, abs(w.residual[i] - w.rows.force[i]))
         scale = max(scale, abs(w.forces.force[i]), abs(w.derivatives.torque[i]))
-    return worst / scale
+    violation[0], violation[1] = worst, scale
+    return True
 
 
 @compiled_apart

@@ -20,14 +20,14 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import source_files
-from sysid_ros.engine.derivatives import batch_rollout, row_interpolation, smallest_pass
+from sysid_ros.engine.derivatives import rollout, row_interpolation, smallest_pass
 from sysid_ros.engine.derivatives.kept_code import keeping, turn
 
 
 class EntryPoints(NamedTuple):
     """The compiled functions of the pass; arguments as of the functions of the same name."""
 
-    differentiate_rollouts: Callable[..., None]  # batch_rollout.differentiate_rollouts
+    differentiate_rollouts: Callable[..., None]  # rollout.differentiate_rollouts
     interpolate: Callable[..., None]  # row_interpolation.interpolate
 
 
@@ -64,12 +64,16 @@ def _kept_on_disk(digest: str) -> EntryPoints:
         tables, model, readings, directions, steps, states, control, buffers, out, violation
     ):
         len(digest)
-        batch_rollout.differentiate_rollouts(
+        rollout.differentiate_rollouts(
             tables, model, readings, directions, steps, states, control, buffers, out, violation
         )
 
-    def interpolate(derivatives, rows, weights, slots, out):  # type: ignore[no-untyped-def]
+    def interpolate(  # type: ignore[no-untyped-def]
+        derivatives, rows, weights, slots, samples, columns, total, out
+    ):
         len(digest)
-        row_interpolation.interpolate(derivatives, rows, weights, slots, out)
+        row_interpolation.interpolate(
+            derivatives, rows, weights, slots, samples, columns, total, out
+        )
 
     return EntryPoints(keeping(differentiate_rollouts), keeping(interpolate))

@@ -17,8 +17,19 @@ from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.derivatives.model_tables import BALL, FREE
 
 
+class ModelChanges(NamedTuple):
+    """Derivatives of the model's tables in the parameters, as they are found."""
+
+    dof_fields: FloatArray  # (N_DOF_FIELDS, nv, n_model)
+    actuator_fields: FloatArray  # (N_ACTUATOR_FIELDS, nu, n_model)
+    line_fields: FloatArray  # (N_LINE_FIELDS, n_line, n_model)
+    inertia: FloatArray  # (nbody, 10, n_model)
+    friction_fields: FloatArray  # (TERMS, nv, n_model)
+    compensation: FloatArray  # (nbody, n_model)
+
+
 class ModelDirections(NamedTuple):
-    """Derivatives of the model's tables in the parameters, shared by all rollouts.
+    """The same with what is touched, shared by all rollouts.
 
     Inertial parameters are kept sparse, as a parameter seldom touches more than a few bodies.
     """
@@ -61,24 +72,9 @@ class BatchDirections(NamedTuple):
     control_change: FloatArray  # (steps, n_control, nu)
 
 
-def model_directions(
-    dof_fields: FloatArray,
-    actuator_fields: FloatArray,
-    line_fields: FloatArray,
-    inertia: FloatArray,
-    friction_fields: FloatArray,
-    compensation: FloatArray,
-) -> ModelDirections:
-    """Find what is touched.
-
-    Args:
-      dof_fields: Shape (N_DOF_FIELDS, nv, n_model).
-      actuator_fields: Shape (N_ACTUATOR_FIELDS, nu, n_model).
-      line_fields: Shape (N_LINE_FIELDS, n_line, n_model).
-      inertia: Shape (nbody, 10, n_model).
-      friction_fields: Shape (TERMS, nv, n_model).
-      compensation: Shape (nbody, n_model).
-    """
+def model_directions(changes: ModelChanges) -> ModelDirections:
+    """Find what is touched."""
+    dof_fields, actuator_fields, line_fields, inertia, friction_fields, compensation = changes
     body, direction = np.nonzero(np.any(inertia != 0.0, axis=1))
     return ModelDirections(
         np.ascontiguousarray(dof_fields),

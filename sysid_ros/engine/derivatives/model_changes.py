@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives.directions import ModelDirections, model_directions
+from sysid_ros.engine.derivatives.directions import ModelChanges
 from sysid_ros.engine.derivatives.lines import line_fields
 from sysid_ros.engine.derivatives.model_tables import (
     BALL,
@@ -94,7 +94,7 @@ class FollowedModel:
 
 def model_derivative(
     base: mujoco.MjModel, moved: Sequence[mujoco.MjModel], steps: Sequence[float]
-) -> ModelDirections:
+) -> ModelChanges:
     """Difference quotients of the tables.
 
     Args:
@@ -104,7 +104,7 @@ def model_derivative(
     """
     dof, actuator, inertia = dof_fields(base), actuator_fields(base), inertial_parameters(base)
     friction = friction_fields(base)
-    return model_directions(
+    return ModelChanges(
         _quotients(dof, [dof_fields(model) for model in moved], steps),
         _quotients(actuator, [actuator_fields(model) for model in moved], steps),
         _quotients(line_fields(base), [line_fields(model) for model in moved], steps),

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forward sensitivities along one rollout."""
+"""Forward sensitivities along rollouts of one model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.derivatives.acceleration import (
     Workspace,
@@ -20,6 +20,7 @@ from sysid_ros.engine.derivatives.acceleration import (
 from sysid_ros.engine.derivatives.acceleration_tangent import tangent
 from sysid_ros.engine.derivatives.actuator_changes import advance_activations, drive
 from sysid_ros.engine.derivatives.directions import (
+    BatchDirections,
     InputChanges,
     ModelDirections,
     RolloutDirections,
@@ -72,6 +73,45 @@ def _new_stage(nq: int, nv: int, n: int) -> Stage:
 
 
 @compiled
+def differentiate_rollouts(
+    t: Tables,
+    m: ModelDirections,
+    r: Readings,
+    d: BatchDirections,
+    steps: IntArray,
+    states: FloatArray,
+    control: FloatArray,
+    b: Buffers,
+    out: FloatArray,
+    violation: FloatArray,
+) -> None:
+    """Derivatives of all readings of rollouts; see :func:`differentiate_steps`.
+
+    Args:
+      t: The model.
+      m: Directions of the model; the first of all directions.
+      r: The readings.
+      d: Starts and controls in all directions.
+      steps: Of each rollout, (w,).
+      states: Positions and velocities at the start and after every step, rollout after rollout,
+        (sum of the steps + w, nq + nv).
+      control: Controls of every step, (sum of the steps, nu).
+      b: Room to work in.
+      out: Written, (sum of the steps, n_sensor, n).
+      violation: Written, (sum of the steps, 2).
+    """
+    first = 0
+    for w in range(steps.size):
+        last = first + steps[w]
+        own = RolloutDirections(d.start[w], d.control_direction, d.control_change[first:last])
+        differentiate_steps(
+            t, m, r, own, states[first + w : last + w + 1], control[first:last], b,
+            out[first:last], violation[first:last],
+        )  # fmt: skip
+        first = last
+
+
+@compiled
 def differentiate_steps(
     t: Tables,
     m: ModelDirections,
@@ -81,7 +121,8 @@ def differentiate_steps(
     control: FloatArray,
     b: Buffers,
     out: FloatArray,
-) -> float:
+    violation: FloatArray,
+) -> None:
     """Derivatives of all readings of a rollout.
 
     Args:
@@ -94,16 +135,14 @@ def differentiate_steps(
       control: Controls of every step, (steps, nu).
       b: Room to work in.
       out: Written, (steps, n_sensor, n): row k is the derivative before step k.
-
-    Returns:
-      The largest relative violation of the equation of motion: large where the rollout contains
-      what the pass does not know. Infinite where it could not be evaluated.
+      violation: Written, (steps, 2): by what force or acceleration the equation of motion is
+        violated, and the largest in it. Large where the rollout contains what the pass does not
+        know; infinite where it could not be evaluated, and nothing is written behind that.
     """
     nq, nv = t.qpos0.size, t.dof_bodyid.size
     copy_matrix(d.start[:nv], b.now.dq)
     copy_matrix(d.start[nv : 2 * nv], b.now.dv)
     copy_matrix(d.start[2 * nv :], b.activation)
-    worst = 0.0
     for k in range(control.shape[0]):
         q, v, after = states[k, :nq], states[k, nq : nq + nv], states[k + 1, nq : nq + nv]
         activation = states[k, nq + nv :]
@@ -111,15 +150,14 @@ def differentiate_steps(
         for i in range(nv):
             b.now.a[i] = (after[i] - v[i]) / t.timestep
         if t.integrator == RK4:
-            violation = _runge_kutta(t, m, r, d, k, q, v, b, out[k])
+            followed = _runge_kutta(t, m, r, d, k, q, v, b, out[k], violation[k])
         else:
-            violation = _semi_implicit(t, m, r, d, k, q, v, after, b, out[k])
+            followed = _semi_implicit(t, m, r, d, k, q, v, after, b, out[k], violation[k])
             inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
             advance_activations(t, m, control[k], activation, inputs)
-        worst = max(worst, violation)
-        if not worst < np.inf:
-            return np.inf
-    return worst
+        if not (followed and violation[k, 0] < np.inf):
+            violation[k, 0] = np.inf
+            return
 
 
 @compiled
@@ -134,22 +172,24 @@ def _semi_implicit(
     after: FloatArray,
     b: Buffers,
     out: FloatArray,
-) -> float:
-    """Advance ``b.now`` by step ``k``; returns the violation of the equation of motion."""
+    violation: FloatArray,
+) -> bool:
+    """Advance ``b.now`` by step ``k``; returns whether that could be."""
     w, now = b.workspace, b.now
     inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
-    violation = evaluate(t, w, q, v, b.drive, now.a)
+    if not evaluate(t, w, q, v, b.drive, now.a, violation):
+        return False
     read(t, w.forces, m, r, q, v, now.dq, now.dv, inputs, out)
     wants = r.frames.accelerated
     if not tangent(t, w, m, v, now.a, now.dq, now.dv, inputs, t.timestep, wants, now.da):
-        return np.inf
+        return False
     if r.frames.row.size:
         read_frames(t, w, r.frames, q, now.dq, now.dv, out)
     for i in range(now.dq.shape[0]):
         for c in range(now.dq.shape[1]):
             now.dv[i, c] += t.timestep * now.da[i, c]
     advance_derivative(t.dof_first, t.dof_together, after, t.timestep, now.dq, now.dv, now.dq)
-    return violation
+    return True
 
 
 @compiled_apart
@@ -163,7 +203,8 @@ def _runge_kutta(
     v: FloatArray,
     b: Buffers,
     out: FloatArray,
-) -> float:
+    violation: FloatArray,
+) -> bool:
     """The same by one step of the classical Runge-Kutta method, whose stages are solved again."""
     w, now, stage, mean = b.workspace, b.now, b.stage, b.mean
     inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
@@ -179,11 +220,11 @@ def _runge_kutta(
     mean.da[:] = 0.0
     for part in range(4):
         if not solve(t, w, stage.q, stage.v, b.drive, stage.a):
-            return np.inf
+            return False
         s = stage
         wants = r.frames.accelerated
         if not tangent(t, w, m, s.v, s.a, s.dq, s.dv, inputs, 0.0, wants, s.da):
-            return np.inf
+            return False
         if part == 0:
             read(t, w.forces, m, r, q, v, now.dq, now.dv, inputs, out)
             read_frames(t, w, r.frames, q, now.dq, now.dv, out)
@@ -208,4 +249,5 @@ def _runge_kutta(
         for c in range(n):
             now.dv[i, c] += t.timestep * mean.da[i, c]
     advance_derivative(t.dof_first, t.dof_together, mean.v, t.timestep, now.dq, mean.dv, now.dq)
-    return worst / scale
+    violation[0], violation[1] = worst, scale
+    return True

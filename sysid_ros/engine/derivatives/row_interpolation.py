@@ -11,23 +11,35 @@ from sysid_ros.engine.compiled import compiled
 
 @compiled
 def interpolate(
-    derivatives: FloatArray, rows: IntArray, weights: FloatArray, slots: IntArray, out: FloatArray
+    derivatives: FloatArray,
+    rows: IntArray,
+    weights: FloatArray,
+    slots: IntArray,
+    samples: IntArray,
+    columns: IntArray,
+    total: FloatArray,
+    out: FloatArray,
 ) -> None:
-    """Combine a few rows for every sample.
+    """Combine a few rows for every sample and add them to its derivatives.
 
     Args:
       derivatives: Of the readings, (steps, n_reading, n).
       rows: The rows around each sample, (m, k).
       weights: Their weights, (m, k).
       slots: The reading of each sample, (m,).
-      out: Written, (m, n).
+      samples: Where each belongs in ``out``, (m,).
+      columns: Where each direction does, (n,).
+      total: Scratch, (n,).
+      out: Added to.
     """
     for i in range(slots.size):
-        for c in range(out.shape[1]):
-            out[i, c] = 0.0
+        total[:] = 0.0
         for k in range(rows.shape[1]):
             weight = weights[i, k]
             if weight != 0.0:
                 row = derivatives[rows[i, k], slots[i]]
-                for c in range(out.shape[1]):
-                    out[i, c] += weight * row[c]
+                for c in range(total.size):
+                    total[c] += weight * row[c]
+        target = out[samples[i]]
+        for c in range(total.size):
+            target[columns[c]] += total[c]

@@ -16,13 +16,14 @@ from sysid_ros.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from sysid_ros.engine.derivatives.compilation import compilable, entry_points
 from sysid_ros.engine.derivatives.directions import (
     BatchDirections,
+    ModelChanges,
     ModelDirections,
     deviation_slope,
+    model_directions,
     start_difference,
 )
-from sysid_ros.engine.derivatives.model_tables import Tables
+from sysid_ros.engine.derivatives.model_parts import ModelPart, changes_of
 from sysid_ros.engine.derivatives.rollout import new_buffers
-from sysid_ros.engine.derivatives.sensors import Readings
 from sysid_ros.engine.simulation import (
     BatchRollout,
     Perturbation,
@@ -31,15 +32,14 @@ from sysid_ros.engine.simulation import (
     RolloutPool,
     RunBatch,
     RunJacobian,
-    TurnedSlope,
     quotient,
 )
 
 # Of the largest force; above it the equation of motion does not hold along the rollout. MuJoCo's
 # constraint solver stops early by up to a tenth of that.
 MAX_VIOLATION = 1e-4
-# Parts of a batch per thread, so that threads end at about the same time.
-_PARTS = 4
+# Pieces of a batch per thread, so that threads end at about the same time.
+_PIECES = 4
 
 
 @dataclass(frozen=True)
@@ -50,23 +50,46 @@ class Pass:
       columns: All parameters, moved.
       followed: The columns whose effect on the rollout the pass finds, in its order.
       reading: The columns that change only how sensors are read.
-      tables: The model.
-      model: How the followed columns change the model.
+      changes: How the followed columns change the model.
       addresses: The columns of the sensor data that are differentiated, sorted.
-      readings: What they read.
+      parts: The parts of the model that do not feel each other.
     """
 
     columns: Perturbations
     followed: tuple[int, ...]
     reading: tuple[int, ...]
-    tables: Tables
-    model: ModelDirections
+    changes: ModelChanges
     addresses: IndexArray
-    readings: Readings
+    parts: tuple[ModelPart, ...]
+
+
+@dataclass(frozen=True)
+class _PartOfBatch:
+    """One part of the model, with all that the pass along it needs of the runs.
+
+    Attributes:
+      part: The part.
+      model: How it changes in its directions.
+      directions: How starts and controls change in them.
+      columns: Where they belong in the Jacobian, (n,).
+      states: From each start on, (steps + w, nq + nv + na).
+      control: Of every step, (steps, nu).
+      samples: The residuals that compare its readings, ascending.
+      violation: Written, (steps, 2).
+    """
+
+    part: ModelPart
+    model: ModelDirections
+    directions: BatchDirections
+    columns: IntArray
+    states: FloatArray
+    control: FloatArray
+    samples: IndexArray
+    violation: FloatArray
 
 
 class BatchPass:
-    """The pass along the runs of one batch, in parts that threads share.
+    """The pass along the runs of one batch, in pieces that threads share.
 
     Args:
       pass_: The point.
@@ -83,11 +106,11 @@ class BatchPass:
         self._residual, self._slope = batch.linearized(base, rollouts.sensordata)
         moved = [pass_.columns.moved[j] for j in pass_.followed]
         moving = [k for k, c in enumerate(moved) if not c.candidate.same_inputs(base)]
-        self._control = compilable(batch.controls(base))
+        control = batch.controls(base)
         starts = batch.starts(base, deviations)[:, 1:]
-        self._directions = BatchDirections(
+        directions = BatchDirections(
             _start_directions(batch, deviations, starts, moved, moving),
-            *_control_directions(batch, self._control, moved, moving),
+            *_control_directions(batch, control, moved, moving),
         )
         self._steps = batch.steps.astype(np.int64)
         firsts = np.cumsum(self._steps) - self._steps
@@ -96,46 +119,54 @@ class BatchPass:
             np.cumsum(batch.samples) - batch.samples, len(self._residual)
         )
         states = np.insert(rollouts.states[:, 1:], firsts, starts, axis=0)
-        self._states = compilable(states)  # from each start on, (steps + w, nq + nv)
-        self._through_rollout = np.empty((len(self._residual), self._directions.start.shape[2]))
-        self._violation = np.empty(len(self._steps))
+        readings = np.searchsorted(pass_.addresses, self._slope.columns)
+        self._parts = [
+            _part_of_batch(pass_, part, batch.model, directions, states, control, readings)
+            for part in pass_.parts
+        ]
+        n = len(pass_.columns.moved) + batch.spread.shape[1]
+        self._jacobian = np.zeros((len(self._residual), n))
 
     @property
     def steps(self) -> int:
-        """Simulation steps of all runs together."""
-        return int(self._first_step[-1])
+        """Simulation steps of all runs together, once for every part of the model."""
+        return int(self._first_step[-1]) * len(self._parts)
 
-    def parts(self, steps: float) -> list[slice]:
-        """The runs in parts of about so many steps."""
+    def pieces(self, steps: float) -> list[tuple[int, slice]]:
+        """Parts of the model, each with runs of about so many steps."""
         marks = np.arange(steps, self._first_step[-1], steps)
         inner = np.searchsorted(self._first_step[1:], marks, side="right")
         edges = np.unique([0, *inner, len(self._steps)]).tolist()
-        return [slice(a, b) for a, b in itertools.pairwise(edges)]
+        runs = [slice(a, b) for a, b in itertools.pairwise(edges)]
+        return [(k, some) for k in range(len(self._parts)) for some in runs]
 
-    def follow(self, runs: slice) -> None:
-        """Differentiate the rollouts of some runs, on any thread."""
-        pass_, n = self._pass, self._through_rollout.shape[1]
+    def follow(self, part: int, runs: slice) -> None:
+        """Differentiate the rollouts of some runs in a part of the model, on any thread."""
+        own = self._parts[part]
         first, last = self._first_step[[runs.start, runs.stop]].tolist()
-        out = np.empty((last - first, pass_.addresses.size, n))
+        out = np.empty((last - first, own.part.rows.size, own.columns.size))
         entry_points().differentiate_rollouts(
-            pass_.tables,
-            pass_.model,
-            pass_.readings,
+            own.part.tables,
+            own.model,
+            own.part.readings,
             BatchDirections(
-                self._directions.start[runs],
-                self._directions.control_direction,
-                self._directions.control_change[first:last],
+                own.directions.start[runs],
+                own.directions.control_direction,
+                own.directions.control_change[first:last],
             ),
             self._steps[runs],
-            self._states[first + runs.start : last + runs.stop],
-            self._control[first:last],
-            new_buffers(pass_.tables, n),
+            own.states[first + runs.start : last + runs.stop],
+            own.control[first:last],
+            new_buffers(own.part.tables, own.columns.size),
             out,
-            self._violation[runs],
+            own.violation[first:last],
         )
-        own = slice(*self._first_sample[[runs.start, runs.stop]].tolist())
-        through = self._through_rollout[own]
-        _through_readings(pass_, _part(self._slope, own, first), out, through)
+        edges = np.searchsorted(own.samples, self._first_sample[[runs.start, runs.stop]])
+        samples = own.samples[slice(*edges.tolist())]
+        addresses = self._pass.addresses[own.part.rows]
+        _add_through_readings(
+            addresses, self._slope, samples, first, out, own.columns, self._jacobian
+        )
 
     def result(self) -> tuple[RunJacobian, BoolArray]:
         """The residuals and the Jacobian, once all runs are done.
@@ -146,20 +177,16 @@ class BatchPass:
           The Jacobian, and the runs where it is not to be used, (w,): their rollouts diverged, or
           contain forces that the pass does not know.
         """
-        pass_, through = self._pass, self._through_rollout
-        base, p, followed = pass_.columns.base, len(pass_.columns.moved), list(pass_.followed)
-        if followed == list(range(p)):
-            jacobian = through
-        else:
-            jacobian = np.zeros((len(through), p + through.shape[1] - len(followed)))
-            jacobian[:, followed] = through[:, : len(followed)]
-            jacobian[:, p:] = through[:, len(followed) :]
-        for j in (*pass_.reading, *followed):
+        pass_, jacobian = self._pass, self._jacobian
+        base = pass_.columns.base
+        for j in (*pass_.reading, *pass_.followed):
             column = pass_.columns.moved[j]
             if not self._batch.reads_alike(column.candidate, base):
                 data = self._rollouts.sensordata
                 jacobian[:, j] += quotient(self._batch, column, data, self._residual)
-        violated: BoolArray = self._rollouts.diverged | ~(self._violation <= MAX_VIOLATION)
+        lacking, largest = np.max([own.violation for own in self._parts], axis=0).T
+        worst = np.maximum.reduceat(lacking / largest, self._first_step[:-1])
+        violated: BoolArray = self._rollouts.diverged | ~(worst <= MAX_VIOLATION)
         return RunJacobian(self._residual, jacobian), violated
 
 
@@ -167,39 +194,101 @@ def differentiated(
     passes: Sequence[BatchPass], pool: RolloutPool
 ) -> list[tuple[RunJacobian, BoolArray]]:
     """Results of passes over any number of batches, with all threads at work on them."""
-    steps = sum(each.steps for each in passes) / (_PARTS * pool.n_threads)
-    work = [(each, runs) for each in passes for runs in each.parts(steps)]
-    list(pool.map(lambda task: task[0].follow(task[1]), work))
+    steps = sum(each.steps for each in passes) / (_PIECES * pool.n_threads)
+    work = [(each, *piece) for each in passes for piece in each.pieces(steps)]
+    list(pool.map(lambda task: task[0].follow(*task[1:]), work))
     return [each.result() for each in passes]
 
 
-def _part(slope: ResidualSlope, own: slice, first: int) -> ResidualSlope:
-    """The slope of some residuals in a row, by the rows from ``first`` on."""
-    turned = slope.turned
-    if turned is not None:
-        chosen = slice(*np.searchsorted(turned.samples, [own.start, own.stop]).tolist())
-        turned = TurnedSlope(
-            turned.samples[chosen] - own.start, turned.columns[chosen], turned.by_quaternion[chosen]
-        )
-    return ResidualSlope(slope.rows[own] - first, slope.weights[own], slope.columns[own], turned)
+def _part_of_batch(
+    pass_: Pass,
+    part: ModelPart,
+    model: Any,
+    directions: BatchDirections,
+    states: FloatArray,
+    control: FloatArray,
+    readings: IndexArray,
+) -> _PartOfBatch:
+    """A part of a batch, in the directions that change anything in it.
+
+    Args:
+      pass_: The point.
+      part: The part.
+      model: The whole model.
+      directions: Of the whole model, in all directions.
+      states: Of the whole model, from each start on.
+      control: Of the whole model.
+      readings: Which reading each residual compares, (m,).
+    """
+    own, p, n_followed = part.elements, len(pass_.columns.moved), len(pass_.followed)
+    n_start = directions.start.shape[2] - n_followed
+    start = directions.start[:, [*own.dofs, *model.nv + own.dofs, *2 * model.nv + own.activations]]
+    driven = directions.control_change[:, :, own.actuators]
+    chosen = np.append(part.touched(pass_.changes), np.zeros(n_start, dtype=bool))
+    chosen |= np.any(start != 0.0, axis=(0, 1))
+    driving = np.any(driven != 0.0, axis=(0, 2))
+    chosen[directions.control_direction[driving]] = True
+    chosen &= part.rows.size > 0
+    places = np.flatnonzero(chosen)
+    driving &= chosen[directions.control_direction]
+    changes = [table[..., places[places < n_followed]] for table in changes_of(pass_.changes, own)]
+    return _PartOfBatch(
+        part,
+        model_directions(ModelChanges(*changes)),
+        BatchDirections(
+            np.ascontiguousarray(start[:, :, places]),
+            np.searchsorted(places, directions.control_direction[driving]).astype(np.int64),
+            np.ascontiguousarray(driven[:, driving]),
+        ),
+        np.array([*pass_.followed, *range(p, p + n_start)], dtype=np.int64)[places],
+        compilable(
+            states[
+                :, [*own.positions, *model.nq + own.dofs, *model.nq + model.nv + own.activations]
+            ]
+        ),
+        compilable(control[:, own.actuators]),
+        np.flatnonzero(np.isin(readings, part.rows)),
+        np.ones((len(control), 2)),
+    )
 
 
-def _through_readings(
-    pass_: Pass, slope: ResidualSlope, derivatives: FloatArray, result: FloatArray
+def _add_through_readings(
+    addresses: IndexArray,
+    slope: ResidualSlope,
+    samples: IndexArray,
+    first: int,
+    derivatives: FloatArray,
+    columns: IntArray,
+    out: FloatArray,
 ) -> None:
-    """Write the derivatives of residuals through the sensor data, (m, n)."""
-    interpolate = entry_points().interpolate
-    slots = np.searchsorted(pass_.addresses, slope.columns)
-    interpolate(derivatives, slope.rows, slope.weights, slots, result)
-    if slope.turned is not None:
-        chosen = slope.turned.samples
-        result[chosen] = 0.0
-        slots = np.searchsorted(pass_.addresses, slope.turned.columns)
-        part = np.empty((chosen.size, derivatives.shape[2]))
-        for k, factor in enumerate(slope.turned.by_quaternion.T):
-            weights = slope.weights[chosen] * factor[:, np.newaxis]
-            interpolate(derivatives, slope.rows[chosen], weights, slots + k, part)
-            result[chosen] += part
+    """Add the derivatives of some residuals through the sensor data.
+
+    Args:
+      addresses: The columns of the sensor data that were differentiated.
+      slope: Of all residuals.
+      samples: The residuals, ascending.
+      first: The first row of the sensor data that was differentiated.
+      derivatives: From there on, (steps, len(addresses), n).
+      columns: Where the directions belong, (n,).
+      out: Added to, of all residuals and columns.
+    """
+    total = np.empty(columns.size)
+
+    def add(chosen: IndexArray, weights: FloatArray, read: IndexArray) -> None:
+        slots = np.searchsorted(addresses, read)
+        rows = slope.rows[chosen] - first
+        entry_points().interpolate(derivatives, rows, weights, slots, chosen, columns, total, out)
+
+    turned = slope.turned
+    if turned is None:
+        add(samples, slope.weights[samples], slope.columns[samples])
+        return
+    straight = np.setdiff1d(samples, turned.samples, assume_unique=True)
+    add(straight, slope.weights[straight], slope.columns[straight])
+    own = np.isin(turned.samples, samples)
+    chosen, read = turned.samples[own], turned.columns[own]
+    for k, factor in enumerate(turned.by_quaternion[own].T):
+        add(chosen, slope.weights[chosen] * factor[:, np.newaxis], read + k)
 
 
 def _changes(model: Any, before: FloatArray, after: FloatArray) -> FloatArray:

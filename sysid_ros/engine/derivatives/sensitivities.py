@@ -19,6 +19,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.derivatives.model_changes import FollowedModel, model_derivative
+from sysid_ros.engine.derivatives.model_parts import model_parts
 from sysid_ros.engine.derivatives.model_tables import tables_of, unsupported
 from sysid_ros.engine.derivatives.run_pass import BatchPass, Pass, differentiated
 from sysid_ros.engine.derivatives.sensors import readings, sensors_of, unsupported_sensor
@@ -264,10 +265,9 @@ class Sensitivities:
             columns,
             tuple(followed),
             tuple(reading),
-            tables_of(model),
             model_derivative(model, [c.candidate.model for c in moved], [c.step for c in moved]),
             self._addresses,
-            readings(model, self._addresses),
+            model_parts(tables_of(model), readings(model, self._addresses)),
         )
 
     def _is_followed(self, j: int, base: FollowedModel, column: Perturbation) -> bool:

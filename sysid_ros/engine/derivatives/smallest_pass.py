@@ -11,7 +11,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.derivatives.directions import BatchDirections
+from sysid_ros.engine.derivatives.directions import BatchDirections, model_directions
 from sysid_ros.engine.derivatives.model_changes import model_derivative
 from sysid_ros.engine.derivatives.model_tables import tables_of
 from sysid_ros.engine.derivatives.rollout import new_buffers
@@ -31,7 +31,7 @@ def run(differentiate_rollouts: Callable[..., Any], interpolate: Callable[..., A
     derivatives = np.zeros((steps, 1, 1))
     differentiate_rollouts(
         tables,
-        model_derivative(model, [], []),
+        model_directions(model_derivative(model, [], [])),
         readings(model, np.zeros(1, dtype=np.int64)),
         directions,
         np.array([steps]),
@@ -39,7 +39,8 @@ def run(differentiate_rollouts: Callable[..., Any], interpolate: Callable[..., A
         np.zeros((steps, 1)),
         new_buffers(tables, 1),
         derivatives,
-        np.zeros(1),
+        np.zeros((steps, 2)),
     )
-    rows = np.zeros((1, 4), dtype=np.int64)
-    interpolate(derivatives, rows, np.ones((1, 4)), np.zeros(1, dtype=np.int64), np.zeros((1, 1)))
+    first = np.zeros(1, dtype=np.int64)
+    rows, weights = np.zeros((1, 4), dtype=np.int64), np.ones((1, 4))
+    interpolate(derivatives, rows, weights, first, first, first, np.zeros(1), np.zeros((1, 1)))

@@ -37,6 +37,7 @@ from sysid_ros.engine.least_squares import (
     Solution,
     SolverSettings,
     minimize,
+    one_step,
     start_solutions,
 )
 from sysid_ros.engine.parameters import ParameterDict, target_of
@@ -46,8 +47,8 @@ from sysid_ros.engine.uncertainty import student_quantile
 from sysid_ros.errors import StopRequestedError
 
 TIMING = (("signal", "delay"), ("actuator", "time_constant"))  # the most telling first
-WALKS = 4.0  # linearizations that walks may take together, unless they find lower costs
-PLACE = 2.0 + 4.0 * EVALUATION  # time that a place takes, in linearizations of its windows
+WALKS = 2.6  # linearizations that walks may take together, unless they find lower costs
+PLACE = 1.0 + 4.0 * EVALUATION  # time that a place takes, in linearizations of its windows
 FEWEST = 3  # windows, whose differences say which of two places is better
 COMMON = 2.5 * 2.0  # places around an optimum that has none besides it
 PLACES = 8  # in one direction at most
@@ -261,10 +262,10 @@ def _held_at(part: WindowedProblem, known: Sequence[Point], component: int, valu
     part.lower = np.where(held, value - room, lower)
     part.upper = np.where(held, value + room, upper)
     try:
-        found = minimize(part, begin, SolverSettings(max_iterations=1))
+        found = one_step(part, begin)
     finally:
         part.lower, part.upper = lower, upper
-    return replace(_uninterrupted(found).point, theta=np.clip(found.point.theta, lower, upper))
+    return replace(found, theta=np.clip(found.theta, lower, upper))
 
 
 def _uninterrupted(solution: Solution) -> Solution:

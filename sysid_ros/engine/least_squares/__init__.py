@@ -21,6 +21,7 @@ from sysid_ros.engine.least_squares.levenberg_marquardt import (
     SolverSettings,
     Step,
     minimize,
+    one_step,
 )
 from sysid_ros.engine.least_squares.losses import LOSSES, Loss, loss_named
 from sysid_ros.engine.least_squares.optimizers import (
@@ -55,6 +56,7 @@ __all__ = [
     "eliminate_starts",
     "loss_named",
     "minimize",
+    "one_step",
     "optimizer_named",
     "start_solutions",
     "without_starts",

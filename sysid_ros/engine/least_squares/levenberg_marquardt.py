@@ -39,6 +39,11 @@ from sysid_ros.engine.least_squares.gauss_newton import (
     start_solutions,
 )
 from sysid_ros.engine.least_squares.search_progress import FitStatus
+from sysid_ros.engine.least_squares.slope_by_chance import (
+    Boxed,
+    gain_by_chance,
+    slope_in_errors,
+)
 from sysid_ros.errors import StopRequestedError
 
 INITIAL_DAMPING = 1e-3
@@ -50,8 +55,6 @@ SHRINKAGE = 0.1
 ROUGHNESS, GROWTH_IN_ROUGHNESS = 1e-3, 16.0
 # Of a refused step's length, by curvature: one that is longer is refused without being tried.
 SHORTER = 0.8
-# Windows per parameter from which on their scatter tells how exact the slope is.
-ENOUGH_WINDOWS = 2
 # Shares of the decrease that was expected: the model holds; it holds badly; it says nothing.
 GOOD_GAIN, POOR_GAIN, NO_GAIN = 0.5, 0.25, 1e-3
 SILENT = 1e-12  # curvature relative to the largest: such a parameter must not move by rounding
@@ -123,22 +126,6 @@ class Solution:
     message: str
 
 
-class Boxed(Protocol):
-    """Parameters within bounds."""
-
-    @property
-    def lower(self) -> FloatArray:
-        """Lower bounds of the parameters, (p,)."""
-
-    @property
-    def upper(self) -> FloatArray:
-        """Upper bounds of the parameters, (p,)."""
-
-    @property
-    def scale(self) -> FloatArray:
-        """Magnitudes that make slopes comparable, (p,)."""
-
-
 class LeastSquares(Boxed, Protocol):
     """An objective with a Gauss-Newton model."""
 
@@ -199,6 +186,20 @@ def minimize(
         if here.cost - ahead.cost <= settings.cost_tolerance * here.cost:
             ending = _CONVERGED
         point, here, number = step, ahead, number + 1
+
+
+def one_step(problem: LeastSquares, point: Point) -> Point:
+    """Where the first step of a search leads; the point itself where none lowers the cost.
+
+    Raises:
+      StopRequestedError: A rollout was interrupted.
+    """
+    settings = SolverSettings()
+    here = problem.linearize(point)
+    damping = _Damping(settings.damping, settings.least_damping, np.zeros(len(point.theta)))
+    damping.see(here, np.zeros(len(point.theta)))
+    step, _ = _step(problem, point, here, damping, settings)
+    return point if step is None else step
 
 
 def gradient_norm(problem: Boxed, point: Point, gradient: FloatArray) -> float:
@@ -294,56 +295,6 @@ def _step(
             return None, ending
         damping.failed(expected / here.cost)
     return None, _STALLED
-
-
-def slope_in_errors(problem: Boxed, point: Point, here: Linearization) -> float:
-    """Return how far the slope is from zero: its standard errors, root mean square.
-
-    This is Rao's score statistic per parameter. The slope is a sum over windows, whose scatter
-    shows its error; where there are too few, residuals are taken for noise of size one.
-
-    Args:
-      problem: With bounds; what pushes against one does not count.
-      point: Where the slope is.
-      here: The Gauss-Newton model there, residuals in units of noise.
-    """
-    slope, _, variance = _free_system(problem, point, here)
-    if not slope.size:
-        return 0.0
-    square = float(slope @ _solved(variance, slope))
-    return float(np.sqrt(max(0.0, square) / len(slope)))
-
-
-def gain_by_chance(problem: Boxed, point: Point, here: Linearization) -> float:
-    """Return what steps bring on average whose slopes are chance alone, in units of the cost.
-
-    Takes what :func:`slope_in_errors` takes. It is half the trace of the slope's variance by the
-    curvature; half the number of parameters where residuals are noise of size one.
-    """
-    slope, hessian, variance = _free_system(problem, point, here)
-    if not slope.size:
-        return 0.0
-    return 0.5 * float(np.trace(_solved(hessian, variance)))
-
-
-def _free_system(
-    problem: Boxed, point: Point, here: Linearization
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Slope (k,), curvature (k, k) and the slope's variance (k, k), where no bound is pushed."""
-    system = eliminate_starts(here)
-    free = free_gradient(system.gradient, point.theta, problem.lower, problem.upper) != 0.0
-    slope, parts = system.gradient[free], system.window_gradients[:, free]
-    hessian = system.hessian[np.ix_(free, free)]
-    enough = len(parts) >= ENOUGH_WINDOWS * len(slope)
-    return slope, hessian, parts.T @ parts if enough else hessian
-
-
-def _solved(matrix: FloatArray, side: FloatArray) -> FloatArray:
-    """The solution of symmetric equations whose unknowns have any units; the least of many."""
-    scale = np.sqrt(np.maximum(np.diag(matrix), 1e-300))
-    scaled = (side.T / scale).T
-    found = np.linalg.lstsq(matrix / np.outer(scale, scale), scaled, rcond=None)[0]
-    return np.asarray((found.T / scale).T)
 
 
 def _damped_step(

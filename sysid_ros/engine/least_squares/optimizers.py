@@ -23,9 +23,10 @@ import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares.gauss_newton import Point, free_gradient
-from sysid_ros.engine.least_squares.levenberg_marquardt import Boxed, Step, gradient_norm
+from sysid_ros.engine.least_squares.levenberg_marquardt import Step, gradient_norm
 from sysid_ros.engine.least_squares.losses import Loss, LossNorm
 from sysid_ros.engine.least_squares.search_progress import FitStatus
+from sysid_ros.engine.least_squares.slope_by_chance import Boxed
 from sysid_ros.errors import ExperimentError, ParameterError, unknown_name
 
 _INFINITE = 1e12  # stands for an infinite bound where an optimizer needs a finite one

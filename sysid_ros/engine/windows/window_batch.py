@@ -76,6 +76,7 @@ class WindowBatch:
         self._mean_commands = lru_cache(_KEPT)(self._averaged)
         self._measured_starts = lru_cache(_KEPT)(self._read_off)
         self._weights = lru_cache(_KEPT)(self._interpolation)
+        self._latest: tuple[FloatArray, RowWeights, FloatArray] | None = None
 
     def _set_samples(self) -> None:
         """Put the samples of all windows one behind the other."""
@@ -233,7 +234,7 @@ class WindowBatch:
         """
         settings = [candidate.settings(sensor) for sensor in self._sensors]
         weights = self._weights(tuple(setting.delay for setting in settings))
-        predicted = weights.apply(data, self._columns)
+        predicted = self._predicted(data, weights)
         gain = np.array([setting.gain for setting in settings])[self._sensor]
         bias = np.array([setting.bias for setting in settings])[self._sensor]
         residual: FloatArray = gain * predicted + bias - self._values
@@ -241,6 +242,13 @@ class WindowBatch:
             turned = self._orientations.residual(data, weights)
             residual[self._orientations.samples] = turned
         return residual
+
+    def _predicted(self, data: FloatArray, weights: RowWeights) -> FloatArray:
+        """Sensor data at the instants, (m,): kept, as gains and biases are moved one by one."""
+        known = self._latest
+        if known is None or known[0] is not data or known[1] is not weights:
+            known = self._latest = data, weights, weights.apply(data, self._columns)
+        return known[2]
 
     def reads_alike(self, candidate: Candidate, other: Candidate) -> bool:
         """Return whether equal sensor data gives equal residuals."""

@@ -1,0 +1,242 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parts of a model that do not feel each other, each a model of its own for the pass.
+
+A kinematic tree that starts at the world moves by what acts in it alone: a leg of a robot that
+hangs, one of two arms on a stand. Trees that a tendon or an equality couples are one part; where
+trees touch, the equation of motion of each shows it. A part has fewer bodies and derivatives in
+fewer directions, which saves the more the more parts there are; most models are one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sysid_ros.arrays import BoolArray, IndexArray, IntArray
+from sysid_ros.engine.derivatives.directions import ModelChanges
+from sysid_ros.engine.derivatives.frame_sensors import (
+    BALL_ORIENTATION,
+    BALL_SPIN,
+    PULL,
+    TURNING,
+    FrameReadings,
+)
+from sysid_ros.engine.derivatives.lines import Lines
+from sysid_ros.engine.derivatives.model_tables import Tables
+from sysid_ros.engine.derivatives.sensors import ACTUATOR, JOINT, TENDON, Readings
+
+# What the first axis of a table counts, by the beginning of its name.
+_COUNTS = {
+    "body": "bodies", "inertia": "bodies", "gravity_compensation": "bodies", "jnt": "joints",
+    "dof": "dofs", "actuator": "actuators", "ctrl": "actuators", "act": "actuators",
+    "qpos0": "positions", "friction_fields": "dofs",
+}  # fmt: skip
+_COUNTED_LAST = ("dof_fields", "actuator_fields", "friction_fields")
+# Tables whose values are indices, and of what.
+_REFERS = {
+    "body_parentid": "bodies", "body_jntadr": "joints", "body_dofadr": "dofs",
+    "body_lastdof": "dofs", "jnt_qposadr": "positions", "jnt_dofadr": "dofs",
+    "dof_bodyid": "bodies", "dof_jntid": "joints", "dof_parentid": "dofs", "dof_first": "dofs",
+    "actuator_dof": "dofs", "actuator_line": "lines", "actuator_bodyid": "bodies",
+    "actuator_act": "activations",
+}  # fmt: skip
+_LISTS = {"site_actuators": "actuators", "friction_dofs": "dofs"}
+_OF_SENSOR = {JOINT: "dofs", ACTUATOR: "actuators", TENDON: "lines"}
+
+
+class Elements(NamedTuple):
+    """The elements of a part as indices into those of the model, ascending."""
+
+    bodies: IndexArray  # those it moves, and the fixed ones that carry it
+    joints: IndexArray
+    positions: IndexArray  # of qpos
+    dofs: IndexArray
+    actuators: IndexArray
+    activations: IndexArray
+    lines: IndexArray
+
+
+class ModelPart(NamedTuple):
+    """A part of a model.
+
+    Attributes:
+      elements: What belongs to it.
+      rows: Which readings of the model it has, (k,), ascending.
+      tables: Its own.
+      readings: Its own, in the order of ``rows``.
+    """
+
+    elements: Elements
+    rows: IndexArray
+    tables: Tables
+    readings: Readings
+
+    def touched(self, changes: ModelChanges) -> BoolArray:
+        """Mark the directions that change anything of the part, (n_model,)."""
+        result: BoolArray = np.zeros(changes.dof_fields.shape[-1], dtype=bool)
+        for table in changes_of(changes, self.elements):
+            result |= np.any(table != 0.0, axis=tuple(range(table.ndim - 1)))
+        return result
+
+
+def model_parts(t: Tables, readings: Readings) -> tuple[ModelPart, ...]:
+    """The parts of a model, one at least.
+
+    Args:
+      t: The model.
+      readings: What is read of it.
+    """
+    owners = _owners(t)
+    of_readings = _reading_owners(readings, owners)
+    parts = []
+    for k in range(max(1, int(owners.dofs.max(initial=0)) + 1)):
+        elements = Elements(
+            _carried(t, owners.bodies, k), *(np.flatnonzero(own == k) for own in owners[1:])
+        )
+        rows = np.flatnonzero(of_readings == k)
+        parts.append(
+            ModelPart(elements, rows, _tables(t, elements), _readings(readings, rows, elements))
+        )
+    return tuple(parts)
+
+
+def changes_of(changes: ModelChanges, own: Elements) -> ModelChanges:
+    """The changes of one part's tables."""
+    return ModelChanges(
+        changes.dof_fields[:, own.dofs],
+        changes.actuator_fields[:, own.actuators],
+        changes.line_fields[:, own.lines],
+        changes.inertia[own.bodies],
+        changes.friction_fields[:, own.dofs],
+        changes.compensation[own.bodies],
+    )
+
+
+def _owners(t: Tables) -> Elements:
+    """The number of the part that each element belongs to; -1 for bodies that are fixed."""
+    roots = np.arange(t.dof_parentid.size)
+    for i, parent in enumerate(t.dof_parentid.tolist()):
+        roots[i] = i if parent < 0 else roots[parent]
+    for first, end in zip(t.lines.first[:-1], t.lines.first[1:], strict=True):
+        coupled = roots[t.lines.dof[first:end]]
+        roots[np.isin(roots, coupled)] = coupled.min(initial=roots.size)
+    dofs = np.unique(roots, return_inverse=True)[1].reshape(-1)
+    # What belongs nowhere, such as a thruster at a fixed body, belongs to the first.
+    of_dof, last = np.append(dofs, -1), np.append(t.lines.dof, -1)
+    bodies, joints = of_dof[t.body_lastdof], of_dof[t.jnt_dofadr]
+    lines = np.maximum(of_dof[last[t.lines.first[:-1]]], 0)
+    actuators = np.where(t.actuator_line >= 0, np.append(lines, 0)[t.actuator_line], -1)
+    actuators = np.where(t.actuator_dof >= 0, of_dof[t.actuator_dof], actuators)
+    at_site = np.isin(np.arange(actuators.size), t.site_actuators)
+    actuators = np.where(at_site, bodies[t.actuator_bodyid], actuators)
+    actuators = np.maximum(actuators, 0)
+    return Elements(
+        bodies,
+        joints,
+        np.repeat(joints, np.diff(np.append(t.jnt_qposadr, t.qpos0.size))),
+        dofs,
+        actuators,
+        actuators[np.argsort(t.actuator_act)][np.count_nonzero(t.actuator_act < 0) :],
+        lines,
+    )
+
+
+def _carried(t: Tables, owners: IndexArray, part: int) -> IndexArray:
+    """The bodies of a part with those that carry it; the first also has all that are fixed."""
+    chosen = (owners == part) | ((owners < 0) & (part == 0))
+    chosen[0] = True
+    for body in range(owners.size - 1, 0, -1):
+        if chosen[body]:
+            chosen[t.body_parentid[body]] = True
+    return np.flatnonzero(chosen)
+
+
+def _reading_owners(r: Readings, owners: Elements) -> IndexArray:
+    """The part that each reading is of, (n_reading,)."""
+    result = np.zeros(r.row.size + r.frames.row.size, dtype=np.int64)
+    for element, kind in _OF_SENSOR.items():
+        own = r.element == element
+        result[r.row[own]] = getattr(owners, kind)[r.item[own]]
+    ball = _of_ball(r.frames)
+    result[r.frames.row[ball]] = owners.dofs[r.frames.item[ball]]
+    result[r.frames.row[~ball]] = np.maximum(owners.bodies[r.frames.item[~ball]], 0)
+    return result
+
+
+def _of_ball(frames: FrameReadings) -> BoolArray:
+    marked: BoolArray = np.isin(frames.quantity, (BALL_ORIENTATION, BALL_SPIN))
+    return marked
+
+
+def _tables(t: Tables, own: Elements) -> Tables:
+    """The tables of a part."""
+    result: dict[str, Any] = {}
+    for name, table in t._asdict().items():
+        kind = _COUNTS.get(name) or _COUNTS.get(name.partition("_")[0])
+        if name == "lines":
+            result[name] = _lines(t.lines, own)
+        elif name in _LISTS:
+            chosen = getattr(own, _LISTS[name])
+            result[name] = _renumbered(table[np.isin(table, chosen)], chosen)
+        elif not isinstance(table, np.ndarray) or kind is None:
+            result[name] = table
+        else:
+            axis = table.ndim - 1 if name in _COUNTED_LAST else 0
+            part = np.ascontiguousarray(table.take(getattr(own, kind), axis=axis))
+            refers = _REFERS.get(name)
+            result[name] = part if refers is None else _renumbered(part, getattr(own, refers))
+    return Tables(**result)
+
+
+def _lines(lines: Lines, own: Elements) -> Lines:
+    """The lines of a part."""
+    counts = np.diff(lines.first)
+    entries = np.isin(np.repeat(np.arange(counts.size), counts), own.lines)
+    changed: dict[str, Any] = {
+        "first": np.append(0, np.cumsum(counts[own.lines])).astype(np.int64),
+        "dof": _renumbered(lines.dof[entries], own.dofs),
+        "address": _renumbered(lines.address[entries], own.positions),
+        "coefficient": lines.coefficient[entries],
+        "related": np.ascontiguousarray(lines.related[np.ix_(own.dofs, own.dofs)]),
+        "fields": np.ascontiguousarray(lines.fields[:, own.lines]),
+    }
+    rest = {
+        name: table[own.lines] for name, table in lines._asdict().items() if name not in changed
+    }
+    return Lines(**changed, **rest)
+
+
+def _readings(r: Readings, rows: IndexArray, own: Elements) -> Readings:
+    """The readings of a part."""
+    scalar, framed = np.isin(r.row, rows), np.isin(r.frames.row, rows)
+    items = r.item.copy()
+    for element, kind in _OF_SENSOR.items():
+        ours = scalar & (r.element == element)
+        items[ours] = _renumbered(r.item[ours], getattr(own, kind))
+    ball, places = _of_ball(r.frames), r.frames.item.copy()
+    for ours, among in ((framed & ball, own.dofs), (framed & ~ball, own.bodies)):
+        places[ours] = _renumbered(places[ours], among)
+    frames: dict[str, Any] = {
+        name: table[framed]
+        for name, table in r.frames._asdict().items()
+        if name not in ("row", "item", "field", "accelerated")
+    }
+    frames["accelerated"] = bool(np.isin(frames["quantity"], (TURNING, PULL)).any())
+    return Readings(
+        _renumbered(r.row[scalar], rows),
+        r.quantity[scalar],
+        r.element[scalar],
+        items[scalar],
+        r.frames._replace(
+            row=_renumbered(r.frames.row[framed], rows), item=places[framed], **frames
+        ),
+    )
+
+
+def _renumbered(indices: IntArray, chosen: IndexArray) -> IntArray:
+    """The places of indices among the chosen ones; -1 stays."""
+    found: IntArray = np.where(indices < 0, -1, np.searchsorted(chosen, indices)).astype(np.int64)
+    return found
