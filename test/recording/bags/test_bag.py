@@ -18,8 +18,7 @@ from rosbags.rosbag2 import CompressionMode
 from rosbags.typesys import Stores, get_typestore
 
 from sysid_ros.errors import BagError, ErrorCode
-from sysid_ros.recording import open_recording
-from sysid_ros.recording.bags import storage_formats
+from sysid_ros.recording.bags import open_recording, storage_formats
 
 READABLE = {
     "foxglove_rosbag/example-bz2.bag": 8647,

@@ -21,7 +21,7 @@ from rosbags.rosbag2 import CompressionMode
 
 from sysid_ros.cli import main
 from sysid_ros.errors import BagError, ErrorCode
-from sysid_ros.recording import open_recording
+from sysid_ros.recording.bags import open_recording
 
 START = 1_700_000_000_000_000_000
 POINT = "float64 x\nfloat64 y\n"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mcap.writer import CompressionType, Writer
 
 from sysid_ros.errors import BagError
-from sysid_ros.recording import open_recording
+from sysid_ros.recording.bags import open_recording
 
 COUNT = 60
 DELAY_NS = 250

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rosbags.rosbag1 import Writer
 
 from sysid_ros.errors import BagError
-from sysid_ros.recording import open_recording
+from sysid_ros.recording.bags import open_recording
 
 COUNT = 40
 
