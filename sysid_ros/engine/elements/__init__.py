@@ -20,6 +20,7 @@ from sysid_ros.engine.elements.actuators import (
     joint_of,
     usual_servo_gain,
 )
+from sysid_ros.engine.elements.ancestry import bodies_above, joints_above
 from sysid_ros.engine.elements.body_inertia import (
     compiled,
     keep_authored,
@@ -73,6 +74,7 @@ __all__ = [
     "add_servo",
     "add_unit_motor",
     "affine_force",
+    "bodies_above",
     "body_of",
     "central",
     "compiled",
@@ -89,6 +91,7 @@ __all__ = [
     "is_slide",
     "is_velocity_servo",
     "joint_of",
+    "joints_above",
     "joints_of_tendon",
     "keep_authored",
     "linear",

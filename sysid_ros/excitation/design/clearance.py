@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import bodies_above
 from sysid_ros.excitation import ExcitationError
 
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
@@ -182,10 +183,7 @@ def _colliding(model: mujoco.MjModel) -> list[tuple[int, int]]:
 
 
 def _carries(model: mujoco.MjModel, dof: int, geom: int) -> bool:
-    body, carrier = int(model.geom_bodyid[geom]), int(model.dof_bodyid[dof])
-    while body > carrier:
-        body = int(model.body_parentid[body])
-    return body == carrier
+    return int(model.dof_bodyid[dof]) in bodies_above(model, int(model.geom_bodyid[geom]))
 
 
 def _geom(model: mujoco.MjModel, geom: int) -> str:
