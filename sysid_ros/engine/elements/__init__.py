@@ -20,7 +20,6 @@ from sysid_ros.engine.elements.actuators import (
     joint_of,
     usual_servo_gain,
 )
-from sysid_ros.engine.elements.ancestry import bodies_above, joints_above
 from sysid_ros.engine.elements.body_inertia import (
     compiled,
     keep_authored,
@@ -39,6 +38,12 @@ from sysid_ros.engine.elements.inertia import (
     rotation_matrix,
     theta_from_inertia,
     theta_from_pseudo,
+)
+from sysid_ros.engine.elements.joints import (
+    bodies_above,
+    joints_above,
+    places_in_qpos,
+    places_in_qvel,
 )
 from sysid_ros.engine.elements.moved_inertia import is_moved, moved_inertia
 from sysid_ros.engine.elements.named_elements import (
@@ -102,6 +107,8 @@ __all__ = [
     "names",
     "pairs",
     "parameters_of",
+    "places_in_qpos",
+    "places_in_qvel",
     "pseudo_inertia",
     "pseudo_of",
     "read_inertia",
