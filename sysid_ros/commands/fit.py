@@ -138,6 +138,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _asked_for(options: argparse.Namespace) -> Experiment:
     """The experiment with what the command line says of its fit."""
+    experiment = experiment_of(options)
     from sysid_ros.experiment import with_bags, with_overrides
 
     given = {
@@ -150,7 +151,7 @@ def _asked_for(options: argparse.Namespace) -> Experiment:
         "logs": f"[{', '.join(options.log)}]" if options.log else None,
     }
     overrides = [f"{key}={value}" for key, value in given.items() if value is not None]
-    experiment = with_overrides(experiment_of(options), overrides)
+    experiment = with_overrides(experiment, overrides)
     experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag])
     if options.model is None:
         return experiment
